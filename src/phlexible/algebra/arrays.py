@@ -55,9 +55,9 @@ LONGEST_LAG = 10.0
 
 
 def positive(name: str, value: float) -> float:
-    """Check that a number passed by the user is finite, positive and not extremely small or large (1e-100 to 1e60);
-    return it as a float. Otherwise raise ``ParameterError`` with a message that begins with ``name``, the name of
-    the argument."""
+    """Check that a number (``value``) passed by the user is finite, positive and not extremely small or large
+    (1e-100 to 1e60); return it as a float. Otherwise raise ``ParameterError`` with a message that begins with
+    ``name``, the name of the argument."""
     number = finite(name, value)
     if not number > 0:
         raise ParameterError(f"{name} must be positive, got {value!r}")
@@ -67,8 +67,9 @@ def positive(name: str, value: float) -> float:
 
 
 def non_negative(name: str, value: float) -> float:
-    """Check that a number passed by the user is finite and zero or positive (up to 1e60), and return it as a float.
-    Otherwise raise ``ParameterError`` with a message that begins with ``name``, the name of the argument."""
+    """Check that a number (``value``) passed by the user is finite and zero or positive (up to 1e60), and
+    return it as a float. Otherwise raise ``ParameterError`` with a message that begins with ``name``, the
+    name of the argument."""
     number = finite(name, value)
     if number < 0:
         raise ParameterError(f"{name} must not be negative, got {value!r}")
@@ -76,9 +77,9 @@ def non_negative(name: str, value: float) -> float:
 
 
 def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
-    """Warn the user if an angle [rad] or an angular rate [rad/s] passed as the argument ``name`` was probably meant
-    in degrees: if its size is more than 2 pi and a whole multiple of ``multiple`` (5, say). Nothing is returned or
-    changed."""
+    """Warn the user if ``value``, an angle [rad] or angular rate [rad/s] passed as the argument ``name`` was
+    probably meant in degrees: if its size is more than 2 pi and a whole multiple of ``multiple`` (5, say).
+    Nothing is returned or changed."""
     size: Any = abs(value) if isinstance(value, int | float | np.integer | np.floating) else 0.0
     if FULL_ROTATION < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
@@ -90,9 +91,9 @@ def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
 
 
 def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, ...]:
-    """Check a modal damping ratio passed by the user; return it as a float, or as a tuple of floats if the user
-    gave a sequence with one for each mode. Raise ``ParameterError`` if one is negative, and warn if one is 1
-    (critical damping) or more."""
+    """Check a modal damping ratio (``value``) passed by the user; return it as a float, or as a tuple of
+    floats if the user gave a sequence with one for each mode. Raise ``ParameterError`` if one is negative,
+    and warn if one is 1 (critical damping) or more. ``name`` is that of the argument, for messages."""
     if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
         ratios = numbers(name, value, expected := "one number or a sequence of one for each mode")
         if ratios.ndim != 1 or not ratios.size:
@@ -113,8 +114,8 @@ def damping_ratios(ratio: ArrayLike, count: int) -> Array:
 
 
 def _checked_ratio(name: str, value: float) -> float:
-    """Check one damping ratio passed by the user as the argument ``name``, and return it as a float: raise
-    ``ParameterError`` if it is negative, warn if it is 1 (critical damping) or more."""
+    """Check one damping ratio (``value``) passed by the user as the argument ``name``, and return it as a
+    float: raise ``ParameterError`` if it is negative, warn if it is 1 (critical damping) or more."""
     ratio = non_negative(name, value)
     if ratio >= 1:
         warn_user(
@@ -126,9 +127,9 @@ def _checked_ratio(name: str, value: float) -> float:
 
 
 def checked_relaxation_time(name: str, value: float) -> float:
-    """Check a Kelvin-Voigt relaxation time [s] (ratio of viscous to elastic stress per strain rate) passed by the
-    user, and return it as a float. Raise ``ParameterError`` if it is negative; warn above 10 s, longer than that of
-    any material."""
+    """Check a Kelvin-Voigt relaxation time (``value`` [s]) passed by the user, and return it as a float. It
+    is the ratio of viscous to elastic stress per strain rate. ``name`` is that of the argument, for messages.
+    Raise ``ParameterError`` if it is negative; warn above 10 s, longer than that of any material."""
     lag = non_negative(name, value)
     if lag > LONGEST_LAG:
         warn_user(
@@ -154,9 +155,10 @@ def finite(name: str, value: float, largest: float = LARGEST) -> float:
 
 
 def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: float = LARGEST) -> Array:
-    """Convert numbers passed by the user (a number, nested lists, an array) to a new array of floats of the same
-    shape. Raise ``ParameterError`` if entries are not real numbers, or if a finite one is larger than ``largest``
-    in size.
+    """Convert numbers (``value``) passed by the user (a number, nested lists, an array) to a new array of
+    floats of the same shape. Raise ``ParameterError`` if entries are not real numbers, or if a finite one is
+    larger than ``largest`` in size. The message has ``name``, that of the argument, and what was
+    ``expected``.
 
     Entries may be infinite or NaN.
     """
@@ -170,8 +172,8 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: flo
 
 
 def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
-    """Convert three finite numbers passed by the user to a read-only array of shape (3,). Raise ``ParameterError``,
-    with ``name`` in its message, for anything else."""
+    """Convert three finite numbers (``value``, at most ``largest`` in size) passed by the user to a read-only
+    array of shape (3,). Raise ``ParameterError``, with ``name`` in its message, for anything else."""
     result = numbers(name, value, "three numbers", largest)
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
@@ -182,8 +184,9 @@ def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
 
 
 def unit_vector(name: str, value: ArrayLike) -> Array:
-    """Convert a vector of three numbers passed by the user to a read-only unit vector, shape (3,), by dividing it
-    by its length. Raise ``ParameterError`` if the vector is zero."""
+    """Convert a vector of three numbers (``value``) passed by the user to a read-only unit vector, shape
+    (3,), by dividing it by its length. Raise ``ParameterError`` if the vector is zero. ``name`` is that of
+    the argument, for messages."""
     result = vector(name, value)
     length = float(np.linalg.norm(result))
     if length == 0:
@@ -221,14 +224,14 @@ def immutable_copy(value: Any) -> Any:
 
 
 def make_immutable(record: Any) -> None:
-    """Replace, in place, every array among the attributes of an object by a read-only copy and every list by a
-    tuple of such copies. This also works for frozen dataclasses."""
+    """Replace, in place, every array among the attributes of ``record``, an object, by a read-only copy and
+    every list by a tuple of such copies. This also works for frozen dataclasses."""
     vars(record).update({name: immutable_copy(value) for name, value in vars(record).items()})
 
 
 def make_arrays_read_only(record: Any) -> None:
-    """Replace, in place, every NumPy array among the attributes of an object by a read-only view. This also works
-    for frozen dataclasses."""
+    """Replace, in place, every NumPy array among the attributes of ``record``, an object, by a read-only
+    view. This also works for frozen dataclasses."""
     fields = vars(record)
     fields.update({name: read_only(value) for name, value in fields.items() if isinstance(value, np.ndarray)})
 
@@ -294,8 +297,8 @@ def whole(name: str, value: object, least: int = 1) -> int:
 
 
 def plane_or_space(value: object) -> int:
-    """Check that the dimension of a model is 2 (the xy plane) or 3 (space), and return it; raise ``ParameterError``
-    for others. It is for bodies that cannot be in a model of dimension 1, on a line."""
+    """Check that ``value``, the dimension of a model, is 2 (the xy plane) or 3 (space), and return it; raise
+    ``ParameterError`` for others. It is for bodies that cannot be in a model of dimension 1, on a line."""
     if isinstance(value, int | np.integer) and int(value) in (2, 3):
         return int(value)
     on_a_line = "; on a line there are PointMass, String and Rod, which stretches as the axis of a beam does"
@@ -306,16 +309,17 @@ def plane_or_space(value: object) -> int:
 
 
 def line_plane_or_space(value: object) -> int:
-    """Check that the dimension of a model is 1 (the x axis), 2 (the xy plane) or 3 (space), and return it; raise
-    ``ParameterError`` for others."""
+    """Check that ``value``, the dimension of a model, is 1 (the x axis), 2 (the xy plane) or 3 (space), and
+    return it; raise ``ParameterError`` for others."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) in (1, 2, 3):
         return int(value)
     raise ParameterError(f"dimension must be 1 (the x axis), 2 (the xy plane) or 3 (space), got {value!r}")
 
 
 def option(name: str, value: object, options: type[Option]) -> Option:
-    """Return the member of the enumeration ``options`` that a user chose, by the member itself or by its value
-    (text). Raise ``ParameterError`` with a list of the allowed values if there is no such member."""
+    """Return the member of the enumeration ``options`` that a user chose, by the member itself or by its
+    value (text). ``name`` is that of the argument, for messages. Raise ``ParameterError`` with a list of the
+    allowed values if there is no such member."""
     try:
         return options(value)
     except ValueError:
@@ -324,30 +328,31 @@ def option(name: str, value: object, options: type[Option]) -> Option:
 
 
 def flag(name: str, value: object) -> bool:
-    """Check that a value passed by the user is True or False (of Python or NumPy), and return it as a bool. Raise
-    ``ParameterError`` for others, also for 0 and 1."""
+    """Check that a value passed by the user is True or False (of Python or NumPy), and return it as a bool.
+    Raise ``ParameterError`` for others, also for 0 and 1. ``name`` is that of the argument, for messages."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise ParameterError(f"{name} must be True or False, got {value!r}")
 
 
 def text(name: str, value: object) -> str:
-    """Check that a value passed by the user is a text that is not empty or blank and has no NUL character; return
-    it unchanged. Raise ``ParameterError`` for others."""
+    """Check that a value passed by the user is a text that is not empty or blank and has no NUL character;
+    return it unchanged. Raise ``ParameterError`` for others. ``name`` is that of the argument, for messages."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ParameterError(f"{name} must be text that is not empty and without NUL, got {value!r}")
     return value
 
 
 def optional_text(name: str, value: object) -> str | None:
-    """Check that a value passed by the user is None or a text that is not empty or blank and has no NUL character;
-    return it unchanged. Raise ``ParameterError`` for others."""
+    """Check that a value passed by the user is None or a text that is not empty or blank and has no NUL
+    character; return it unchanged. Raise ``ParameterError`` for others. ``name`` is that of the argument, for
+    messages."""
     return None if value is None else text(name, value)
 
 
 def times(name: str, value: object) -> tuple[float, ...]:
-    """Convert a user's sequence of times, finite numbers [s] in any order, to a tuple of floats. Raise
-    ``ParameterError`` for other values."""
+    """Convert ``value``, a user's sequence of times, finite numbers [s] in any order, to a tuple of floats.
+    Raise ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
     values = numbers(name, value, EXPECTED)  # type: ignore[arg-type]  # other values are refused
     if values.ndim != 1:
         raise ParameterError(f"{name} must be {EXPECTED}, got {value!r}")
@@ -355,16 +360,17 @@ def times(name: str, value: object) -> tuple[float, ...]:
 
 
 def file_path(name: str, value: object) -> str:
-    """Return the path of a file, passed by the user as text or as a ``pathlib.Path``, as text. Raise
-    ``ParameterError`` for other types and for empty text."""
+    """Return the path of a file (``value``), passed by the user as text or as a ``pathlib.Path``, as text.
+    ``name`` is that of the argument, for messages. Raise ``ParameterError`` for other types and for empty
+    text."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     return text(name, path)
 
 
 def whole_steps(name: str, value: float, step: float, share: float = 0.0) -> int:
-    """Return how many steps of length ``step`` [s] a user's time ``value`` [s] consists of; raise
-    ``ParameterError`` unless it is a positive whole multiple of the step. ``share`` is the deviation that is
-    allowed, relative to the time.
+    """Return how many time steps of length ``step`` [s] a user's time ``value`` [s] consists of; raise
+    ``ParameterError`` unless it is a positive whole multiple of the time step. ``share`` is the deviation
+    that is allowed, relative to the time. ``name`` is that of the argument, for messages.
 
     Its error may be ``SAME`` of a step or, if ``share`` is not zero, this share of the time.
 
@@ -379,8 +385,8 @@ def whole_steps(name: str, value: float, step: float, share: float = 0.0) -> int
 
 
 def mapping(name: str, value: object) -> dict[str, Any]:
-    """Return a copy of a user's dictionary whose keys are texts; for None an empty dictionary. Raise
-    ``ParameterError`` for other values.
+    """Return a copy of a user's dictionary (``value``) whose keys are texts; for None an empty dictionary.
+    Raise ``ParameterError`` for other values. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: another type.
@@ -391,7 +397,8 @@ def mapping(name: str, value: object) -> dict[str, Any]:
 
 
 def texts(name: str, value: object) -> tuple[str, ...]:
-    """Convert a list or tuple of texts passed by the user to a tuple; raise ``ParameterError`` for other values.
+    """Convert a list or tuple of texts passed by the user (``value``) to a tuple; raise ``ParameterError``
+    for other values. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: another type.
@@ -425,8 +432,8 @@ def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) ->
 
 
 def function_error(name: str, error: Exception, at: str) -> FunctionError:
-    """Return (not raise) a ``FunctionError`` for an exception that a user's function raised. Its message has the
-    function's name, the exception and where it occurred, ``at`` (such as "at t = 0.1 s")."""
+    """Return (not raise) a ``FunctionError`` for an exception (``error``) that a user's function raised. Its
+    message has the function's name, the exception and where it occurred, ``at`` (such as "at t = 0.1 s")."""
     return FunctionError(f"{name} raised {type(error).__name__} {at}: {error}")
 
 

@@ -26,8 +26,9 @@ END = 0.3  # of all rows in each of the two ends
 
 def dissection_predecessors(sizes: Sequence[int], later: list[tuple[int, ...]], last: int) -> list[list[int]]:
     """Order the elimination of a graph by nested dissection (halves first, the separator between them last,
-    recursively). Return for each node the list of the nodes that must be eliminated before it, those of both halves
-    for a node of their separator. Only nodes from the index ``last`` on are dissected.
+    recursively). Return for each node the list of the nodes that must be eliminated before it, those of both
+    halves for a node of their separator. Only nodes from the index ``last`` on are dissected. ``sizes`` are
+    the rows of each node, ``later`` the later nodes to which its elimination couples it.
 
     Args:
         sizes: rows of each node.
@@ -194,9 +195,12 @@ def block_schedule(
     diagonal_lengths: Mapping[int, int],
     last: int | None = None,
 ) -> BlockSchedule:
-    """Return in which order the blocks of a sparse symmetric-pattern matrix are eliminated, and where each block is
-    stored. Of the nodes (unknowns of one block) that may be eliminated next, the one whose neighbours have the
-    fewest rows comes first (minimum degree).
+    """Return in which order the blocks of a sparse symmetric-pattern matrix are eliminated, and where each
+    block is stored. Of the nodes (unknowns of one block) that may be eliminated next, the one whose
+    neighbours have the fewest rows comes first (minimum degree). ``sizes`` are the rows of each node,
+    ``edges`` the pairs of coupled nodes, ``waits`` the nodes that must come before each, and
+    ``diagonal_lengths`` the lengths of diagonal blocks that are not dense. Nodes from ``last`` on may be in
+    groups (None: none).
 
     If the fill is large, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
     nodes with nearly equal columns are eliminated in groups.
@@ -228,9 +232,10 @@ def block_schedule(
 def elimination_order(
     sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return the nodes of a graph in the order of elimination by minimum degree: the node whose neighbours have the
-    fewest rows comes first. Also return for each node the later nodes to which it is coupled at its elimination
-    (its fill). ``waits`` are nodes that must come before it."""
+    """Return the nodes of a graph in the order of elimination by minimum degree: the node whose neighbours
+    have the fewest rows comes first. Also return for each node the later nodes to which it is coupled at its
+    elimination (its fill). ``sizes`` are the rows of each node, ``edges`` pairs of coupled nodes, ``waits``
+    nodes that must come before it."""
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -271,8 +276,9 @@ def elimination_order(
 
 
 def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
-    """Return a reordered elimination with the same fill as ``order``: in it each node follows soon after the nodes
-    that have to be eliminated before it (postorder of the elimination tree), so that memory access is local.
+    """Return a reordered elimination with the same fill as ``order``: in it each node follows soon after the
+    nodes that have to be eliminated before it (postorder of the elimination tree), so that memory access is
+    local. ``later`` are the later nodes to which each node is coupled.
 
     A node waits for those whose first later neighbour it is; any order that keeps this has the same fill.
     """
@@ -298,9 +304,9 @@ def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
 def _node_groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
-    """Join consecutive nodes of an elimination into groups with nearly the same coupled later nodes (supernodes)
-    where this saves time; return the groups in the order of elimination. ``later`` are the later nodes to which
-    each node is coupled.
+    """Join consecutive nodes of an elimination into groups with nearly the same coupled later nodes
+    (supernodes) where this saves time; return the groups in the order of elimination. ``later`` are the later
+    nodes to which each node is coupled, ``sizes`` its rows. Nodes before ``last`` are in no group.
 
     A group joins the first node that it is coupled to where that saves time; those with most later rows come first.
     """
@@ -331,8 +337,8 @@ def _row_count(sizes: Sequence[int], nodes: Iterable[int]) -> int:
 
 
 def _elimination_time(sizes: Sequence[int], groups: list[tuple[int, ...]], later: list[tuple[int, ...]]) -> float:
-    """Return the estimated time [ns] of a whole block elimination with the given groups of nodes; ``later`` are the
-    nodes that are eliminated after a node and coupled to it."""
+    """Return the estimated time [ns] of a whole block elimination with the given groups of nodes; ``later``
+    are the nodes that are eliminated after a node and coupled to it. ``sizes`` are the rows of each node."""
     return sum(_group_time(_row_count(sizes, nodes), _row_count(sizes, later[nodes[-1]])) for nodes in groups)
 
 
@@ -350,8 +356,11 @@ def _block_storage(
     diagonal_lengths: Mapping[int, int],
     last: int,
 ) -> BlockSchedule:
-    """Return the order and the storage of a block elimination as a ``BlockSchedule``, from its groups of nodes:
-    positions of all dense blocks in one flat array of numbers. Blocks of a group of nodes are stored contiguously.
+    """Return the order and the storage of a block elimination as a ``BlockSchedule``, from its groups of
+    nodes: positions of all dense blocks in one flat array of numbers. ``sizes`` are the rows of each node,
+    ``later`` the later nodes to which it is coupled, ``diagonal_lengths`` the lengths of diagonal blocks that
+    are not dense, and nodes before ``last`` are in no group. Blocks of a group of nodes are stored
+    contiguously.
 
     Nodes that cannot be in groups have blocks of single nodes, since others write into them. So have all groups
     that are eliminated before and coupled to them, since their products are written there. In other groups the rows
@@ -424,8 +433,9 @@ def _block_storage(
 def _storage_runs(
     nodes: Sequence[int], sizes: list[int], group_of: list[int], inside: list[int], in_runs: bool
 ) -> list[list[int]]:
-    """Split nodes into runs, lists of nodes that follow one another in the storage of a group, if ``in_runs``;
-    otherwise into lists of one node each. A run's blocks are one dense block."""
+    """Split nodes into runs, lists of nodes that follow one another in the storage of a group, if
+    ``in_runs``; otherwise into lists of one node each. A run's blocks are one dense block. ``sizes`` are the
+    rows of the nodes, ``inside`` their first rows in the group."""
     if not in_runs:
         return [[node] for node in sorted(nodes)]
     runs: list[list[int]] = []
@@ -441,9 +451,10 @@ def _storage_runs(
 
 
 def _product_positions(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
-    """Return where the block elimination adds the product of the blocks of two runs of nodes: position and row
-    stride, in the flat array of blocks, of the block (run i, run j), for all pairs of runs of each group, shape
-    (pairs, 2).
+    """Return where the block elimination adds the product of the blocks of two runs of nodes (``run_start``,
+    ``run_node``): position and row stride, in the flat array of blocks, of the block (run i, run j), for all
+    pairs of runs of each group, shape (pairs, 2). ``parts`` are the nodes that are coupled to the group of
+    each run.
 
     Args:
         run_start, run_node: as of a ``BlockSchedule``.
@@ -481,7 +492,8 @@ MOST = 16  # nodes of a cluster
 
 def clusters(cells: IntArray, places: Array) -> list[IntArray]:
     """Split the nodes of a finite-element mesh into clusters of at most 16 neighbouring nodes, in an order of
-    elimination by nested dissection; return an array of node indices for each cluster.
+    elimination by nested dissection. Return an array of node indices for each cluster. The elements have the
+    nodes ``cells``, shape (e, k), and the nodes are at ``places``, shape (N, d).
 
     Args:
         cells: nodes of each element, shape (e, k).
@@ -520,8 +532,8 @@ def _dissected_clusters(touching: "sparse.csr_array", nodes: IntArray, places: A
 
 
 def _cut_nodes(nodes: IntArray, places: Array) -> list[IntArray]:
-    """Split nodes with the given positions into clusters of at most 16 neighbours, by halving them repeatedly
-    across their longest direction."""
+    """Split nodes with the positions ``places`` into clusters of at most 16 neighbours, by halving them
+    repeatedly across their longest direction."""
     if len(nodes) <= MOST:
         return [nodes] if len(nodes) else []
     order = np.argsort(places[:, int(np.ptp(places, axis=0).argmax())], kind="stable")

@@ -48,8 +48,8 @@ def option_of(options: type[Enum]) -> Check:
 
 
 def convert_fields(record: Any) -> None:
-    """Check and convert, in place, all fields of a frozen dataclass whose type annotation has a check, such as
-    ``mass: Annotated[float, positive]``. It is called in ``__post_init__``.
+    """Check and convert, in place, all fields of ``record``, a frozen dataclass, whose type annotation has a
+    check, such as ``mass: Annotated[float, positive]``. It is called in ``__post_init__``.
 
     A field of type ``Annotated[..., check]`` gets ``check(name, value)``; None is allowed if the type allows it.
 
@@ -63,8 +63,8 @@ def convert_fields(record: Any) -> None:
 
 
 def set_fields(record: object, **values: object) -> None:
-    """Set fields of a frozen dataclass, by keyword, to values computed in its ``__init__`` or ``__post_init__``,
-    where ordinary assignment is refused."""
+    """Set fields of ``record``, a frozen dataclass, by keyword to values computed in its ``__init__`` or
+    ``__post_init__``, where ordinary assignment is refused."""
     vars(record).update(values)
 
 

@@ -100,8 +100,8 @@ class NumberTape:
         self._indices = dict[TapeEntry, int]()
 
     def number(self, place: int) -> "TapeNumber":
-        """Return a ``TapeNumber``, whose arithmetic is recorded on this tape, for the number with the given index:
-        a measured value, a number of the state (negative index), or an earlier entry of the tape."""
+        """Return a ``TapeNumber``, whose arithmetic is recorded on this tape, for the number with the index
+        ``place``: a measured value, a number of the state (negative index), or an earlier entry of the tape."""
         return TapeNumber(self, {(place,): 1.0})
 
     def output(self, values: Sequence[object]) -> tuple[int, int]:
@@ -133,8 +133,8 @@ class NumberTape:
             raise TypeError("it needs a function of time, or a force of redundant joints")
 
     def _required_entries(self, places: Sequence[int]) -> set[int]:
-        """Return the set of indices of the given entries of this tape (record of arithmetic), and of all earlier
-        entries from which these are computed."""
+        """Return the set of indices of the entries ``places`` of this tape (record of arithmetic), and of all
+        earlier entries from which these are computed."""
         needed, waiting = set[int](), list(places)
         while waiting:
             place = waiting.pop()
@@ -144,36 +144,36 @@ class NumberTape:
         return needed
 
     def entry(self, entry: TapeEntry) -> int:
-        """Return the index of an operation on this tape (record of arithmetic). An operation that is already
-        recorded is used again, a new one is appended."""
+        """Return the index of an operation (``entry``) on this tape (record of arithmetic). An operation that
+        is already recorded is used again, a new one is appended."""
         if entry not in self._indices:
             self._indices[entry] = FIRST + len(self._open)
             self._open.append(entry)
         return self._indices[entry]
 
     def record(self, kind: TapeOperation, *values: object) -> "TapeNumber":
-        """Record the operation ``kind``, such as a square root or a sine, with the given numbers as arguments on
-        this tape; return its result as a ``TapeNumber``."""
+        """Record the operation ``kind``, such as a square root or a sine, with the numbers ``values`` as
+        arguments on this tape; return its result as a ``TapeNumber``."""
         return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.index, values)))))
 
     def index(self, value: object) -> int:
-        """Return the index of a number on this tape (record of arithmetic); a sum or a constant is appended to the
-        tape as an entry first."""
+        """Return the index of a number (``value``) on this tape (record of arithmetic); a sum or a constant
+        is appended to the tape as an entry first."""
         sum_ = self.as_sum(value)
         if not sum_.constant and len(sum_.terms) == 1 and sum_.terms[0][0] == 1.0 and len(sum_.terms[0][1]) == 1:
             return sum_.terms[0][1][0]
         return self.entry(sum_)
 
     def append_row(self, values: Sequence[object]) -> int:
-        """Append several numbers to this tape (record of arithmetic) as consecutive entries, and return the index
-        of the first of them. Operations of many arguments read them by that index."""
+        """Append several numbers (``values``) to this tape (record of arithmetic) as consecutive entries, and
+        return the index of the first of them. Operations of many arguments read them by that index."""
         entries = [self.as_sum(value) for value in values]
         self._open += entries
         return FIRST + len(self._open) - len(entries)
 
     def as_sum(self, value: object) -> TapeEntry:
-        """Convert a number, of a tape or an ordinary one, to an entry of the kind SUM (constant plus weights times
-        products); this happens without appending it to this tape."""
+        """Convert a number (``value``), of a tape or an ordinary one, to an entry of the kind SUM (constant
+        plus weights times products); this happens without appending it to this tape."""
         if isinstance(value, TapeNumber):
             terms = tuple((weight, places) for places, weight in value.terms.items())
             return TapeEntry(TapeOperation.SUM, terms, value.constant)
@@ -273,8 +273,8 @@ class TapeNumber:
         raise TypeError("a function of Python needs the value of a number")
 
     def _compared(self, other: object) -> bool:
-        """Raise ``TypeError`` in place of a comparison: a tape number (which records the arithmetic done with it)
-        has no value yet. All comparison operators of the class call this."""
+        """Raise ``TypeError`` in place of a comparison with ``other``: a tape number (which records the
+        arithmetic done with it) has no value yet. All comparison operators of the class call this."""
         raise TypeError("a function of Python compares numbers")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
@@ -288,13 +288,13 @@ class TapeNumber:
         return self.record(TapeOperation.ROOT)
 
     def hypot(self, other: Any) -> "TapeNumber":
-        """Return sqrt(x^2 + y^2) of this tape number x and another number y as a new tape number, and record the
-        operations. ``np.hypot`` calls this for arrays of objects."""
+        """Return sqrt(x^2 + y^2) of this tape number x and another number y (``other``) as a new tape number,
+        and record the operations. ``np.hypot`` calls this for arrays of objects."""
         return (self * self + other * other).sqrt()  # type: ignore[no-any-return]
 
     def arctan2(self, other: Any) -> Any:
-        """Return the angle [rad] atan2(y, x) of this tape number y and another number x as a new tape number, and
-        record the operation. ``np.arctan2`` calls this for arrays of objects."""
+        """Return the angle [rad] atan2(y, x) of this tape number y and another number x (``other``) as a new
+        tape number, and record the operation. ``np.arctan2`` calls this for arrays of objects."""
         return 0.5 * self.record(TapeOperation.ANGLE, other)
 
 

@@ -30,9 +30,9 @@ class Portable:
 
 
 def packed(value: Any, name: str, owner: object) -> Any:
-    """Return a value of an attribute in a form that pickle can send to another process: a user's function that
-    pickle cannot find by its name, such as a lambda, becomes ``ByCode`` (bytes of cloudpickle). Other values are
-    returned as they are.
+    """Return a value of an attribute in a form that pickle can send to another process: a user's function
+    that pickle cannot find by its name, such as a lambda, becomes ``ByCode`` (bytes of cloudpickle).
+    ``owner`` has the attribute and ``name`` is its name, for messages. Other values are returned as they are.
 
     Args:
         value: of an attribute.

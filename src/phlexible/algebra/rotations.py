@@ -68,7 +68,8 @@ def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
 
 
 def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rotation") -> Array:
-    """Convert a user's rotation to an exactly orthogonal matrix, shape (3, 3); None is the identity.
+    """Convert a user's rotation (``value``) to an exactly orthogonal matrix, shape (3, 3); None is the
+    identity. ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of the argument, for messages.
 
     An angle is accepted in the plane (dimension 2) only; in space its axis would be a guess.
 
@@ -96,8 +97,8 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
 
 
 def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
-    """Return the rotation matrix nearest to one that is orthogonal to 1e-9, shape (3, 3); raise an error for other
-    matrices.
+    """Return the rotation matrix nearest to a ``matrix`` that is orthogonal to 1e-9, shape (3, 3); raise an
+    error for other matrices. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: a wrong shape, a matrix that is not orthogonal, or a reflection.
@@ -121,7 +122,8 @@ def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
 
 def _in_plane(matrix: Array, name: str) -> Array:
     """Return the exact rotation about z that is closest to a rotation matrix (3, 3) of a planar model; raise
-    ``ParameterError`` if that matrix rotates about another axis."""
+    ``ParameterError`` if that matrix rotates about another axis. ``name`` is that of the argument, for
+    messages."""
     if not matrix[2, 2] >= 1 - ORTHOGONALITY or np.abs(matrix[2, :2]).max() > ORTHOGONALITY:
         raise ParameterError(f"{name} must rotate about z in a planar model, got\n{matrix}")
     return rotation_about_z(float(np.arctan2(matrix[1, 0], matrix[0, 0])))

@@ -54,16 +54,16 @@ def transposed(matrix: Matrix) -> Matrix:
 
 
 def hstack(*blocks: Matrix) -> Matrix:
-    """Return matrices with the same number of rows joined side by side; the result is a dense array if all of them
-    are, else a sparse CSR array."""
+    """Return matrices (``blocks``) with the same number of rows joined side by side; the result is a dense
+    array if all of them are, else a sparse CSR array."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.concatenate(blocks, axis=1)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
 def vstack(*blocks: Matrix) -> Matrix:
-    """Return matrices with the same number of columns joined one below the other; the result is a dense array if
-    all of them are, else a sparse CSR array."""
+    """Return matrices (``blocks``) with the same number of columns joined one below the other; the result is
+    a dense array if all of them are, else a sparse CSR array."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.concatenate(blocks)
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
@@ -199,8 +199,9 @@ def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
 
 
 def lu_factors(matrix: Any, **options: Any) -> SuperLU:
-    """Return the sparse LU factors (SciPy's ``SuperLU`` object, with a method ``solve``) of a square sparse matrix,
-    real or complex; raise ``SingularMatrixError`` if it is singular.
+    """Return the sparse LU factors (SciPy's ``SuperLU`` object, with a method ``solve``) of a square sparse
+    matrix, real or complex; raise ``SingularMatrixError`` if it is singular. ``options`` are those of
+    ``splu``.
 
     Args:
         matrix: in any format of SciPy, shape (N, N).
@@ -291,8 +292,9 @@ class Factors:
 
 
 def definite_factors(matrix: sparse.csr_array, places: Array) -> Factors:
-    """Factor a large symmetric positive definite matrix by the first installed of the libraries rslab, pypardiso
-    and SuperLU. Return the function that solves with it, and the library's name, as ``Factors``.
+    """Factor a large symmetric positive definite matrix by the first installed of the libraries rslab,
+    pypardiso and SuperLU. ``places`` are the positions of the unknowns, shape (N, 3) [m]. Return the function
+    that solves with it, and the library's name, as ``Factors``.
 
     Args:
         matrix: shape (N, N), symmetric, positive definite.
@@ -347,9 +349,9 @@ def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array],
 
 
 def dissection_order(matrix: sparse.csr_array, places: Array) -> IntArray:
-    """Return the indices of the unknowns of a sparse matrix in an elimination order of low fill, shape (N,), by
-    nested dissection: unknowns are halved along the longest direction of their positions, and those between both
-    halves come last, recursively.
+    """Return the indices of the unknowns of a sparse matrix in an elimination order of low fill, shape (N,),
+    by nested dissection: unknowns are halved along the longest direction of their positions (``places``,
+    shape (N, 3)), and those between both halves come last, recursively.
 
     Args:
         matrix: of which only the pattern is used, shape (N, N).
@@ -476,8 +478,9 @@ class WeightedSums:
 def weighted_sums(
     entries: Sequence[tuple[float, int, int]], count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W. They are given as a list
-    of entries (weight, index of the sum y, index of the number x) in any order."""
+    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W. They are given as a
+    list of entries (weight, index of the sum y, index of the number x) in any order. ``cancels``: a sum of
+    equal x is exactly zero if the sum of its weights is."""
     table = np.array(entries, dtype=np.float64).reshape(-1, 3)
     owners, sources = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)
     return sums_of(table[:, 0], owners, sources, count, size, cancels)
@@ -486,8 +489,9 @@ def weighted_sums(
 def sums_of(
     weights: Array, owners: IntArray, sources: IntArray, count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W, from three arrays of
-    equal length: the weights, ``owners`` (indices of the sums y) and ``sources`` (indices of the numbers x)."""
+    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W, from three arrays
+    of equal length: the weights, ``owners`` (indices of the sums y) and ``sources`` (indices of the numbers
+    x). ``cancels``: a sum of equal x is exactly zero if the sum of its weights is."""
     order = np.argsort(owners, kind="stable")
     return WeightedSums(weights[order], sources[order], owners[order], count, size, cancels)
 

@@ -28,8 +28,10 @@ def derivatives(
     end: float = np.inf,
     many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
-    the function's values. They are those of interpolating polynomials in shrinking windows around the time.
+    """Return the first and the second derivative of a user's function of time at a time [s], each of the
+    shape of the function's values. They are those of interpolating polynomials in shrinking windows around
+    the time. The function is evaluated between ``begin`` and ``end`` [s]; ``many`` evaluates it at many
+    times, if that is possible.
 
     ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
     through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
@@ -65,8 +67,9 @@ def derivatives(
 
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Return approximate derivatives of a user's function of time at many times [s], shape (times, k). They are
-    differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown.
+    """Return approximate derivatives of a user's function of time at many times [s], shape (times, k). They
+    are differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown. No time
+    before ``begin`` is used.
 
     Raises:
         ValueError: the function ends inside a window.
@@ -78,8 +81,9 @@ def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 
 def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Return accurate derivatives of a user's function of time at many times [s], shape (times, k), by differences
-    in shrinking windows. ``function`` takes an array of times and returns values (times, k).
+    """Return accurate derivatives of a user's function of time at many times [s], shape (times, k), by
+    differences in shrinking windows. ``function`` takes an array of times and returns values (times, k). No
+    time before ``begin`` is used.
 
     The windows of ``derivatives`` are halved for all times at once until each of them has converged.
     If the function ends inside a window, times are processed one after another.
@@ -92,7 +96,8 @@ def first_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
     """Return the derivatives of a user's function at many times [s], shape (times, k). Windows of samples are
-    halved for all times in the same calls of the function, until the derivative at each time has converged."""
+    halved for all times in the same calls of the function, until the derivative at each time has converged.
+    No time before ``begin`` is used."""
     here = function(times)
     round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
     result = np.zeros_like(here)
@@ -134,9 +139,9 @@ def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
 def _longest_windows(
     function: Callable[[Array], Array], time: float, begin: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
-    """Return the value of a function at a time [s], and its derivatives there: pairs (first derivative, second
-    derivative) computed from samples in the longest windows around it, sorted by length, the longest last. All
-    samples are taken in one call.
+    """Return the value of a function at a time [s], and its derivatives there: pairs (first derivative,
+    second derivative) computed from samples in the longest windows around it, sorted by length, the longest
+    last. All samples are taken in one call. Only times between ``begin`` and ``end`` are used.
 
     The list is empty if the function ends in one of the windows.
     """
@@ -168,9 +173,9 @@ def _relative_time(time: float, length: float, begin: float, end: float) -> floa
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
-    """Return the first and the second derivative of a user's function at a time [s] from samples in one window. It
-    has the given length [s] and lies around the time if possible. The window lies before the time if the function
-    raises ``ValueError`` after it."""
+    """Return the first and the second derivative of a user's function at a time [s] from samples in one
+    window. It has the given length [s] and lies around the time if possible. The window lies before the time
+    if the function raises ``ValueError`` after it. Only times between ``begin`` and ``end`` are used."""
     place = _relative_time(time, length, begin, end)
     try:
         return _interpolant_derivatives(function, time, length, place)
@@ -317,9 +322,9 @@ def as_text(vector: Array) -> str:
 def _narrow_jump(
     values: Values, ends: tuple[float, float], at: tuple[Array, Array], smallest: float, depth: int = 0
 ) -> Jump | None:
-    """Return the discontinuity of a function between two times ``ends``, at which it has the values ``at``, by
-    repeated halving of the interval: its time and the values on both sides. None if the change is smaller than
-    ``smallest`` or is not sudden."""
+    """Return the discontinuity of a function between two times ``ends``, at which it has the values ``at``,
+    by repeated halving of the interval: its time and the values on both sides. None if the change is smaller
+    than ``smallest`` or is not sudden. ``depth`` counts halvings so far."""
     (begin, end), (low, high) = ends, at
     if float(_largest_component(high - low)) <= smallest:
         return None
@@ -354,8 +359,8 @@ def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRat
 
 
 def _one_sided_rates(values: Values, time: float) -> list[Array]:
-    """Return the one-sided derivatives (k,) of a function of time just after and just before a time [s], as a list;
-    a side on which the function raises ``ValueError`` is left out."""
+    """Return the one-sided derivatives (k,) of a function of time (``values``) just after and just before a
+    time [s], as a list; a side on which the function raises ``ValueError`` is left out."""
     sides = []
     with suppress(ValueError):
         sides.append(derivatives(lambda t: values(np.array([t]))[0], time, begin=time)[0])

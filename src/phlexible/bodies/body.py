@@ -42,7 +42,8 @@ class Body(ABC):
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """Return what pictures draw for this body (a ``Skin``): its surface of triangles, or lines and balls,
-        attached to nodes that move with the elastic coordinates.
+        attached to nodes that move with the elastic coordinates. ``data`` are the arrays of the body,
+        ``ports`` the positions of joints, shape (k, 3) [m].
 
         Args:
             data: result of ``discretize``.
@@ -65,12 +66,12 @@ class Body(ABC):
     def described_coordinates(self, columns: Array, resolved: "Body", dimension: int) -> Array:
         """Convert deformations from the elastic coordinates of ``resolved`` to those of this body as the user
         described it; ``resolved`` has definite options. The shape is (n, k); each of the k columns is a
-        deformation."""
+        deformation. ``dimension`` is that of the model (1, 2 or 3)."""
         return columns
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements of this body and the estimated memory [bytes] of a simulation with
-        it. Both are zero for small kinds of bodies."""
+        """Return the number of finite elements of this body and the estimated memory [bytes] of a simulation
+        with it. Both are zero for small kinds of bodies. ``dimension`` is that of the model (1, 2 or 3)."""
         return 0, 0.0
 
     def port_hamiltonian(
@@ -82,8 +83,10 @@ class Body(ABC):
         stress: str = "discontinuous",
         ports: Mapping[str, ArrayLike] | None = None,
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this body alone, in the form of the papers. Its boundary
-        ports are the ends or interfaces of the body.
+        """Return the port-Hamiltonian state-space model of this body alone, in the form of the papers.
+        ``variant`` chooses the form, ``stress`` the space of stress states, and ``gravity`` is the
+        acceleration [m/s^2]. Its boundary ports are the ends or interfaces of the body. ``dimension`` is that
+        of the model (1, 2 or 3).
 
         Args:
             variant: "full", "constant_mass", "zeroth_order" or (in the plane) "printed", see ``FullForm``,
@@ -118,8 +121,9 @@ class Body(ABC):
         return {"origin": Origin()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Return the stress states of the port-Hamiltonian model of this body: their compliance and the strains
-        that belong to them. Bodies without a mesh have one stress for each strain of their energy.
+        """Return the stress states of the port-Hamiltonian model of this body (with the arrays ``data``):
+        their compliance and the strains that belong to them. Bodies without a mesh have one stress for each
+        strain of their energy.
 
         Raises:
             ParameterError: a space that the body does not have.
@@ -139,8 +143,9 @@ class NodalBody(Body):
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this string or soft body at t = 0. They follow from
-        the user's ``shape`` and ``velocity``, or from position and rotation of the undeformed body.
+        """Return world positions and velocities of the nodes of this string or soft body at t = 0. They
+        follow from the user's ``shape`` and ``velocity``, or from position and rotation of the undeformed
+        body. ``dimension`` is that of the model (1, 2 or 3).
 
         Raises:
             ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.

@@ -206,7 +206,8 @@ class FloatingBody:
         return self.second_moments[:, :, 0, 0]
 
     def in_smaller_basis(self, columns: Array, points: MaterialPoints) -> "FloatingBody":
-        """Return this body in fewer elastic coordinates, where eta = columns @ (new coordinates).
+        """Return this body in fewer elastic coordinates, where eta = columns @ (new coordinates). ``points``
+        finds material points in the new coordinates.
 
         Args:
             columns: shape (n, k), dense.

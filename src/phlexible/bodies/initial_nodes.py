@@ -42,8 +42,9 @@ def initial_nodes(
     position: Array,
     rotation: Array,
 ) -> InitialNodes:
-    """Return world positions and velocities of the nodes of a string or soft body at t = 0. They follow from the
-    user's arguments ``shape``, ``speed`` (velocity), ``position`` and ``rotation`` of ``model.add``.
+    """Return world positions and velocities of the nodes of a string or soft body at t = 0. They follow from
+    the user's arguments ``shape``, ``speed`` (velocity), ``position`` and ``rotation`` of ``model.add``.
+    ``dimension`` is that of the model (1, 2 or 3).
 
     Args:
         nodes: s of the nodes of a string, shape (N,), or undeformed positions x, shape (N, 3) [m].
@@ -79,8 +80,9 @@ def initial_nodes(
 
 
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
-    """Convert the initial velocity of a string or soft body to one for each node, shape (N, 3) [m/s]. The user
-    passed a function, one vector for all nodes, or a row for each."""
+    """Convert ``speed``, the initial velocity of a string or soft body, to one for each node, shape (N, 3)
+    [m/s]. The user passed a function, one vector for all nodes, or a row for each. ``dimension`` is that of
+    the model (1, 2 or 3)."""
     if callable(speed):
         return _function_values("velocity", speed, nodes, dimension)
     values = numbers("velocity", speed, _expected(nodes))
@@ -96,7 +98,8 @@ def _expected(nodes: Array) -> str:
 
 
 def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
-    """Return how many components a user's position or velocity vectors may have, as a tuple of allowed numbers.
+    """Return how many components a user's position or velocity vectors may have, as a tuple of allowed
+    numbers. ``nodes`` are arc lengths (strings) or positions. ``dimension`` is that of the model (1, 2 or 3).
     Flat soft bodies in space may omit z."""
     if dimension == 3:
         return (3,) if nodes.ndim == 1 else (2, 3)
@@ -104,8 +107,9 @@ def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
 
 
 def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
-    """Return a vector passed by the user as three components, shape (3,), completed by zeros. Raise
-    ``ParameterError`` unless its number of components is among ``widths`` and all are finite."""
+    """Return a vector (``value``) passed by the user as three components, shape (3,), completed by zeros.
+    Raise ``ParameterError`` unless its number of components is among ``widths`` and all are finite. The
+    message has ``name``, ``verb`` and ``at``."""
     value = value.reshape(1) if 1 in widths and value.ndim == 0 else value
     if value.ndim != 1 or len(value) not in widths or not np.isfinite(value).all():
         wanted = " or ".join(NUMERALS[width] for width in widths)
@@ -114,8 +118,9 @@ def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...],
 
 
 def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
-    """Evaluate a user's function of the arc length s (strings) or the position x (soft bodies) at each node. Return
-    the vectors, completed by zeros, shape (N, 3)."""
+    """Evaluate a user's function of the arc length s (strings) or the position x (soft bodies) at each node.
+    Return the vectors, completed by zeros, shape (N, 3). ``dimension`` is that of the model (1, 2 or 3).
+    ``name`` is that of the argument, for messages."""
     is_line = nodes.ndim == 1
     check_callable(name, function, "s" if is_line else "x")
     values, widths = [], _widths(nodes, dimension)
@@ -129,8 +134,9 @@ def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Arr
 
 
 def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
-    """Convert a user's array with one row for each node to shape (rows, 3), completed by zeros. Raise
-    ``ParameterError`` unless the number of rows is among ``lengths`` and all numbers are finite."""
+    """Convert ``value``, a user's array with one row for each node to shape (rows, 3), completed by zeros.
+    Raise ``ParameterError`` unless the number of rows is among ``lengths`` and all numbers are finite.
+    ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of the argument, for messages."""
     rows = numbers(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)

@@ -99,8 +99,9 @@ def label_of(location: Location) -> str:
 
 
 def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
-    """Convert named positions on a body, passed by the user, to location objects: numbers are distances along a
-    beam, rod or string [m], vectors (3,) body coordinates [m]. Names in ``taken`` are refused.
+    """Convert ``places``, named positions on a body passed by the user, to location objects: numbers are
+    distances along a beam, rod or string [m], vectors (3,) body coordinates [m]. Names in ``taken`` are
+    refused.
 
     Raises:
         ParameterError: no mapping of names to positions, a name that is taken, or numbers of another shape.
@@ -175,7 +176,7 @@ class MaterialPoints(ABC):
     @abstractmethod
     def outline(self, count: int) -> tuple[Array, Array]:
         """Return a polyline that pictures draw for this body: undeformed positions (k, 3) [m], and their
-        displacements per unit of each elastic coordinate, shape (k, 3, n).
+        displacements per unit of each elastic coordinate, shape (k, 3, n). A line has ``count`` points.
 
         A line body gives ``count`` points of its axis, a rigid body its origin and, where it
         is elsewhere, its center of mass; the points move with eta like a ``MaterialPoint``.

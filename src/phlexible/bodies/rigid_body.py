@@ -43,8 +43,9 @@ gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """Return what pictures draw for a rigid body whose shape is unknown: the box with its mass and inertia if the
-    joints' positions fit on it, else rods from the centre of mass to these positions.
+    """Return what pictures draw for a rigid body whose shape is unknown: the box with its mass and inertia if
+    the joints' positions fit on it, else rods from the centre of mass to these positions. ``center`` is the
+    centre of mass, ``ports`` are the positions of joints, shape (k, 3) [m].
 
     Args:
         mass: [kg].
@@ -101,8 +102,9 @@ INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
 def _checked_inertia(name: str, value: ArrayLike) -> Array:
-    """Convert the inertia of a rigid body, passed by the user as I_zz, three moments or a matrix; the result is a
-    read-only array of shape () or (3, 3) [kg m2]. Raise ``ParameterError`` if no body has it."""
+    """Convert the inertia of a rigid body, ``value`` passed by the user as I_zz, three moments or a matrix;
+    the result is a read-only array of shape () or (3, 3) [kg m2]. Raise ``ParameterError`` if no body has it.
+    ``name`` is that of the argument, for messages."""
     inertia = numbers(name, value, INERTIA)
     if inertia.shape not in ((), (3,), (3, 3)):
         raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
@@ -160,8 +162,8 @@ class RigidBody(Body):
     def box(
         cls, size: ArrayLike, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid box with edges ``size`` (3,) [m] along the body axes and a density [kg/m3].
-        The middle of the box is at ``center`` in body axes.
+        """Return a homogeneous rigid box with edges ``size`` (3,) [m] along the body axes and a density
+        [kg/m3]. The middle of the box is at ``center`` in body axes. ``color`` is for pictures.
 
         Args:
             size: edges along x, y, z, shape (3,) [m].
@@ -182,8 +184,8 @@ class RigidBody(Body):
         axis: ArrayLike = (0.0, 0.0, 1.0),
         color: str | None = None,
     ) -> Self:
-        """Return a homogeneous rigid circular cylinder with given radius and length [m] and density [kg/m3], around
-        a body axis. Its middle is at ``center`` in body axes.
+        """Return a homogeneous rigid circular cylinder with given radius and length [m] and density [kg/m3],
+        around a body axis. Its middle is at ``center`` in body axes. ``color`` is for pictures.
 
         Args:
             radius, length: [m].
@@ -198,16 +200,17 @@ class RigidBody(Body):
     def sphere(
         cls, radius: float, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid ball with given radius [m] and density [kg/m3] around the point ``center``,
-        shape (3,) [m], in body axes."""
+        """Return a homogeneous rigid ball with given radius [m] and density [kg/m3] around the point
+        ``center``, shape (3,) [m], in body axes. ``color`` is for pictures."""
         return cls._homogeneous(Sphere(radius, center=vector("center", center)), density, color)
 
     @classmethod
     def from_stl(
         cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid body with a density [kg/m3] whose surface is read from an STL file, text or
-        binary. Body axes and origin are those of the file.
+        """Return a homogeneous rigid body with a density [kg/m3] whose surface is read from an STL file
+        (``path``). The file is text or binary, with lengths in units of ``scale`` [m]. Body axes and origin
+        are those of the file. ``color`` is for pictures.
 
         Args:
             path: of the file.
@@ -225,8 +228,8 @@ class RigidBody(Body):
     def from_mesh(
         cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid body with a density [kg/m3] inside a closed surface of triangles. Body axes
-        and origin are those of the vertices.
+        """Return a homogeneous rigid body with a density [kg/m3] inside a closed surface of triangles. Body
+        axes and origin are those of the vertices. ``color`` is for pictures.
 
         Args:
             vertices: shape (v, 3) [m].
@@ -241,8 +244,8 @@ class RigidBody(Body):
 
     @classmethod
     def _homogeneous(cls, shape: Shape, density: float, color: str | None) -> Self:
-        """Return a homogeneous rigid body of the given shape and density [kg/m3], with mass, inertia and centre of
-        mass of the shape. Warn if the density seems to be in g/cm3."""
+        """Return a homogeneous rigid body of the given shape and density [kg/m3], with mass, inertia and
+        centre of mass of the shape. Warn if the density seems to be in g/cm3. ``color`` is for pictures."""
         weight, moments = positive("density", density), shape.moments()
         if any(least <= weight <= most for least, most in METALS):
             warn_user(
@@ -290,8 +293,9 @@ class RigidBody(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this rigid body: the surface of its shape; without a shape, a box or rods
-        that suit its inertia and the positions of its joints, ``ports`` (k, 3) [m]."""
+        """Return what pictures draw for this rigid body: the surface of its shape; without a shape, a box or
+        rods that suit its inertia and the positions of its joints, ``ports`` (k, 3) [m]. ``data`` are the
+        arrays of the body."""
         center = np.asarray(self.center, dtype=np.float64)
         if self.shape is not None:
             return solid_skin(self.shape.placed(center))

@@ -92,8 +92,9 @@ class RodNode(Body):
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the rigid piece of a rod around this cross-section as arrays: mass, first and second moments,
-        those per length times the length of rod that it represents.
+        """Return the rigid piece of a rod around this cross-section as arrays: mass, first and second
+        moments, those per length times the length of rod that it represents. ``dimension`` is that of the
+        model (1, 2 or 3).
 
         On a line only m remains.
         """
@@ -114,7 +115,8 @@ class RodNode(Body):
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """Return the surface that pictures draw for the straight piece of a rod around this cross-section. It
-        overlaps its neighbours a little, so that bends have no gaps."""
+        overlaps its neighbours a little, so that bends have no gaps. ``data`` are the arrays of the body,
+        ``ports`` the positions of joints, shape (k, 3) [m]."""
         outline = outline_of(self.section)
         lap = LAP * float(np.ptp(outline.corners, axis=0).max())
         ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]
@@ -255,8 +257,8 @@ class Rod:
         return np.linspace(0.0, self.length, self.elements * self.order + 1)
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements of this rod and the estimated memory [bytes] of a simulation with
-        it."""
+        """Return the number of finite elements of this rod and the estimated memory [bytes] of a simulation
+        with it. ``dimension`` is that of the model (1, 2 or 3)."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def nodes(self) -> tuple[RodNode, ...]:
@@ -314,8 +316,10 @@ class Rod:
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this rod alone, with strains as states, see ``RodForm``.
-        Its ends are free with prescribed forces, or clamped.
+        """Return the port-Hamiltonian state-space model of this rod alone, with strains as states, see
+        ``RodForm``. Its ends are free with prescribed forces, or clamped, as ``start`` and ``end`` say.
+        ``gravity`` is the acceleration [m/s^2]; ``shape``, ``velocity`` and ``angular_velocity`` are initial.
+        ``dimension`` is that of the model (1, 2 or 3)..
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -404,8 +408,9 @@ class RodPose:
 
 
 def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
-    """Return world positions and rotation matrices of the cross-sections of a rod along a user's curve at t = 0.
-    Local x axes are tangents of the curve, y and z rotate about x as little as possible.
+    """Return world positions and rotation matrices of the cross-sections of a rod along a user's curve
+    (``shape``) at t = 0. Local x axes are tangents of the curve, y and z rotate about x as little as
+    possible. ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of the rod, for messages.
 
     Args:
         rod: the description.
@@ -447,8 +452,8 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
 
 
 def derivatives_along(places: Array, values: Array) -> Array:
-    """Return the derivatives d/ds of values (N, 3) that are known at positions s (N,), by second-order finite
-    differences, shape (N, 3)."""
+    """Return the derivatives d/ds of values (N, 3) that are known at positions s, ``places`` (N,), by
+    second-order finite differences, shape (N, 3)."""
     slopes = np.gradient(values, places, axis=0, edge_order=2) if len(places) > 2 else None
     return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(places), (2, 1)) if slopes is None else slopes)
 
@@ -465,8 +470,9 @@ def _check_rotations(name: str, rotation: float) -> None:
 
 
 def _curve_tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
-    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are finite differences of the
-    user's function ``shape``, or of the node positions ``local`` (N, 3) if there is none."""
+    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are finite differences of
+    the user's function ``shape``, or of the node positions ``local`` (N, 3) if there is none. The nodes are
+    at arc lengths ``places`` [m]. ``dimension`` is that of the model (1, 2 or 3)."""
     if not callable(shape):
         return derivatives_along(places, local)
     step = STEP * places[-1]

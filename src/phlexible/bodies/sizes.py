@@ -12,8 +12,9 @@ MOST_BYTES = 32e9
 
 
 def refuse_large(elements: object, needed: float, where: str, is_large: bool) -> None:
-    """Raise ``ParameterError`` if a body would need more memory, ``needed`` [bytes], than most machines have (32
-    GB). The user can allow it by large=True, which is ``is_large`` here.
+    """Raise ``ParameterError`` if a body would need more memory, ``needed`` [bytes], than most machines have
+    (32 GB). The user can allow it by large=True, which is ``is_large`` here. The message has the number of
+    ``elements`` and the name of the function (``where``).
 
     Args:
         elements: their number, for the message.
@@ -37,7 +38,7 @@ HEAVY, LONG = 1e6, 300.0
 
 def warn_of_size(mass: float, points: Array) -> None:
     """Warn the user if a body is so heavy (over 1e6 kg) or so long (over 300 m) that its mesh is probably in
-    millimetres.
+    millimetres. ``mass`` is that of the body [kg], ``points`` are those of the mesh.
 
     Args:
         mass: [kg].

@@ -69,8 +69,9 @@ class Skin:
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
-    """Return what pictures draw for a body of unknown thickness: lines through its nodes and balls at its nodes,
-    both given as node indices, without a surface."""
+    """Return what pictures draw for a body of unknown thickness: lines through its nodes and balls at its
+    nodes, both given as node indices, without a surface. Nodes are at ``positions`` and move by ``shapes``
+    per unit of each elastic coordinate."""
     nothing = np.zeros((0, 3))
     empty = np.zeros(0, dtype=np.int64)
     return Skin(
@@ -79,8 +80,9 @@ def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], ball
 
 
 def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Sequence[Outline]) -> Skin:
-    """Return the surface that pictures draw for a beam or rod along body x: a tube or prism with one outline of the
-    cross-section at each position, and a cap at each end."""
+    """Return the surface that pictures draw for a beam or rod along body x: a tube or prism with one outline
+    of the cross-section at each position, and a cap at each end. ``shapes`` and ``rotations`` are
+    displacements and rotations there per unit of each elastic coordinate."""
     stations, rings = len(positions), [_section_ring(outline) for outline in outlines]
     count = len(rings[0][0])
     vertex_nodes = np.repeat(np.arange(stations), count)
@@ -148,8 +150,9 @@ def _section_ring(outline: Outline) -> tuple[Array, Array]:
 
 
 def _side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
-    """Return the triangles between neighbouring rings of ``count`` vertices along a drawn tube, as vertex indices,
-    shape (t, 3). Each face has two."""
+    """Return the triangles between neighbouring rings of ``count`` vertices along a drawn tube, as vertex
+    indices, shape (t, 3). Each face has two. There are ``stations`` rings; round ones (``is_round``) have one
+    vertex for each corner, others two."""
     first = np.arange(count) if is_round else np.arange(0, count, 2)
     second = (first + 1) % count
     quads = []

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 
 def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
-    """Return the surface that pictures draw for a soft body: triangles whose vertices are nodes of its mesh and
-    move with them."""
+    """Return the surface that pictures draw for a soft body: triangles whose vertices are nodes of its mesh
+    and move with them. ``dimension`` is that of the model (1, 2 or 3)."""
     triangles = surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles, places = numbered.reshape(-1, 3).astype(np.int64), mesh.places[used]
@@ -86,16 +86,16 @@ def vertex_normals(places: Array, triangles: IntArray) -> Array:
 
 
 def _split_faces(faces: IntArray) -> IntArray:
-    """Return quadrilaterals (f, 4) of vertex indices, each split into two triangles, shape (2 f, 3); triangles (f,
-    3) are returned as they are."""
+    """Return quadrilaterals (``faces``, shape (f, 4)) of vertex indices, each split into two triangles, shape
+    (2 f, 3); triangles (f, 3) are returned as they are."""
     if faces.shape[1] == 3:
         return faces
     return np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
 
 
 def _checked_plane(name: str, value: object) -> str:
-    """Convert the user's option ``plane`` of a sheet to the text "stress" or "strain"; raise ``ParameterError`` for
-    others."""
+    """Convert ``value``, the user's option ``plane`` of a sheet, to the text "stress" or "strain"; raise
+    ``ParameterError`` for others. ``name`` is that of the argument, for messages."""
     return option(name, value, PlaneState).value
 
 
@@ -238,8 +238,10 @@ class SoftBody(NodalBody):
         stresses: bool = False,
         strains: str | None = None,
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this soft body alone, see ``SoftForm``. Its states are
-        positions and velocities of the nodes.
+        """Return the port-Hamiltonian state-space model of this soft body alone, see ``SoftForm``. Its states
+        are positions and velocities of the nodes, with ``stresses`` or ``strains`` these too. ``gravity`` is
+        the acceleration [m/s^2]; ``shape`` and ``velocity`` are initial. ``dimension`` is that of the model
+        (1, 2 or 3)..
 
         Args:
             dimension: 2 or 3.
@@ -277,14 +279,16 @@ class SoftBody(NodalBody):
         return form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface that pictures draw for this soft body; it moves with the nodes."""
+        """Return the surface that pictures draw for this soft body; it moves with the nodes. ``data`` are the
+        arrays of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
         return soft_skin(self.soft_mesh, data.dimension)
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this soft body at t = 0. ``shape`` and ``velocity``
-        of the user are functions of the undeformed position, or arrays (N, 3)."""
+        """Return world positions and velocities of the nodes of this soft body at t = 0. ``shape`` and
+        ``velocity`` of the user are functions of the undeformed position, or arrays (N, 3). The body is
+        rotated by ``rotation`` and moved by ``position``. ``dimension`` is that of the model (1, 2 or 3)."""
         return initial_nodes(self.soft_mesh.places, dimension, shape, velocity, position, rotation)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:

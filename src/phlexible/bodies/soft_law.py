@@ -293,13 +293,14 @@ def cofactor(A: Array, B: Array) -> Array:
 
 
 def as_six(A: Array) -> Array:
-    """Return the components 11, 22, 33, 23, 13, 12 of symmetric matrices (..., 3, 3), without factors of 2, shape
-    (..., 6)."""
+    """Return the components 11, 22, 33, 23, 13, 12 of symmetric matrices A (..., 3, 3), without factors of 2,
+    shape (..., 6)."""
     return np.stack([A[..., a, b] for a, b in PAIRS], axis=-1)
 
 
 def as_tensor(six: Array) -> Array:
-    """Return symmetric matrices (..., 3, 3) from their components 11, 22, 33, 23, 13, 12, given as (..., 6)."""
+    """Return symmetric matrices (..., 3, 3) from their components 11, 22, 33, 23, 13, 12, given as ``six``
+    (..., 6)."""
     result = np.empty((*six.shape[:-1], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         result[..., a, b] = result[..., b, a] = six[..., k]

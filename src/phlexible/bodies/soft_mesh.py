@@ -65,8 +65,8 @@ class SoftMesh:
 
     @classmethod
     def from_user_mesh(cls, source: UserMesh, order: int) -> Self:
-        """Return the mesh of a soft body from a user's mesh. For quadratic elements (order 2) on straight cells,
-        nodes in the middle of edges, faces and cells are added.
+        """Return the mesh of a soft body from a user's mesh (``source``). For quadratic elements (order 2) on
+        straight cells, nodes in the middle of edges, faces and cells are added.
 
         Raises:
             ParameterError: elements of order 1 on curved cells.
@@ -190,8 +190,9 @@ class SoftMesh:
         return values, gradients, size * weights
 
     def mass(self, density: float, thickness: float) -> "sparse.csr_array":
-        """Return the consistent mass matrix of the N nodes, int rho N_i N_j dV with shape functions N_i, shape (N,
-        N) [kg]. It applies to each component of the positions."""
+        """Return the consistent mass matrix of the N nodes, int rho N_i N_j dV with shape functions N_i,
+        shape (N, N) [kg]. rho is the ``density`` [kg/m3]; sheets have a ``thickness`` [m]. It applies to each
+        component of the positions."""
         values, _, volumes = self.quadrature(2 * self.order)
         blocks = density * thickness * np.einsum("eq,qi,qj->eij", volumes, values, values)
         return summed_blocks(self.element_nodes, self.element_nodes, blocks, (len(self.nodes),) * 2)
@@ -199,8 +200,9 @@ class SoftMesh:
     def strains(
         self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None
     ) -> ElementStrains:
-        """Return the strains of all elements of this mesh: gradients and weights at their quadrature points. Their
-        elastic law, viscosity and Maxwell branches (springs and dashpots in series) are stored with them."""
+        """Return the strains of all elements of this mesh: gradients and weights at their quadrature points.
+        Their elastic law, viscosity and Maxwell branches (``relaxation``: springs and dashpots in series) are
+        stored with them. Sheets have a ``thickness`` [m]."""
         _, gradients, volumes = self.quadrature(self.strain_degree)
         volumes = thickness * volumes
         return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)
@@ -250,7 +252,7 @@ class NodeGroup:
 
 def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> tuple[NodeGroup, ...]:
     """Return the named groups of nodes (interfaces) of a soft body that a user chose: by point numbers, by a
-    function of position, or by the name of a group of the mesh.
+    function of position, or by the name of a group of the mesh. ``source`` is the mesh as the user passed it.
 
     Args:
         interfaces: by name numbers of points, a function of position or the name of a group of the mesh.
@@ -273,8 +275,9 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
 
 
 def chosen_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
-    """Return the ascending indices of the mesh points that a user chose by numbers, a function of position or a
-    group's name; points of no element are left out. Raise ``ParameterError`` if there are none.
+    """Return the ascending indices of the mesh points that a user chose (``nodes``) by numbers, a function of
+    position or a group's name. ``source`` is the mesh as the user passed it. Points of no element are left
+    out. Raise ``ParameterError`` if there are none.
 
     Args:
         name: name of the choice in error messages.
@@ -387,8 +390,8 @@ class SoftPoints(MaterialPoints):
         return MaterialPoint(np.zeros(3), self._matrix(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
 
     def _matrix(self, weights: Array) -> Array:
-        """Return the matrix that gives the weighted mean position of the nodes from the d N coordinates of this
-        soft body, shape (3, d N)."""
+        """Return the matrix that gives the mean position of the nodes, weighted with ``weights``, from the
+        coordinates of this soft body. It has the shape (3, d N)."""
         d = self.dimension
         shapes = np.zeros((3, d * len(weights)))
         for axis in range(d):
@@ -450,8 +453,9 @@ class SoftSurface:
         return np.asarray(np.einsum("...fqi,...fqi->...", middle, np.cross(a, b)) / 3)
 
     def _tangents(self, x: Array) -> tuple[Array, Array]:
-        """Return the two tangent vectors (derivatives of position with respect to the reference coordinates) of the
-        faces of this surface at their quadrature points; each (..., f, q, 3)."""
+        """Return the two tangent vectors (derivatives of position with respect to the reference coordinates)
+        of the faces of this surface at their quadrature points; each (..., f, q, 3). Node positions are x
+        (..., N, 3)."""
         nodal = x[..., self.faces, :]
         nodal = nodal - nodal[..., :1, :]
         u, v = self.shapes[..., 1], self.shapes[..., 2]
@@ -459,8 +463,9 @@ class SoftSurface:
 
 
 def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
-    """Return the faces of a soft body on which a pressure may act: those of a sheet or boundary faces of a solid,
-    all of whose vertices are among ``points`` (None: all). None if there are none.
+    """Return the faces of a soft body on which a pressure may act: those of a sheet or boundary faces of a
+    solid, all of whose vertices are among ``points`` (None: all). None if there are none. ``mesh`` is the
+    finite element mesh.
 
     Faces of a solid are oriented inwards, so that a positive pressure compresses it.
     """
@@ -482,8 +487,9 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
 
 
 def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
-    """Return the indices of the nodes of a soft body that may touch others: those on the surface of a solid, all of
-    a sheet in space, those on the outline of a sheet in the plane."""
+    """Return the indices of the nodes of a soft body that may touch others: those on the surface of a solid,
+    all of a sheet in space, those on the outline of a sheet in the plane. ``mesh`` is the finite element
+    mesh. ``dimension`` is that of the model (1, 2 or 3)."""
     if mesh.is_sheet:
         return np.unique(_boundary_edges(mesh, mesh.nodes)) if dimension < 3 else np.arange(len(mesh.nodes))
     surface = soft_surface(mesh, None)
@@ -492,8 +498,9 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
 
 
 def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
-    """Return the matrix int N_i N_j dA of shape functions N_i over the undeformed boundary faces whose vertices are
-    among ``points``, shape (N, N) [m2]; None without such faces.
+    """Return the matrix int N_i N_j dA of shape functions N_i over the undeformed boundary faces whose
+    vertices are among ``points``, shape (N, N) [m2]; None without such faces. ``mesh`` is the finite element
+    mesh. Sheets have a ``thickness`` [m].
 
     Faces of a sheet are its edges times the thickness.
     """
@@ -521,7 +528,7 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
 
 def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
     """Return the nodes, two or three each, of the boundary edges of a sheet both of whose ends are among
-    ``points``, shape (edges, k)."""
+    ``points``, shape (edges, k). ``mesh`` is the finite element mesh."""
     cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
     edges_of_elements = []
     for first, last in zip(range(count), [*range(1, count), 0], strict=True):
@@ -537,8 +544,9 @@ def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
 
 
 def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
-    """Return, at q quadrature points of a reference face with m nodes, quadrature weight times shape function, and
-    both derivatives of the shape functions; shape (q, m, 3)."""
+    """Return, at q quadrature points of a reference face with m nodes, quadrature weight times shape
+    function, and both derivatives of the shape functions; shape (q, m, 3). ``kind`` is that of the face,
+    ``order`` that of its shape functions, ``degree`` that of the quadrature."""
     from skfem.quadrature import get_quadrature
 
     element = standard_element(kind, order)
@@ -548,8 +556,8 @@ def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
 
 
 def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
-    """Return the boundary faces of a solid mesh, one in each row: the index of its element, then its m nodes, shape
-    (faces, 1 + m)."""
+    """Return the boundary faces of a solid mesh, one in each row: the index of its element, then its m nodes,
+    shape (faces, 1 + m). ``kind`` is that of the faces."""
     cell, face = (np.asarray(standard_element(k, mesh.order).doflocs).astype(float) for k in (mesh.kind, kind))
     faces_of_elements = []
     for corner, second, *_, last in FACES[mesh.kind]:
@@ -566,8 +574,9 @@ def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
 
 
 def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
-    """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the solid,
-    shape (faces, m). The rows of ``faces`` are element index and nodes."""
+    """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the
+    solid, shape (faces, m). The rows of ``faces`` are element index and nodes. ``mesh`` is the finite element
+    mesh. Faces have ``corners`` vertices."""
     places, nodes = mesh.places, faces[:, 1:]
     middle = places[mesh.corners[faces[:, 0]]].mean(axis=1)
     a, b, c = (places[nodes[:, k]] for k in (0, 1, corners - 1))
@@ -577,8 +586,8 @@ def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
 
 
 def _mirrored_order(kind: CellKind, order: int) -> IntArray:
-    """Return the order of the m nodes of a face that exchanges its two reference directions, which reverses its
-    normal, as indices of shape (m,)."""
+    """Return the order of the m nodes of a face that exchanges its two reference directions, which reverses
+    its normal, as indices of shape (m,). ``kind`` and ``order`` are those of the face."""
     places = np.asarray(standard_element(kind, order).doflocs).astype(float)
     distances = np.abs(places[:, ::-1][:, None] - places[None]).max(axis=2)
     return np.asarray(distances.argmin(axis=1), dtype=np.int64)

@@ -85,8 +85,9 @@ class StringMesh:
         return summed_blocks(nodes, nodes, line_density * self.element_length * MASS[self.order], (size, size))
 
     def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
-        """Return the strains C = |dr/ds|^2 (squared stretch) of this string at the Gauss points of its elements, as
-        quadratic forms of the node positions. Law, viscosity and Maxwell branches are stored with them."""
+        """Return the strains C = |dr/ds|^2 (squared stretch) of this string at the Gauss points of its
+        elements, as quadratic forms of the node positions. Law, viscosity and Maxwell branches
+        (``relaxation``) are stored with them."""
         points, weights = gauss(self.order)
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
         return QuadraticStrains(
@@ -129,8 +130,8 @@ class StringPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this string at its start, its end or an arc length. It is a node if one is
-        closer than 1e-9 of the length.
+        """Return the material point of this string at a ``location``: its start, its end or an arc length. It
+        is a node if one is closer than 1e-9 of the length.
 
         Raises:
             AttachmentError: outside the string, or a location that strings do not have.
@@ -148,8 +149,9 @@ class StringPoints(MaterialPoints):
         raise AttachmentError(f"a String has no {label_of(location)}; it offers start, end and at(s)")
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return points of this string that pictures join by a line: zero positions (k, 3), and shape functions (k,
-        3, d N) whose product with the coordinates gives world positions."""
+        """Return points of this string that pictures join by a line: zero positions (k, 3), and shape
+        functions (k, 3, d N) whose product with the coordinates gives world positions. At most 8 ``count``
+        nodes are used."""
         nodes = self.mesh.nodes
         if len(nodes) > 8 * count:
             nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, 8 * count).round().astype(int))]
@@ -184,8 +186,9 @@ LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
 
 def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Return the node positions of a string that hangs at rest under gravity between two fixed ends, shape (N, 3)
-    [m]. It is found by Newton's method from a catenary.
+    """Return the node positions of a string that hangs at rest under gravity between two fixed ends,
+    ``start`` and ``end``, shape (N, 3) [m]. ``body`` has its arrays, ``mesh`` its nodes. It is found by
+    Newton's method from a catenary.
 
     Args:
         body: of the string in dimension 3.
@@ -241,14 +244,15 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
 
 
 def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
-    """Return a scale of squared frequencies of a string, EA / (m l) [1/s^2]: with axial stiffness EA, mass m of the
-    string and length l of an element."""
+    """Return a scale of squared frequencies of a string (``body`` and ``mesh``), EA / (m l) [1/s^2]: with
+    axial stiffness EA, mass m of the string and length l of an element."""
     return body.strains[0].law.modulus / (body.mass * mesh.element_length)
 
 
 def _initial_guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Return the node positions of an inextensible string that hangs as a catenary between two ends, shape (N, 3)
-    [m]. If it is too short, they are on a straight line."""
+    """Return the node positions of an inextensible string that hangs as a catenary between two ends
+    (``start``, ``end``), shape (N, 3) [m]. If it is too short, they are on a straight line. ``mesh`` is the
+    finite element mesh. ``gravity`` is the acceleration [m/s^2]."""
     part = mesh.nodes[:, None] / mesh.length
     line = start * (1 - part) + end * part
     difference, acceleration = end - start, float(np.linalg.norm(gravity))
@@ -361,7 +365,8 @@ class String(NodalBody):
         return tuple(self.mesh.nodes.tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of elements of this string and the estimated memory [bytes] of a simulation with it."""
+        """Return the number of elements of this string and the estimated memory [bytes] of a simulation with
+        it. ``dimension`` is that of the model (1, 2 or 3)."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def discretize(self, dimension: int) -> AbsoluteBody:
@@ -371,21 +376,23 @@ class String(NodalBody):
         return self._arrays(dimension)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this string: the line along its nodes, as thick as its diameter if the user
-        gave one."""
+        """Return what pictures draw for this string: the line along its nodes, as thick as its diameter if
+        the user gave one. ``data`` are the arrays of the body, ``ports`` the positions of joints, shape (k,
+        3) [m]."""
         width = 0.0 if self.diameter is None else self.diameter
         return replace(super().skin(data, ports), width=(width, width))
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this string at t = 0. They follow from the user's
-        shape and velocity, or from position and rotation of the straight string."""
+        """Return world positions and velocities of the nodes of this string at t = 0. They follow from the
+        user's shape and velocity, or from position and rotation of the straight string. ``dimension`` is that
+        of the model (1, 2 or 3)."""
         return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
 
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
-        """Return the node positions of this string at rest under gravity between two fixed points, shape (N, 3)
-        [m], for use as ``shape=`` in ``model.add``.
+        """Return the node positions of this string at rest under gravity between two fixed points, shape (N,
+        3) [m], for use as ``shape=`` in ``model.add``. The points are ``start`` and ``end``, shape (3,) [m].
 
         Args:
             start, end: positions of the fixed ends, shape (3,) [m].
@@ -412,7 +419,9 @@ class String(NodalBody):
         end: str = "force",
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this string alone, in the form of the paper, see
-        ``StringForm``. Its ends have a prescribed force or velocity, or are fixed.
+        ``StringForm``. Its ends have a prescribed force or velocity, or are fixed. ``start`` and ``end`` say
+        which. ``gravity`` is the acceleration [m/s^2]; ``shape`` and ``velocity`` are initial. ``dimension``
+        is that of the model (1, 2 or 3).
 
         Args:
             dimension: 1 (along x), 2 or 3.

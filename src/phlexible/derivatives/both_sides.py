@@ -118,9 +118,10 @@ def perturbed_models(
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
-    """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one with it
-    increased and one with it decreased. Parameters that change different data share models, which saves calls of
-    the build function.
+    """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one
+    with it increased and one with it decreased. Parameters that change different data share models, which
+    saves calls of the build function. ``base`` is the model of the run. ``recipe`` builds models, ``chosen``
+    are the parameters. ``reads_same`` returns whether a model has the same readings.
 
     Args:
         run: the run that is differentiated.
@@ -197,8 +198,9 @@ def perturbed_models(
 
 
 def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
-    """Compute the derivatives of the equations of a run with respect to each parameter at constant states, and pass
-    them to ``take(index, parts)``. Parts are the residuals of steps, velocity jumps, controller values and events.
+    """Compute the derivatives of the equations of a run with respect to each parameter at constant states,
+    and pass them to ``take(index, parts)``. ``models`` are those with the parameter perturbed. Parts are the
+    residuals of time steps, velocity jumps, controller values and events.
 
     Equations of several parameters that have no equation in common are evaluated together. Where that turns out to
     be wrong, ``take`` gets all of them a second time.
@@ -266,8 +268,9 @@ def _differentiate_groups(
 
 def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
     """Return the derivatives of all equations of a run with respect to one parameter by central differences.
-    ``upper`` and ``lower`` are the step residuals with the parameter increased and decreased, one array (steps,
-    unknowns) for each stretch of steps without velocity jumps."""
+    ``model`` has it perturbed. ``upper`` and ``lower`` are the time step residuals with the parameter
+    increased and decreased, one array (steps, unknowns) for each stretch of time steps without velocity
+    jumps."""
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
@@ -286,8 +289,10 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
 def _check_limits(
     base: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
-    """Raise ``ModelError`` if step equations have a kink in a parameter, except at a friction spring (bristle) that
-    is at its friction limit. ``both`` are the changes of the residuals with the parameter increased and decreased.
+    """Raise ``ModelError`` if step equations have a kink in a parameter, except at a friction spring
+    (bristle) that is at its friction limit. ``model`` has the parameter perturbed; its equations are those of
+    ``stretch``, stretch number ``number`` of the run, whose tables are ``base``. ``both`` are the changes of
+    the residuals with the parameter increased and decreased.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
@@ -321,23 +326,24 @@ def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> 
 
 
 def _residuals(run: TakenRun, base: Memory, side: ModelNumbers) -> list[Array]:
-    """Return the residuals of all recorded steps of a run when its model data are changed by ``side``, added to the
-    tables ``base``. The list has an array (steps, unknowns) for each stretch of steps without velocity jumps."""
+    """Return the residuals of all recorded time steps of a run when its model data are changed by ``side``,
+    added to the tables ``base``. The list has an array (steps, unknowns) for each stretch of time steps
+    without velocity jumps."""
     return [_residuals_in(stretch, base, side, number) for number, stretch in enumerate(run.stretches)]
 
 
 def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number: int) -> Array:
-    """Return the residuals of the steps of one stretch, shape (steps, unknowns), when the model data are changed by
-    ``side``. ``base`` are the tables of the model, ``number`` the index of the stretch (steps without velocity
-    jumps between them) in the run."""
+    """Return the residuals of the time steps of one stretch, shape (steps, unknowns), when the model data are
+    changed by ``side``. ``base`` are the tables of the model, ``number`` the index of the stretch (steps
+    without velocity jumps between them) in the run."""
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
     return stretch.residuals_of(_with(base, side), functions)
 
 
 def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
-    """Return which equations of a step depend on a parameter, as a mask of shape (unknowns,). Residuals of the two
-    perturbed models are compared in sampled steps of the run."""
+    """Return which equations of a time step depend on a parameter, as a mask of shape (unknowns,). Residuals
+    of the two perturbed models are compared in sampled steps of the run."""
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"
@@ -370,8 +376,9 @@ def _some(count: int) -> list[int]:
 
 
 def _groups(numbered: Sequence[int], touched: Mapping[int, NDArray[np.bool_]]) -> list[list[int]]:
-    """Split the indices of perturbed models into groups such that no equation depends on the parameters of two
-    models of a group. The masks ``touched``, shape (unknowns,), say which equations each parameter changes."""
+    """Split the indices of perturbed models (``numbered``) into groups such that no equation depends on the
+    parameters of two models of a group. The masks ``touched``, shape (unknowns,), say which equations each
+    parameter changes."""
     if not touched:
         return [[k] for k in numbered]
     pattern = np.stack([touched[k] for k in numbered], axis=1)

@@ -34,9 +34,10 @@ OF_PLACES = 1e-6
 
 
 def controller_slopes(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
-    """Return the derivatives of a controller's output values with respect to its arguments (measurements), shape
-    (values, arguments). They come from the user's derivative functions (``vjp`` or ``jvp``), otherwise from central
-    differences.
+    """Return the derivatives of the ``count`` output values of a controller (``feedback``) with respect to
+    its measurements ``args`` at a time [s]. The shape is (count, arguments). They come from the user's
+    derivative functions (``vjp`` or ``jvp``), otherwise from central differences that are chosen from the
+    ``sizes`` of the arguments.
 
     Args:
         feedback: with a function as its controller.
@@ -124,8 +125,9 @@ class Measured:
 def controller_readings(
     value: ControlledValue, assembly: Assembly, run: TakenRun
 ) -> tuple[Reader, Mapping[str, Array], Measured, Array]:
-    """Evaluate the measurements of a controller at all instants of a run at which controllers were called. Return
-    the sensor reader, the states at these instants, the sensor, and the measurements.
+    """Evaluate the measurements of the controller of a load ``value`` at all instants of a run at which
+    controllers were called. Return the sensor reader, the states at these instants, the sensor, and the
+    measurements. ``assembly`` holds the tables of the model.
 
     Returns:
         The reader, the states, the sensor, and its readings, shape (K, values).
@@ -257,8 +259,9 @@ def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun)
 
 
 def controllers_of(assembly: Assembly) -> list[ControlledValue]:
-    """Return the controllers of a model whose values are constant between their calls. Force laws that are Python
-    functions of the state, evaluated within steps, are left out."""
+    """Return the controllers of a model whose values are constant between their calls. Force laws that are
+    Python functions of the state, evaluated within steps, are left out. ``assembly`` holds the tables of the
+    model."""
     return [each for each in assembly.controlled if not isinstance(each.feedback, StateLaw)]
 
 
@@ -318,9 +321,9 @@ class LawsOfState:
         return state_jacobian(self._reader, self._rows, self._sensor)
 
     def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
-        """Return the values of all forces that are Python functions of the state in one step of a run, shape
-        (values,). ``k`` is the index of the step; measured positions are the recorded ones unless ``start`` and
-        ``change`` give others.
+        """Return the values of all forces that are Python functions of the state in one time step of a run,
+        shape (values,). ``k`` is the index of the time step; measured positions are the recorded ones unless
+        ``start`` and ``change`` give others.
 
         Args:
             k: number of the step.
@@ -349,18 +352,18 @@ class LawsOfState:
         return 0.5 * of_mean - of_change, 0.5 * of_mean + of_change
 
     def vjp(self, k: int, is_end: bool, adjoint: Array) -> Array:
-        """Return the adjoint (derivatives of costs) of the pose at the start or end of step ``k``, shape (costs,
-        velocities). It belongs to the adjoint of the positions that state-dependent forces measure there, shape
-        (costs, 3 * vectors)."""
+        """Return the adjoint (derivatives of costs) of the pose at the start of time step ``k`` (its end if
+        ``is_end``), shape (costs, velocities). It belongs to the adjoint of the positions that
+        state-dependent forces measure there, shape (costs, 3 * vectors)."""
         count = self._jacobian.velocities
         both = np.zeros((len(adjoint), 2 * count))
         both[:, self._jacobian.directions] = adjoint @ self._jacobian.values[2 * k + is_end]
         return both[:, :count]
 
     def jvp(self, k: int, is_end: bool, pose: Array) -> Array:
-        """Return the changes of the positions that state-dependent forces measure at the start or end of step
-        ``k``, shape (parameters, 3 * vectors). ``pose`` are changes of the pose there, shape (parameters,
-        velocities)."""
+        """Return the changes of the positions that state-dependent forces measure at the start of time step
+        ``k``, or at its end if ``is_end``. The shape is (parameters, 3 * vectors). ``pose`` are changes of
+        the pose there, shape (parameters, velocities)."""
         return self._jacobian.jvp(2 * k + is_end, pose, np.zeros_like(pose))
 
     @property

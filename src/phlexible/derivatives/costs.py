@@ -131,7 +131,8 @@ class PeakTerm(CostTerm):
 
 
 def _trapezoids(time: Array) -> Array:
-    """Return the weights of the trapezoidal rule for integrals over the given instants [s], shape (instants,)."""
+    """Return the weights of the trapezoidal rule for integrals over the instants ``time`` [s], shape
+    (instants,)."""
     steps = np.diff(time, prepend=time[0], append=time[-1])
     return (steps[1:] + steps[:-1]) / 2
 
@@ -156,7 +157,7 @@ class Cost:
     @classmethod
     def integral(cls, sensor: Sensor, function: Function | None = None, weight: Weight | None = None) -> Self:
         """Return a cost of a motion that is the integral over time of weight(t) times a function of a sensor
-        reading. The trapezoidal rule over the steps is used.
+        reading. The trapezoidal rule over the time steps is used.
 
         Args:
             sensor: what is read.
@@ -200,7 +201,7 @@ class Cost:
         return cls(((1.0, PeakTerm(_sensor(sensor), power)),))
 
     def __add__(self, other: "Cost | float") -> "Cost":
-        """Return the sum of two costs, or of a cost and a number."""
+        """Return the sum of this cost and ``other``, a cost or a number."""
         if isinstance(other, Cost):
             return Cost((*self.terms, *other.terms), self.constant + other.constant)
         if np.ndim(other) != 0:
@@ -210,7 +211,7 @@ class Cost:
     __radd__ = __add__
 
     def __mul__(self, factor: float) -> "Cost":
-        """Return this cost multiplied by a number: all terms and the constant are scaled."""
+        """Return this cost multiplied by a number, ``factor``: all terms and the constant are scaled."""
         if np.ndim(factor) != 0:
             return NotImplemented
         number = finite("factor of a cost", factor, ANY_SIZE)
@@ -230,8 +231,8 @@ class Cost:
         return self.constant + sum(factor * term.value(time, _columns(own)) for (factor, term), own in parts)
 
     def slopes(self, time: Array, readings: list[Array]) -> list[Array]:
-        """Return the derivatives of this cost of a motion with respect to the sensor readings, as a list of arrays:
-        one for each term, in the shape of its readings."""
+        """Return the derivatives of this cost of a motion with respect to the sensor readings, as a list of
+        arrays: one for each term, in the shape of its readings. ``time`` are the instants [s]."""
         return [
             factor * term.slopes(time, _columns(own)).reshape(own.shape)
             for (factor, term), own in zip(self.terms, readings, strict=True)

@@ -98,8 +98,8 @@ class CostsOfRun:
         return slopes_of_costs(Reader(run.assembly, run.times), run.rows, felt)
 
     def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
-        """Return the derivatives of all costs of this run with respect to all parameters by the adjoint method,
-        shape (costs, parameters). ``recipe`` builds the models with perturbed parameters.
+        """Return the derivatives of all costs of this run with respect to all parameters by the adjoint
+        method, shape (costs, parameters). ``recipe`` builds the models with perturbed parameters ``chosen``.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -150,8 +150,8 @@ class CostsOfRun:
         return found
 
     def _reads_same(self, other: Built[Costs]) -> bool:
-        """Return whether the costs of another (perturbed) model have the same constants, terms and sensor readings.
-        Readings are compared at the recorded states of this run, up to round-off."""
+        """Return whether the costs of ``other``, a perturbed model, have the same constants, terms and sensor
+        readings. Readings are compared at the recorded states of this run, up to round-off."""
         pairs = zip(self._base.measured, other.measured, strict=True)
         if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
             return False
@@ -179,14 +179,15 @@ class CostsOfRun:
 
     def _present_loads(self) -> list[Functions]:
         """Evaluate the prescribed vectors and loads in all steps of this run with the sample values that the
-        signals have now. The list has an entry for each stretch of steps without velocity jumps."""
+        signals have now. The list has an entry for each stretch of time steps without velocity jumps."""
         return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
 
     def _add_load(
         self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
     ) -> None:
-        """Add to ``slopes`` (costs, parameters) the derivatives with respect to samples of a signal that changes
-        loads and nothing else. ``more`` and ``less`` are the loads with these samples increased and decreased."""
+        """Add to ``slopes`` (costs, parameters) the derivatives with respect to samples of a signal that
+        changes loads and nothing else. ``more`` and ``less`` are the loads with these samples, those of
+        ``direction``, increased and decreased. ``label`` names the signal in messages."""
         assert direction.steps is not None, "of samples"
         changes = [
             own.residuals(own.assembly, first) - own.residuals(own.assembly, second)
@@ -202,9 +203,10 @@ class CostsOfRun:
     def _add_samples(
         self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
     ) -> None:
-        """Add to ``slopes`` (costs, parameters) the derivatives with respect to those samples of a signal that act
-        in different steps. All of them are increased in the model ``more`` and decreased in ``less``, since each
-        step depends on one of them."""
+        """Add to ``slopes`` (costs, parameters) the derivatives with respect to those samples of a signal
+        that act in different steps. All of them are increased in the model ``more`` and decreased in
+        ``less``, since each time step depends on one of them. ``direction`` has the samples; ``label`` names
+        the signal in messages."""
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):
@@ -226,9 +228,9 @@ class CostsOfRun:
 
 
 def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
-    """Return the change of a cost that the equations and history variables of each step of a run cause, shape
-    (steps,). It is the dot product of the cost's adjoint and the changes of the equations. History variables are
-    strains of Maxwell branches, deflections of friction springs and impact speeds."""
+    """Return the change of a cost that the equations and history variables of each time step of a run cause,
+    shape (steps,). It is the dot product of the cost's adjoint and the changes of the equations. History
+    variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
     both = zip(adjoint.equations, changes.equations, strict=True)
     found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
     both = zip(adjoint.strains, changes.strains, strict=True)
@@ -236,8 +238,9 @@ def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
 
 
 def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """Add the changes of a cost in each step and at each instant to its derivatives with respect to signal samples,
-    ``row``, in place. Each contribution goes to the sample that acts there."""
+    """Add the changes of a cost in each time step and at each instant to its derivatives with respect to
+    signal samples, ``row``, in place. Changes are ``in_steps`` and ``at_instants``; ``direction`` has the
+    samples. Each contribution goes to the sample that acts there."""
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
         acting = places >= 0

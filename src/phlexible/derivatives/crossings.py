@@ -82,23 +82,24 @@ def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -
 
 
 def rows_of_locks(jump: VelocityJump, assembly: Assembly) -> IntArray:
-    """Return the indices of the constraint functions that measure the joint coordinates which an event locks, shape
-    (locks,)."""
+    """Return the indices of the constraint functions that measure the joint coordinates which an event
+    (``jump``) locks, shape (locks,). ``assembly`` holds the tables of the model."""
     switches = assembly.system.row_switches
     return np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
 
 
 def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
-    """Return the joint coordinates at which an event locks joints, shape (locks,) [m or rad]: their values in the
-    state before the event."""
+    """Return the joint coordinates at which an event (``jump``) locks joints, shape (locks,) [m or rad]:
+    their values in the state before the event. ``assembly`` holds the tables of the model."""
     if not jump.locks:
         return np.zeros(0)
     return read_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
 def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
-    """Return the derivative of the joint coordinates at which an event locks joints with respect to pose and
-    velocities before the event. The state before the event fixes these coordinates."""
+    """Return the derivative of the joint coordinates at which an event (``jump``) locks joints with respect
+    to pose and velocities before the event. The state before the event fixes these coordinates. ``assembly``
+    holds the tables of the model."""
     return slopes_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
@@ -110,8 +111,8 @@ def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
 
 
 def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
-    """Return by how much the condition of an event exceeds its threshold in the recorded state of the event. Data
-    are those of a (perturbed) ``assembly``."""
+    """Return by how much the condition of an event (``jump``) exceeds its threshold in the recorded state of
+    the event. Data are those of a (perturbed) ``assembly``."""
     assert jump.at_event is not None, "of an event"
     return float(read_at(jump.time, jump.at_event, assembly, _condition(jump, assembly)))
 
@@ -125,9 +126,9 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | Time
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
-    """Return the derivative of step residuals with respect to the joint coordinates at which locks hold joints,
-    shape (steps, switches, unknowns). The steps are those between the instants ``first`` and ``last`` of a stretch
-    of steps."""
+    """Return the derivative of time step residuals with respect to the joint coordinates at which locks hold
+    joints, shape (steps, switches, unknowns). The steps are those between the instants ``first`` and ``last``
+    of a stretch of time steps."""
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["held"][first]
@@ -156,8 +157,9 @@ class Crossing:
 
     @cached_property
     def in_steps(self) -> tuple[Array, Array]:
-        """Derivatives of the residuals of the steps before this event, and of those after it, with respect to the
-        instant of the event. Both have shape (steps, unknowns); the step lengths change with the instant."""
+        """Derivatives of the residuals of the time steps before this event, and of those after it, with
+        respect to the instant of the event. Both have shape (steps, unknowns); the time step lengths change
+        with the instant."""
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
         first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]
@@ -166,8 +168,9 @@ class Crossing:
 
     @cached_property
     def moved(self) -> tuple[Array, Array]:
-        """Derivatives of the poses at the ends of the steps around this event with respect to its instant, at
-        constant velocities. Two arrays of shape (steps, velocities), for the steps before and after it."""
+        """Derivatives of the poses at the ends of the time steps around this event with respect to its
+        instant, at constant velocities. Two arrays of shape (steps, velocities), for the time steps before
+        and after it."""
         found = []
         for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
             stretch = self.run.stretches[number]
@@ -227,8 +230,8 @@ class Crossing:
 
 
 def crossings_of(run: TakenRun) -> dict[int, Crossing]:
-    """Return the events of a run that occur inside of a step, with what their derivatives need, as a dictionary by
-    their index in ``run.course``.
+    """Return the events of a run that occur inside of a step, with what their derivatives need, as a
+    dictionary by their index in ``run.course``.
 
     Raises:
         ModelError: laws of the state act in the steps that end there.

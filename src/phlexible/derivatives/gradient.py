@@ -104,13 +104,14 @@ class SectionStepper(RecordingStepper):
 
     @property
     def numbers_a_step(self) -> int:
-        """Number of values that this time stepper counts for a step when it chooses how many steps to take at once.
-        It is so large that at most about half a section is taken."""
+        """Number of values that this time stepper counts for a time step when it chooses how many time steps
+        to take at once. It is so large that at most about half a section is taken."""
         return max(super().numbers_a_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps between the given instants [s], log them, and note the call so that it can be repeated.
-        The log is handed over as a section first if it would get longer than a section may be."""
+        """Take time steps of length ``step`` [s] between the given instants [s], log them, and note the call
+        so that it can be repeated. The log is handed over as a section first if it would get longer than a
+        section may be. ``storage`` says which instants are stored."""
         done = sum(len(each.sizes) for each in self.log if isinstance(each, Stepped))
         if done + len(instants) - 1 > self._most and np.isin(instants[0], self._grid):
             self.close()
@@ -147,8 +148,8 @@ class SectionStepper(RecordingStepper):
         self._begin = None
 
     def repeat(self, piece: RepeatedPiece) -> Sequence[Any]:
-        """Repeat the time steps of one section of a long run from its snapshot, bit by bit. Return their log:
-        states and prescribed values of all steps."""
+        """Repeat the time steps of one section (``piece``) of a long run from its snapshot, bit by bit.
+        Return their log: states and prescribed values of all steps."""
         self.log.clear()
         super().restore(np.append(piece.snapshot[:-1], 0))
         for call in piece.calls:
@@ -177,8 +178,8 @@ class CachingRecipe(Recipe[Costs]):
     _models: dict[Any, Built[Costs]] = field(default_factory=dict)
 
     def build_model(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Costs]:
-        """Return the model that the user's build function makes of these parameters, from a cache if it was built
-        before."""
+        """Return the model that the user's build function makes of these parameters, from a cache if it was
+        built before. ``similar`` is a similar model, whose equal data are shared."""
         key = _key(parameters)
         if key not in self._models:
             self._models[key] = super().build_model(parameters, similar)
@@ -231,16 +232,16 @@ class CostsOfPiece(CostsOfRun):
 
 
 def _numbers_a_step(assembly: Assembly) -> int:
-    """Return how many floating-point numbers have to be in memory to differentiate one step of a model: states,
-    prescribed values, derivatives and equations."""
+    """Return how many floating-point numbers have to be in memory to differentiate one time step of a model:
+    states, prescribed values, derivatives and equations. ``assembly`` holds the tables of the model."""
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
     return 3 * counts["state_numbers"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
 
 
 def fits_in_memory(assembly: Assembly, instants: Clock, memory: float) -> bool:
-    """Return whether all steps of a run can be stored at once for its derivatives within ``memory`` [bytes];
-    ``instants`` is the clock of the run."""
+    """Return whether all time steps of a run of a model can be stored at once for its derivatives within
+    ``memory`` [bytes]; ``instants`` is the clock of the run. ``assembly`` holds the tables of the model."""
     return instants.count <= FEWEST or BYTES * _numbers_a_step(assembly) * instants.count <= memory
 
 
@@ -253,8 +254,10 @@ def costs_of_long_run(
     options: StepOptions,
     memory: float,
 ) -> tuple[Array, Array]:
-    """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). To save
-    memory the run is repeated and differentiated in sections, the last one first.
+    """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). To
+    save ``memory`` [bytes] the run is repeated and differentiated in sections, the last one first. ``base``
+    is the model, made of ``given``; ``recipe`` builds models, ``chosen`` are the parameters. ``instants`` is
+    the clock of the run and ``options`` are those of its time steps.
 
     Args:
         base: the model.
@@ -339,8 +342,11 @@ def gradient(
     scales: Mapping[str, float] | None = None,
     memory: float | None = None,
 ) -> tuple[float, Values]:
-    """Return a cost of a motion and its derivatives with respect to parameters of the model. The motion is
-    simulated and then differentiated by the adjoint method, in one pass backwards in time for all parameters.
+    """Return a cost of a motion and its derivatives with respect to parameters of the model, which ``build``
+    makes. The motion is simulated for ``duration`` [s] in time steps of length ``step`` [s] from the start
+    ``initial``, with ``order``, ``numerical_damping`` and ``tolerance`` as of ``simulate``. It is then
+    differentiated by the adjoint method, in one pass backwards in time for all parameters. ``scales`` are
+    sizes of parameters by name, ``memory`` limits what is stored [bytes].
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a
@@ -415,8 +421,8 @@ class Objective:
         self.start: Array = self._parameters.values.copy()
 
     def __call__(self, values: ArrayLike) -> tuple[float, Array]:
-        """Return the cost of the motion and its gradient, shape (parameters,), for one flat array of parameters, as
-        optimizers call it.
+        """Return the cost of the motion and its gradient, shape (parameters,), for one flat array of
+        parameters ``values``, as optimizers call it.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -429,8 +435,8 @@ class Objective:
         return f"Objective({how_many(self.start.size, 'parameter')})"
 
     def parameters(self, values: ArrayLike) -> Any:
-        """Convert one flat array of parameters, shape (parameters,), to the argument of the user's build function:
-        a dictionary by name, or one array.
+        """Convert one flat array of parameters, ``values`` of shape (parameters,), to the argument of the
+        user's build function: a dictionary by name, or one array.
 
         Raises:
             ParameterError: not as many.

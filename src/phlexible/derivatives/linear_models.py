@@ -91,9 +91,9 @@ class ResponseDerivatives:
 def mode_derivatives(
     build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
 ) -> ModeDerivatives:
-    """Return the lowest eigenvalues s of a linear model ``E dx/dt = A x`` and their derivatives with respect to
-    parameters. They are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y and x; the build
-    function makes the model of parameters.
+    """Return the ``count`` lowest eigenvalues s of a linear model ``E dx/dt = A x`` and their derivatives
+    with respect to parameters. They are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y
+    and x; the build function makes the model of parameters. ``scales`` are sizes of parameters by name.
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -122,8 +122,9 @@ def mode_derivatives(
 def response_derivatives(
     build: Build, frequencies: ArrayLike, parameters: Given, *, scales: Mapping[str, float] | None = None
 ) -> ResponseDerivatives:
-    """Return the frequency responses (transfer matrices) of a linear model and their derivatives with respect to
-    parameters. The build function makes the model of parameters; ``frequencies`` are in rad/s.
+    """Return the frequency responses (transfer matrices) of a linear model and their derivatives with respect
+    to parameters. The build function makes the model of parameters; ``frequencies`` are in rad/s. ``scales``
+    are sizes of parameters by name.
 
     Each frequency takes two solutions of a linear system for all parameters together.
 
@@ -191,8 +192,9 @@ class _Change:
 
 
 def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Change]:
-    """Return the derivatives of the matrices E, A, B and C of a linear model with respect to all parameters. They
-    are central differences between models that the build function makes.
+    """Return the derivatives of the matrices E, A, B and C of a linear model with respect to all parameters
+    ``chosen``. They are central differences between models that the build function makes. ``base`` is the
+    model at the parameters.
 
     Each parameter has a model on one side; those that change no common entry share one on the other side.
     """
@@ -247,8 +249,8 @@ def _change_mask(change: sparse.csr_array, matrix: sparse.csr_array) -> sparse.c
 
 
 def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
-    """Return integers that identify the nonzero entries of several sparse matrices, as one array. Entries of
-    different matrices get different integers."""
+    """Return integers that identify the nonzero entries of several sparse matrices (``masks``), as one array.
+    Entries of different matrices get different integers."""
     whole = sparse.coo_array(sparse.block_diag(masks))
     return np.asarray(whole.row.astype(np.int64) * whole.shape[1] + whole.col)
 

@@ -43,8 +43,8 @@ class ModelNumbers:
     parts: Mapping[Part, Array]
 
     def of(self, kind: str) -> dict[Any, Array]:
-        """Return those changes of model data that are of one kind ("table", "moving", "loads" or "start") as a
-        dictionary. Its keys are names of tables, or indices of stretches of steps."""
+        """Return those changes of model data that are of one kind ("table", "moving", "loads" or "start") as
+        a dictionary. Its keys are names of tables, or indices of stretches of time steps."""
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelNumbers":
@@ -52,8 +52,8 @@ class ModelNumbers:
         return ModelNumbers({part: factor * own for part, own in self.parts.items()})
 
     def plus(self, other: "ModelNumbers") -> "ModelNumbers":
-        """Return the sum of two sets of changes of model data (tables, prescribed values, initial state); an array
-        that only one of them has is taken from there."""
+        """Return the sum of this and the ``other`` set of changes of model data (tables, prescribed values,
+        initial state); an array that only one of them has is taken from there."""
         known = self.parts
         sums = {part: known[part] + own if part in known else own for part, own in other.parts.items()}
         return ModelNumbers({**known, **sums})
@@ -80,8 +80,8 @@ def _parts(
 
 def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
     """Return the sizes of all data of a run's model (tables, prescribed values, initial state), against which
-    changes are judged as round-off. They are the data themselves; for the initial state the largest value of each
-    table."""
+    changes are judged as round-off. They are the data themselves; for the initial state the largest value of
+    each table. ``base`` is the model of the run."""
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: base.assembly.memory[name] for name in REALS}
     start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(base).items()}
@@ -89,8 +89,9 @@ def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
 
 
 def changed_masks(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
-    """Return masks of those model data that a parameter changes by more than round-off, as a dictionary by kind and
-    name of the array. Arrays without a change are left out."""
+    """Return masks of those model data that a parameter changes by more than round-off, as a dictionary by
+    kind and name of the array. ``up`` are the changes, ``sizes`` those of the data. Arrays without a change
+    are left out."""
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
 
@@ -107,8 +108,8 @@ def separate_masks(
     changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
     """Return for each parameter masks of the model data that it changes, found from three models in which all
-    parameters were changed together. ``shares`` are the factors of the changes; None: two parameters change the
-    same entry.
+    parameters were changed together. ``changes`` are those of the models, ``sizes`` those of the data.
+    ``shares`` are the factors of the changes; None: two parameters change the same entry.
 
     Args:
         changes: of the models.
@@ -144,8 +145,9 @@ def separate_masks(
 
 
 def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[int]) -> list[list[int]]:
-    """Split parameters into groups such that no entry of the model data is changed by two of a group. Groups can be
-    perturbed together; at most one parameter of a group changes sensor readings (those in ``unread`` do not)."""
+    """Split parameters into groups such that no entry of the model data is changed by two of a group.
+    ``shared`` are masks of the data that each parameter changes. Groups can be perturbed together; at most
+    one parameter of a group changes sensor readings (those in ``unread`` do not)."""
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
@@ -157,8 +159,8 @@ def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[i
 
 
 def lie_within(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
-    """Return whether all changes of a perturbed model lie within the masks of the parameters that were perturbed.
-    Changes that are round-off of ``sizes`` are ignored."""
+    """Return whether all changes of ``other``, a perturbed model, lie within the masks of the parameters that
+    were perturbed. Changes that are round-off of ``sizes`` are ignored."""
     for name, array in other.parts.items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
         known = [each[name] for each in masks if name in each]
@@ -168,7 +170,8 @@ def lie_within(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes:
 
 
 def equal_readings(first: Array, second: Array) -> bool:
-    """Return whether two arrays of sensor readings have the same shape and are equal up to round-off."""
+    """Return whether two arrays of sensor readings, ``first`` and ``second``, have the same shape and are
+    equal up to round-off."""
     if first.shape != second.shape:
         return False
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())

@@ -220,8 +220,9 @@ class Parameters:
         return Direction(change)
 
     def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Return a few directions for finite differences that together change all samples of the signal ``name``.
-        Samples of one direction act in different steps of the run, so that one difference serves all of them.
+        """Return a few directions for finite differences that together change all samples of the signal
+        ``name``. Samples of one direction act in different steps of the run, so that one difference serves
+        all of them. ``is_load`` says that the signal is evaluated in the middle of time steps only.
 
         Args:
             name: of the signal.
@@ -400,16 +401,18 @@ def start_tables(built: Built[Any], base: Built[Any] | None = None) -> dict[str,
 def start_difference(
     less: Mapping[str, Array], more: Mapping[str, Array], layout: Layout, distance: float
 ) -> Variation:
-    """Return the derivative of the initial state with respect to a parameter: the change from the state ``less`` to
-    the state ``more``, divided by the ``distance`` of their parameter values."""
+    """Return the derivative of the initial state with respect to a parameter: the change from the state
+    ``less`` to the state ``more``, divided by the ``distance`` of their parameter values. ``layout`` says
+    where the numbers of each body are."""
     change = variation_between(layout, less, more)
     strains = (more["strains"] - less["strains"]) / distance
     return Variation(change.pose / distance, change.velocity / distance, strains)
 
 
 def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
-    """Raise ``ModelError`` if a perturbed model has other unknowns than the model ``base``, or other prescribed
-    times of events, so that differences make no sense. ``label`` names the parameter in the message.
+    """Raise ``ModelError`` if a perturbed model (``other``) has other unknowns than the model ``base``, or
+    other prescribed times of events. These may change inside of time steps of ``run``, if it is given.
+    ``label`` names the parameter in the message.
 
     Args:
         base, other: the models.
@@ -453,8 +456,10 @@ def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array]) -> bool:
 
 
 def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array]) -> None:
-    """Raise ``ModelError`` if equations are no smooth function of a parameter, for example because a mode changes
-    its sign or a mesh changes. Their changes with the parameter increased and decreased must be opposite.
+    """Raise ``ModelError`` if equations are no smooth function of a parameter, for example because a mode
+    changes its sign or a mesh changes. Their changes with the parameter increased (``upper``) and decreased
+    (``lower``) must be opposite, up to the round-off of the residuals that ``noise`` evaluates. ``label``
+    names the parameter in the message.
 
     Args:
         upper, lower: changes of the residuals on both sides of the parameter.
@@ -473,8 +478,9 @@ def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Arr
 
 
 def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> None:
-    """Raise ``ParameterError`` if samples of a signal change the equations of steps away from their own instants,
-    as a signal with a delay does. ``is_acting`` says which steps are near a changed sample.
+    """Raise ``ParameterError`` if samples of a signal change the equations of time steps (``changes``) away
+    from their own instants. A signal with a delay does this. ``is_acting`` says which steps are near a
+    changed sample. ``label`` names the signal in the message.
 
     Args:
         changes: of the equations of each step due to samples that are far from each other, shape (N, unknowns).

@@ -69,8 +69,8 @@ class Readable(Protocol):
         """Whether this sensor reads energies, whose derivatives need a difference formula of higher order."""
 
     def read(self, run: Any) -> Array:
-        """Return the readings of this sensor at all instants of a recorded simulation, shape (instants,) or
-        (instants, components)."""
+        """Return the readings of this sensor at all instants of a recorded simulation (``run``), shape
+        (instants,) or (instants, components)."""
 
 
 class Projected:
@@ -140,8 +140,9 @@ class Reader:
         return found
 
     def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
-        """Return states as a recorded run that sensors can read, although they are no motion. Quantities that are
-        no functions of a single state are NaN or raise an error.
+        """Return states as a recorded run that sensors can read, although they are no motion. Quantities that
+        are no functions of a single state are NaN or raise an error. ``instants`` are the indices of the
+        times of the states; energies are included if ``has_energies``.
 
         Args:
             states: tables of the states.
@@ -177,8 +178,8 @@ class Reader:
         return self.read(sensors, states, np.arange(len(self.times)))
 
     def _energies(self, states: Mapping[str, Array], instants: IntArray) -> Array:
-        """Return the energies of each given state, shape (states, 4) [J]: kinetic, strain, gravity and spring
-        energy."""
+        """Return the energies of each of the given ``states``, shape (states, 4) [J]: kinetic, strain,
+        gravity and spring energy. ``instants`` are the indices of their times."""
         memory, found = self.assembly.memory, np.zeros((len(instants), 4))
         flat = np.zeros((len(instants), memory.counts["state_numbers"]))
         for name in OF_STATES:
@@ -225,8 +226,8 @@ class Jacobian:
 
 
 def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
-    """Return copies of the state tables (position, rotation, velocity, ...) at the given instants, by name, for
-    those tables that sensors may read."""
+    """Return copies of the state tables (position, rotation, velocity, ...) at the given instants, by name,
+    from the tables ``rows`` of all instants. Only tables that sensors may read are copied."""
     return {name: rows[name][instants] for name in OF_STATES}
 
 
@@ -242,8 +243,9 @@ def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) 
 def slopes_of_costs(
     reader: Reader, rows: Mapping[str, Array], weighted: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
-    """Return for each of several costs its derivatives with respect to pose and velocities at all instants. A cost
-    is given as pairs of a sensor and the weights of its readings.
+    """Return for each of several costs its derivatives with respect to pose and velocities at all instants. A
+    cost in ``weighted`` is given as pairs of a sensor and the weights of its readings. ``reader`` evaluates
+    sensors, ``rows`` are the recorded states as tables by name.
 
     Args:
         reader: reads the sensors.
@@ -271,8 +273,9 @@ def slopes_of_costs(
 
 
 def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
-    """Return the step sizes of central differences for all components of pose and velocity; shape (2 *
-    velocities,), chosen from the lengths and speeds of the mechanism."""
+    """Return the increments of central differences for all components of pose and velocity; shape (2 *
+    velocities,), chosen from the lengths and speeds of the mechanism. ``reader`` evaluates sensors, ``rows``
+    are the recorded states as tables by name."""
     system, weight = reader.assembly.system, np.asarray(reader.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
@@ -285,8 +288,9 @@ def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
 def _slopes(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
-    """Return the components of pose and velocity on which a sensor depends, shape (d,), and an iterator over its
-    derivatives with respect to them. The iterator yields chunks of instants with their derivatives.
+    """Return the components of pose and velocity on which a sensor depends, shape (d,), and an iterator over
+    its derivatives with respect to them. The iterator yields chunks of instants with their derivatives.
+    ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name..
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -313,7 +317,9 @@ def _parts(
     steps: Array,
 ) -> Iterator[tuple[IntArray, Array]]:
     """Yield chunks of the given instants with the derivatives of a sensor's readings there, shape (instants,
-    components, directions). Chunks limit the memory; ``directions`` are components of pose and velocity."""
+    components, directions). Chunks limit the memory; ``directions`` are components of pose and velocity,
+    ``steps`` their increments. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by
+    name.."""
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
     for begin in range(0, len(instants), chunk):
         own = instants[begin : begin + chunk]
@@ -328,8 +334,9 @@ def _differences(
     directions: IntArray,
     steps: Array,
 ) -> Array:
-    """Return the derivatives of a sensor's readings along chosen components of pose and velocity by central
-    differences, shape (instants, components, directions)."""
+    """Return the derivatives of a sensor's readings along chosen components (``directions``) of pose and
+    velocity at some instants, shape (instants, components, directions). Central differences with increments
+    ``steps`` are used. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name.."""
     count, stencil = len(directions), _stencil(sensor)
     if not count:
         values = reader.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
@@ -352,11 +359,9 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
-    """Return the indices of the components of pose and velocity on which a sensor's reading depends, all of a body
-    if any. Bodies are perturbed one after the other near the state at ``instant``.
-
-    Bodies are perturbed as a whole, near the state but not at it, so that no velocity or coordinate is zero.
-    """
+    """Return the indices of the components of pose and velocity on which a sensor's reading depends, all of a
+    body if any. Bodies are perturbed one after the other near the state at ``instant``, by ``steps``.
+    ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name.."""
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps

@@ -115,8 +115,9 @@ class RecordingStepper(Stepper):
         self._called: tuple[Array, float, Course, bool]  # state before the last call, its arguments
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps between the given instants [s] and log each of them for derivatives. Recorded results are
-        the same as without the log."""
+        """Take time steps of length ``step`` [s] between the given instants [s] and log each of them for
+        derivatives. Recorded results are the same as without the log. ``storage`` says which instants are
+        stored."""
         self._instants, self._done = instants, 0
         taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
@@ -170,8 +171,10 @@ class RecordingStepper(Stepper):
     def _substeps_again(
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
-        """Repeat the substeps of steps that were just taken and return the states at their ends, one array each.
-        ``begin`` is the state before them; the state of the stepper is the same afterwards."""
+        """Repeat the substeps of time steps of length ``step`` that were just taken, and return the states at
+        their ends, one array each. ``course`` are the inputs, ``begin`` is the state before them, ``rows``
+        receives results; ``measures`` says whether controllers measure. The state of the stepper is the same
+        afterwards."""
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):
@@ -190,8 +193,8 @@ class RecordingStepper(Stepper):
         return states
 
     def control(self, time: float) -> None:
-        """Call the controllers at a time [s], which sets their values for the next steps, and log the instant with
-        its state for derivatives."""
+        """Call the controllers at a time [s], which sets their values for the next time steps, and log the
+        instant with its state for derivatives."""
         super().control(time)
         self.log.append(Evaluated(time, self.memory.state.copy()))
 
@@ -239,7 +242,7 @@ class RecordingStepper(Stepper):
 
 def _without_means(rows: Array, reactions: int) -> Array:
     """Replace the multipliers and forces in stored rows, which are means over two adjacent steps, by those of
-    single steps, in place. They are the last ``reactions`` columns; return the rows."""
+    single time steps, in place. They are the last ``reactions`` columns; return the rows."""
     own = rows[:, rows.shape[1] - reactions :]
     signs = 1.0 - 2.0 * (np.arange(len(rows)) % 2)[:, None]  # x_k = 2 m_k - x_k+1: sums with alternating signs
     own[:-1] *= 2.0
@@ -308,7 +311,7 @@ class TakenRun:
 
     @cached_property
     def implicit(self) -> int:
-        """Number of steps of this run in which forces are Python functions of the state."""
+        """Number of time steps of this run in which forces are Python functions of the state."""
         return sum(isinstance(each, RunPiece) and each.is_implicit for each in self.course)
 
     @property
@@ -324,13 +327,13 @@ class TakenRun:
     @property
     def jumps(self) -> int:
         """Number of velocity jumps in this run, where velocities are projected onto the constraints (events,
-        changes of the step size)."""
+        changes of the time step size)."""
         return sum(isinstance(each, VelocityJump) for each in self.course)
 
 
 def differentiable(system: System) -> Assembly:
-    """Return the tables of numbers of a mechanism for steps that can be differentiated; raise ``ModelError`` for
-    parts that cannot.
+    """Return the tables of numbers of a system (mechanism) for steps that can be differentiated; raise
+    ``ModelError`` for parts that cannot.
 
     Raises:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
@@ -361,8 +364,9 @@ def differentiable(system: System) -> Assembly:
 def take_run(
     assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
 ) -> TakenRun:
-    """Simulate a model from an initial state over ``duration`` [s] in steps of ``step`` [s]. Return the run with
-    the log of all steps and jumps that its derivatives need.
+    """Simulate a model from an initial state over ``duration`` [s] in steps of ``step`` [s]. Return the run
+    with the log of all time steps and jumps that its derivatives need. ``assembly`` holds the tables of the
+    model. ``start`` is the state, ``options`` are those of the time steps; warnings are given if ``warns``.
 
     Args:
         assembly, start, duration, step, options: the run.
@@ -379,8 +383,9 @@ def take_run(
 
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
-    """Return the clock of a run: the instants [s] at which its steps begin and end. They follow from duration [s],
-    step [s] and the breakpoints of the model.
+    """Return the clock of a run: the instants [s] at which its steps begin and end. They follow from duration
+    [s], step [s] and the breakpoints of the model, from the time of ``start`` on. ``assembly`` holds the
+    tables of the model. ``options`` are those of the time steps.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -394,8 +399,8 @@ def instants_of(assembly: Assembly, start: State, duration: float, step: float, 
 
 
 def has_redundancy(assembly: Assembly, start: State) -> bool:
-    """Return whether the constraints of a mechanism are linearly dependent in its initial state, with the joint
-    locks that are closed at the start."""
+    """Return whether the constraints of a mechanism are linearly dependent in its initial state ``start``,
+    with the joint locks that are closed at the start. ``assembly`` holds the tables of the model."""
     return bool(redundancies(assembly.system.phase(_initial_locks(assembly)).system, start))
 
 
@@ -407,8 +412,9 @@ def integrate_logged(
     options: StepOptions,
     warns: bool = False,
 ) -> tuple[Array, Array]:
-    """Simulate a run with a given time stepper, which logs it. Return the row of the state tables at the start,
-    shape (numbers,), and the stored instants, shape (instants,) [s].
+    """Simulate a run with a given time stepper, which logs it. Return the row of the state tables at the
+    start, shape (numbers,), and the stored instants, shape (instants,) [s]. ``assembly`` holds the tables of
+    the model. ``options`` are those of the time steps; warnings are given if ``warns``.
 
     Args:
         stepper, assembly, start, instants, options: the run.
@@ -433,13 +439,14 @@ def integrate_logged(
 
 
 def _initial_locks(assembly: Assembly) -> Array:
-    """Return for each switch (lock of a joint) of a model 0 if it is closed at the start and NaN if it is open;
-    shape (switches,)."""
+    """Return for each switch (lock of a joint) of a model 0 if it is closed at the start and NaN if it is
+    open; shape (switches,). ``assembly`` holds the tables of the model."""
     return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
 def _no_progress(done: int, count: int) -> None:
-    """Progress callback of a simulation that does nothing; it is given where no progress is shown."""
+    """Progress callback of a simulation that does nothing with ``done`` of ``count`` time steps; it is given
+    where no progress is shown."""
 
 
 class _Instants:
@@ -462,8 +469,9 @@ class _Instants:
         return concatenated(self._blocks)
 
     def take(self, recording: RecordedStates, checkpoint: Checkpoint) -> None:
-        """Collect the instants of a recorded block of a run, and the block itself if blocks are stored. The first
-        instant of a block is the last one of the block before."""
+        """Collect the instants of a recorded block of a run (``recording``), and the block itself if blocks
+        are stored; the ``checkpoint`` is not used. The first instant of a block is the last one of the block
+        before."""
         self._times.update(dict.fromkeys(recording.time.tolist()))
         if self._stores_blocks:
             self._blocks.append(recording.rows(slice(1 if self._blocks else 0, None)))
@@ -476,8 +484,9 @@ def run_from_log(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """Return the run that can be differentiated, made of the log of a time stepper. Consecutive steps without a
-    velocity jump between them become one stretch; ``times`` [s] are the instants to be stored.
+    """Return the run that can be differentiated, made of the ``log`` of a time stepper. ``first`` is the
+    state at the first instant. Consecutive steps without a velocity jump between them become one stretch;
+    ``times`` [s] are the instants to be stored. ``assembly`` holds the tables of the model.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -535,8 +544,9 @@ def run_from_log(
 def _span(
     log: Sequence[Stepped | VelocityJump | Evaluated], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """Return how many logged steps before and after an event within a step depend on the instant of the event.
-    None: no steps do, or that is not supported. ``number`` is the index of the event in the log.
+    """Return how many logged steps before and after an event within a time step depend on the instant of the
+    event. None: no steps do, or that is not supported. ``number`` is the index of the event in the log,
+    ``grid`` the stored instants. ``assembly`` holds the tables of the model..
 
     For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
     they follow from the instants of the run. None: the event is at one of these, between steps chosen by a
@@ -561,8 +571,9 @@ def _span(
 
 
 def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
-    """Return the states at the stored instants of a run, shape (instants, numbers), and the stretch and row of each
-    but the first. The latter are integers of shape (instants - 1, 2)."""
+    """Return the states at the stored instants ``times`` [s] of a run, shape (instants, numbers), and the
+    stretch and row of each but the first. ``stretches`` are the time steps, ``first`` is the first state.
+    Stretches and rows are integers of shape (instants - 1, 2)."""
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))
         return np.concatenate([first[None], stretches[0].states[1:]]), np.stack([0 * rows, rows], axis=1)

@@ -49,8 +49,10 @@ SOME = 50
 
 
 def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
-    """Return a recorded motion of equal steps as a run that can be differentiated, without repeating its steps, and
-    the residuals of its equations. Residuals have shape (steps, unknowns); None: the steps have to be repeated.
+    """Return a recorded motion of equal time steps (``recording``) as a run that can be differentiated,
+    without repeating its steps. The residuals of its equations come with it. ``base`` is the model,
+    ``options`` are those of the time steps. Residuals have shape (steps, unknowns); None: the time steps have
+    to be repeated.
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
     tell whether the model has these states; they are not repeated here.
@@ -95,7 +97,7 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
 
 
 def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
-    """Return the largest residual of the equations of motion that counts as round-off in recorded steps;
+    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps;
     ``velocities`` is the number of velocities."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
@@ -109,8 +111,9 @@ def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
 
 
 def _single_step_forces(means: Array, first: Array) -> Array:
-    """Return forces of single steps, shape (steps, forces), from recorded forces that are means over two adjacent
-    steps. ``first`` is the force of the first step; the others follow by ``x_k+1 = 2 m_k - x_k``.
+    """Return forces of single time steps, shape (steps, forces), from recorded forces that are means over two
+    adjacent steps. ``first`` is the force of the first time step; the others follow by ``x_k+1 = 2 m_k -
+    x_k``.
 
     Args:
         means: at all instants, shape (N + 1, forces); the values at both ends are no means.
@@ -167,8 +170,10 @@ def sensitivity(
     numerical_damping: float,
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
-    """Return the derivatives of sensor readings over a recorded motion with respect to parameters of its model.
-    ``build`` makes the model of parameters, ``measured`` its sensors; see ``Motion.sensitivity``.
+    """Return the derivatives of sensor readings over a recorded motion (``recording``) with respect to
+    parameters of its model. ``build`` makes the model of parameters, ``measured`` its sensors; see
+    ``Motion.sensitivity``. ``initial`` and ``numerical_damping`` are those of the motion, ``scales`` are
+    sizes of parameters by name.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
@@ -193,8 +198,9 @@ def sensitivity_of_run(
     count: int,
     initial: Start = InitialKind.UNDEFORMED,
 ) -> Sensitivity:
-    """Simulate the model that ``build`` makes of the parameters for ``count`` steps of ``step`` [s]. Return the
-    readings of its sensors over time and their derivatives with respect to the parameters.
+    """Simulate the model that ``build`` makes of the parameters for ``count`` steps of ``step`` [s]. Return
+    the readings of its sensors (``measured``) over time and their derivatives with respect to the parameters.
+    The start is of kind ``initial``.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as of ``Motion.sensitivity``.
@@ -226,7 +232,9 @@ def _derivatives(
     residuals: Array | None = None,
 ) -> Sensitivity | None:
     """Return the sensor readings of a run and their derivatives with respect to all parameters, by forward
-    differentiation through all steps. None: the model does not reproduce the recorded run.
+    differentiation through all steps. ``base`` is the model of the run. ``recipe`` builds models, ``chosen``
+    are the parameters. ``residuals`` are those of a recorded run, None if the time steps were taken here.
+    None: the model does not reproduce the recorded run.
 
     Args:
         run, base, recipe, chosen: the run, its model, the recipe of models, and parameters.
@@ -287,8 +295,9 @@ def _derivatives(
 def _read_nearby(
     run: TakenRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
-    """Return the sensor readings of a perturbed model at states shifted by ``change`` times their derivatives with
-    respect to parameter ``number``. Differences of two such readings give total derivatives."""
+    """Return the sensor readings of a perturbed model at states of a run shifted by ``change`` times their
+    derivatives with respect to parameter ``number``. Differences of two such readings give total derivatives.
+    ``reader`` evaluates sensors of the perturbed model."""
     rows = states_at(run.rows, np.arange(len(run.times)))
     move(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
     return reader.read_all(sensors, rows)
@@ -311,8 +320,8 @@ def _size(table: Array) -> float:
 
 
 def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
-    """Raise ``ParameterError`` if a recorded motion does not begin in the initial state of the model ``base``, or
-    if its steps differ in size.
+    """Raise ``ParameterError`` if a recorded motion (``recording``) does not begin in the initial state of
+    the model ``base``, or if its steps differ in size.
 
     Raises:
         ParameterError: with the name of the quantity that differs.
@@ -332,8 +341,9 @@ def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
 
 
 def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> TakenRun:
-    """Repeat the steps of a recorded motion with the log that derivatives need and return the run. Raise
-    ``ParameterError`` if the recorded states are not reproduced.
+    """Repeat the time steps of a recorded motion (``recording``) with the log that derivatives need and
+    return the run. Raise ``ParameterError`` if the recorded states are not reproduced. ``base`` is the model,
+    ``options`` are those of the time steps.
 
     Raises:
         ParameterError: the model or the stored steps are not those of the motion.

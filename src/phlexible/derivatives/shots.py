@@ -209,8 +209,8 @@ def _right(phi: Array) -> Array:
 
 
 def _blocks(system: System, turns: Iterable[Array]) -> Array:
-    """Return an identity matrix over all velocities of a mechanism in which each floating body's rotation has a 3 x
-    3 matrix from ``turns``. Its shape is (velocities, velocities).
+    """Return an identity matrix over all velocities of a system in which each floating body's rotation has a
+    3 x 3 matrix from ``turns``. Its shape is (velocities, velocities).
 
     With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
     """
@@ -295,8 +295,8 @@ class ShotRun:
 
 
 def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
-    """Simulate a model in several shots (segments with independent initial states) and return them as one run.
-    ``steps`` has the number of steps of each shot, ``step`` their size [s].
+    """Simulate a model (``base``) in several shots (segments with independent initial states) and return them
+    as one run. ``steps`` has the number of time steps of each shot, ``step`` their size [s].
 
     Raises:
         ConvergenceError: a step, or joints between shots, did not converge.
@@ -327,8 +327,8 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
 
 
 def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
-    """Return shots (segments of a run) with the given numbers of steps whose initial states are states of ``run``,
-    in minimal coordinates.
+    """Return shots (segments of a run) with the given numbers of time steps whose initial states are states
+    of ``run``, in minimal coordinates.
 
     Raises:
         ModelError: a run that is more than steps.
@@ -345,8 +345,8 @@ def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
 
 
 def _unwrapped(assembly: Assembly, before: Array, state: State) -> Array:
-    """Return the coordinates of all force elements in a state, in which angles have full turns added so that they
-    continue the values ``before``."""
+    """Return the coordinates of all force elements in a state, in which angles have full turns added so that
+    they continue the values ``before``. ``assembly`` holds the tables of the model."""
     found, angles = (
         assembly.initial_thetas(state),
         [force.coordinate.is_angle for _, force in assembly.system.forces],
@@ -496,8 +496,8 @@ class InputRun:
         return costs.slopes_of_starts if isinstance(costs, CostsOfShots) else np.zeros((len(self.values), 0))
 
     def shots(self, count: int) -> Shots:
-        """Return this run divided into ``count`` shots of about equally many steps, as initial states for multiple
-        shooting."""
+        """Return this run divided into ``count`` shots of about equally many time steps, as initial states
+        for multiple shooting."""
         return shots_along(self._run, self._runs.steps_of(count))
 
     def of_duration(self, duration: float) -> Array:
@@ -569,8 +569,8 @@ class InputRuns:
         self._loads_alone: dict[str, bool] = {}
 
     def steps_of(self, shots: int) -> list[int]:
-        """Return the numbers of steps of each of ``shots`` shots, which divide the steps of a run as equally as
-        possible."""
+        """Return the numbers of time steps of each of ``shots`` shots, which divide the time steps of a run
+        as equally as possible."""
         return [int(each) for each in np.diff(np.round(np.linspace(0, self.steps, shots + 1)))]
 
     def run(self, inputs: dict[str, Signal], duration: float, shots: Shots | None = None) -> InputRun:
@@ -608,5 +608,6 @@ class InputRuns:
 
 
 def stretched(inputs: Mapping[str, Signal], share: float) -> dict[str, Signal]:
-    """Return copies of signals, by name, whose sample times are multiplied by the factor ``share``."""
+    """Return copies of signals ``inputs``, by name, whose sample times are multiplied by the factor
+    ``share``."""
     return {name: Signal(share * each.times, each.values, each.between) for name, each in inputs.items()}

@@ -58,10 +58,11 @@ class StepDerivative:
     pose_map: Array
 
     def vjp(self, pose: Array, velocity: Array, history: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
-        """Propagate adjoints (derivatives of costs) from the state after this step to the state before it, one row
-        for each cost. Return adjoints of pose, velocities and history variables before it, and those of its
-        equations. History variables are strains of Maxwell branches, deflections of friction springs and impact
-        speeds.
+        """Propagate adjoints (derivatives of costs) of ``pose``, ``velocity`` and ``history`` from the state
+        after this time step to the state before it. There is one row for each cost. Newton's method has
+        ``unknowns`` unknowns. Return adjoints of pose, velocities and history variables before it, and those
+        of its equations. History variables are strains of Maxwell branches, deflections of friction springs
+        and impact speeds.
 
         Args:
             pose, velocity, history: adjoints of pose, velocities and strains after the step.
@@ -82,9 +83,10 @@ class StepDerivative:
         return pose + own @ of_pose + after @ by_pose, back + own @ of_start + after @ by_start, before, mu
 
     def jvp(self, pose: Array, velocity: Array, history: Array, equations: Array) -> tuple[Array, Array, Array]:
-        """Return the changes of pose, velocities and history variables after this step for changes before it and of
-        its residual. All have one row for each parameter (forward mode). History variables are strains of Maxwell
-        branches, deflections of friction springs and impact speeds."""
+        """Return the changes of pose, velocities and history variables after this time step for changes of
+        them before it and of its residual (``equations``). All have one row for each parameter (forward
+        mode). History variables are strains of Maxwell branches, deflections of friction springs and impact
+        speeds."""
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
         before = history[:, self.known]
@@ -104,9 +106,9 @@ def has_contact_history(steps: TakenSteps) -> bool:
 
 
 def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
-    """Return the derivatives of the equations and history variables of step ``k`` of a run, computed with dual
-    numbers. At friction limits they are the mean over both sides of the kink. History variables are strains of
-    Maxwell branches, deflections of friction springs and impact speeds."""
+    """Return the derivatives of the equations and history variables of time step ``k`` of a run, computed
+    with dual numbers. At friction limits they are the mean over both sides of the kink. History variables are
+    strains of Maxwell branches, deflections of friction springs and impact speeds."""
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
     count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(steps.assembly)
     touched = np.ones((1, memory.counts["state_numbers"]))
@@ -146,26 +148,24 @@ def inexact_steps(steps: TakenSteps) -> set[int]:
 
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:
-    """Return whether Newton's matrix is the exact derivative of the equations of step ``k``, found by comparing
-    both along random directions."""
+    """Return whether Newton's matrix is the exact derivative of the equations of time step ``k``, found by
+    comparing both along random directions."""
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
     way = np.random.default_rng(1).choice([-1.0, 1.0], count) * length
 
     def answer(pose: Array, equations: Array) -> Array:
-        """Return the change of the velocities at the end of the step according to Newton's matrix, shape
-        (velocities,). Given are changes of the pose at the start and of the residual.
-        """
+        """Return the change of the velocities at the end of the time step according to Newton's matrix, shape
+        (velocities,). Arguments are changes of the pose at the start and of the residual (``equations``)."""
         both = np.zeros((2, 2, 1, count))
         both[0, 0, 0] = pose
         steps.jvp_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
         return np.asarray(both[1, 1, 0])
 
     def exact(pose: Array, velocity: Array) -> Array:
-        """Return the exact change of the residual, shape (unknowns,). Given are changes of the pose at the start
-        and of the velocities at the end of the step.
-        """
+        """Return the exact change of the residual, shape (unknowns,). Given are changes of the pose at the
+        start and of the velocities at the end of the time step."""
         tangents = np.zeros((count, pair.shape[1]))
         pose_tangents(system.layout, memory.rows(pair[:1]), memory.rows(tangents))
         direction = np.zeros((1, *pair.shape))
@@ -184,8 +184,8 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
 
 
 def pose_map(steps: TakenSteps, k: int) -> Array:
-    """Return the matrix K of step ``k`` of a run that gives the change of the pose over the step, shape
-    (velocities, velocities). It is multiplied by the sum of velocity changes at both ends (9.2)."""
+    """Return the matrix K of time step ``k`` of a run that gives the change of the pose over the time step,
+    shape (velocities, velocities). It is multiplied by the sum of velocity changes at both ends (9.2)."""
     layout, h = steps.system.layout, float(steps.sizes[k])
     frame, axis, place = layout.spin
     count = int(steps.assembly.memory.counts["velocities"])
@@ -208,8 +208,9 @@ class DifferentiableSteps(TakenSteps):
     """
 
     def vjp(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
-        """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant ``last``
-        to ``first`` of these steps, in place. Return the adjoints of the equations of the steps.
+        """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant
+        ``last`` to ``first`` of these steps, in place. Return the adjoints of the equations of the time
+        steps.
 
         Args:
             first, last: rows.
@@ -255,7 +256,7 @@ class DifferentiableSteps(TakenSteps):
         return {k: step_derivative(self, k) for k in inexact_steps(self)}
 
     def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return ranges (begin, end) that divide the steps between the instants ``first`` and ``last``. Each step
-        for which Newton's matrix is not the exact derivative is a range by itself."""
+        """Return ranges (begin, end) that divide the time steps between the instants ``first`` and ``last``.
+        Each step for which Newton's matrix is not the exact derivative is a range by itself."""
         own = [k for k in self._inexact if first <= k < last]
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

@@ -92,8 +92,9 @@ CLOSED = 1e-9
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:
-    """Return the tables of numbers of a mechanism for equal steps whose equations depend on pose and velocities
-    alone; raise ``ModelError`` if it has parts that do not allow this. Open contacts and stops are left out.
+    """Return the tables of numbers of a system for equal time steps whose equations depend on pose and
+    velocities alone; raise ``ModelError`` if it has parts that do not allow this. Contacts and stops that are
+    open in the state ``start`` are left out.
 
     Args:
         start: the state whose stops and contacts count.
@@ -144,8 +145,9 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
 def take_steps(
     assembly: Assembly, state: State, step: float, count: int, added: Array | None = None
 ) -> DifferentiableSteps:
-    """Simulate ``count`` equal steps of ``step`` [s] from a state and return them in a form that can be
-    differentiated. ``added`` are additional load values for each step.
+    """Simulate ``count`` equal time steps of ``step`` [s] from a state and return them in a form that can be
+    differentiated. ``added`` are additional load values for each time step. ``assembly`` holds the tables of
+    the model..
 
     Args:
         assembly: of ``equal_steps_alone``.

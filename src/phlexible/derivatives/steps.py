@@ -44,8 +44,9 @@ class Functions:
 
 
 def functions_of(assembly: Assembly, times: Array) -> Functions:
-    """Return the prescribed vectors of a mechanism (moving frames, paths) and its prescribed loads. Vectors are
-    those at the given instants [s], loads those in the middle of the steps between them."""
+    """Return the prescribed vectors of a mechanism (moving frames, paths) and its prescribed loads. Vectors
+    are those at the given ``times`` [s], loads those in the middle of the time steps between them.
+    ``assembly`` holds the tables of the model."""
     return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2, times))
 
 
@@ -99,14 +100,16 @@ class TakenSteps:
         return self.functions.loads - functions_of(self.assembly, self.times).loads
 
     def functions_of(self, assembly: Assembly) -> Functions:
-        """Return the prescribed vectors and loads of another (perturbed) model at the instants of these steps.
-        Values of controllers and state-dependent forces are those recorded here."""
+        """Return the prescribed vectors and loads of another (perturbed) model at the instants of these
+        steps. Values of controllers and state-dependent forces are those recorded here. ``assembly`` holds
+        the tables of the model."""
         own = functions_of(assembly, self.times)
         return Functions(own.moving, own.loads + self.set_by_laws) if assembly.controlled else own
 
     def residuals(self, assembly: Assembly, functions: Functions, sizes: Array | None = None) -> Array:
-        """Return the residuals of the step equations of another (perturbed) model at the states recorded here,
-        shape (steps, unknowns). ``functions`` are its prescribed vectors and loads.
+        """Return the residuals of the time step equations of another (perturbed) model at the states recorded
+        here, shape (steps, unknowns). ``functions`` are its prescribed vectors and loads; the time steps may
+        have other ``sizes`` [s]. ``assembly`` holds the tables of the model..
 
         Args:
             assembly: whose equations.
@@ -116,8 +119,8 @@ class TakenSteps:
         return self._residuals(assembly.memory, self.sizes if sizes is None else sizes, functions)
 
     def residuals_of(self, memory: Memory, functions: Functions) -> Array:
-        """Return the residuals of the step equations at the states recorded here, computed with other tables of
-        numbers (``memory``) and prescribed values, shape (steps, unknowns)."""
+        """Return the residuals of the time step equations at the states recorded here, with other tables of
+        numbers (``memory``) and prescribed values (``functions``). The shape is (steps, unknowns)."""
         return self._residuals(memory, self.sizes, functions)
 
     def load_slopes(self, directions: Array) -> Array:
@@ -137,9 +140,10 @@ class TakenSteps:
         return found
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
-        """Return the derivatives of step residuals with respect to a parameter that shifts the instants of the
-        steps, shape (last - first, unknowns). ``rates`` are derivatives of the instants; central differences are
-        used.
+        """Return the derivatives of the residuals of time steps ``first`` to ``last`` with respect to a
+        parameter that shifts their instants. The shape is (last - first, unknowns). ``rates`` are derivatives
+        of the instants; central differences are used, with the increment ``short`` relative to the time
+        between the instants.
 
         Args:
             first, last: rows of the steps.
@@ -156,14 +160,15 @@ class TakenSteps:
         return np.asarray((sides[0] - sides[1]) / (2 * size))
 
     def strains(self, assembly: Assembly) -> Array:
-        """Return the history variables (viscoelastic branches, friction springs) that another (perturbed) model has
-        at the ends of these steps, shape (steps, history variables)."""
+        """Return the history variables (viscoelastic branches, friction springs) that another (perturbed)
+        model has at the ends of these steps, shape (steps, history variables). ``assembly`` holds the tables
+        of the model."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def single_step(self, number: int) -> Self:
-        """Return step ``number`` of these steps as an object of a single step. Its final state has the history
-        variables of its initial state. History variables are strains of Maxwell branches, deflections of friction
-        springs and impact speeds."""
+        """Return step ``number`` of these steps as an object of a single time step. Its final state has the
+        history variables of its initial state. History variables are strains of Maxwell branches, deflections
+        of friction springs and impact speeds."""
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
         places = strain_places(self.assembly)
         states[1, places] = states[0, places]
@@ -172,21 +177,21 @@ class TakenSteps:
         return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
 
     def residuals_between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
-        """Return the residuals of the step equations between given states, shape (steps, unknowns). States follow
-        each other or come in pairs; ``sizes`` [s] are step sizes, ``moving`` and ``loads`` prescribed vectors and
-        loads."""
+        """Return the residuals of the time step equations between given states, shape (steps, unknowns).
+        States follow each other or come in pairs; ``sizes`` [s] are step sizes, ``moving`` and ``loads``
+        prescribed vectors and loads."""
         return self._equations.residual(states, sizes, moving, loads)[0]
 
     def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
-        """Return the derivatives of the residual of step ``k``, and of the state at its end, along given
-        directions. Directions are changes of the pair of states at both ends of the step."""
+        """Return the derivatives of the residual of time step ``k``, and of the state at its end, along given
+        directions. Directions are changes of the pair of states at both ends of the time step."""
         own, loads = self.functions.moving[k : k + 2], self.functions.loads[k]
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 
     def state_with_new_history(self, k: int) -> Array:
-        """Return the initial state of step ``k`` in which the history variables have the values at the end of the
-        step, shape (1, numbers). History variables are strains of Maxwell branches, deflections of friction springs
-        and impact speeds."""
+        """Return the initial state of time step ``k`` in which the history variables have the values at the
+        end of the step, shape (1, numbers). History variables are strains of Maxwell branches, deflections of
+        friction springs and impact speeds."""
         own = slice(k, k + 2)
         moving, loads = self.functions.moving[own], self.functions.loads[k : k + 1]
         return self._equations.residual(self.states[own], self.sizes[k : k + 1], moving, loads, with_ends=True)[1]
@@ -200,8 +205,9 @@ class TakenSteps:
         return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant ``last``
-        to ``first`` of these steps, in place. The transpose of Newton's matrix is used."""
+        """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant
+        ``last`` to ``first`` of these steps, in place. ``equations`` receives the adjoints of the residuals.
+        The transpose of Newton's matrix is used."""
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
@@ -261,16 +267,18 @@ def constraint_rows(assembly: Assembly) -> IntArray:
 
 
 def rolling_rows(assembly: Assembly) -> IntArray:
-    """Return the indices of the equations for rolling without slip among the equations of a time step. ``assembly``
-    has the tables of numbers of the model; these equations act on the displacement over the step."""
+    """Return the indices of the equations for rolling without slip among the equations of a time step.
+    ``assembly`` has the tables of numbers of the model; these equations act on the displacement over the time
+    step."""
     memory = assembly.memory
     rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
     return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
 
 
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return which entries of Newton's matrix of a time step are needed for its derivatives, as integers (place in
-    memory, row, column). The numbers of entries of the first two kinds come with them."""
+    """Return which entries of Newton's matrix of a time step are needed for its derivatives, as integers
+    (place in memory, row, column). The numbers of entries of the first two kinds come with them. ``assembly``
+    holds the tables of the model."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]

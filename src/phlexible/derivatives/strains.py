@@ -15,9 +15,9 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
 def strain_places(assembly: Assembly) -> IntArray:
-    """Return the indices of the history variables of a mechanism in a flat state (one row of the state tables).
-    They belong to viscoelastic branches (spring and dashpot in series), friction springs and impacts; slip flags
-    are left out.
+    """Return the indices of the history variables of a mechanism in a flat state (one row of the state
+    tables). They belong to viscoelastic branches (spring and dashpot in series), friction springs and
+    impacts; slip flags are left out. ``assembly`` holds the tables of the model.
 
     Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
@@ -34,8 +34,9 @@ def strain_places(assembly: Assembly) -> IntArray:
 
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
-    """Return the history variables (viscoelastic branches, friction springs, impacts) at the end of each step,
-    shape (steps, history variables). They are computed from the states at both ends of the steps.
+    """Return the history variables (viscoelastic branches, friction springs, impacts) at the end of each time
+    step, shape (steps, history variables). They are computed from the states at both ends of the time steps,
+    their ``sizes`` [s] and the prescribed vectors ``moving``. ``assembly`` holds the tables of the model..
 
     Contact pairs of groups are in the rows that they have in the states.
     """
@@ -48,8 +49,9 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
-    """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a state,
-    shape (history variables,). Those of contact pairs are in the order of the state ``like`` if that is given."""
+    """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a
+    state, shape (history variables,). Those of contact pairs are in the order of the state ``like`` if that
+    is given. ``assembly`` holds the tables of the model."""
     places, rows = strain_places(assembly), []
     if not len(places):
         return np.zeros(0)
@@ -61,14 +63,16 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 
 def pair_numbers(memory: Memory, states: Array) -> Array:
-    """Return the identification numbers of the contact pairs that each of the given states stores, shape (states,
-    pairs). Pairs are those of contact groups (bodies any two of which may touch); zero marks an empty row."""
+    """Return the identification numbers of the contact pairs that each of the given states stores, shape
+    (states, pairs). Pairs are those of contact groups (bodies any two of which may touch); zero marks an
+    empty row. ``memory`` holds the tables of the model."""
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 
 def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
-    """Return for each entry of ``states`` the index of the same quantity in the rows of ``source``, with contact
-    pairs matched, shape (states, numbers). It is -1 where ``source`` lacks the pair."""
+    """Return for each entry of ``states`` the index of the same quantity in the rows of ``source``, with
+    contact pairs matched, shape (states, numbers). It is -1 where ``source`` lacks the pair. ``memory`` holds
+    the tables of the model."""
     order = np.tile(np.arange(source.shape[1], dtype=np.float64), (len(source), 1))
     own, wanted = pair_numbers(memory, source), pair_numbers(memory, states)
     tables = [memory.rows(order)[name].reshape(len(source), -1, size) for name, size in PAIRS]
@@ -83,7 +87,7 @@ def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
 
 def _where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
     """Return the states ``source`` with each contact pair moved to the row that it has in ``states``, shape
-    (states, numbers). Pairs that ``source`` lacks get zeros."""
+    (states, numbers). Pairs that ``source`` lacks get zeros. ``memory`` holds the tables of the model."""
     if not memory.counts["kept_pairs"]:
         return source
     order = pair_order(memory, source, states)

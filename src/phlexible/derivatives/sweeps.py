@@ -60,8 +60,8 @@ class RunParts:
     conditions: Array
 
     def minus(self, other: "RunParts", scale: float) -> "RunParts":
-        """Return the difference of two sets of values for all equations of a simulated run, divided by ``scale``: a
-        difference quotient. The sets cover steps, velocity jumps, controllers and events."""
+        """Return the difference of this and the ``other`` set of values for all equations of a simulated run,
+        divided by ``scale``: a difference quotient. Sets cover steps, velocity jumps, controllers and events."""
 
         def less(a: Any, b: Any) -> Any:
             return tuple(map(less, a, b)) if isinstance(a, tuple) else (a - b) / scale
@@ -69,8 +69,9 @@ class RunParts:
         return RunParts(*(less(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 
     def times(self, other: "RunParts") -> float:
-        """Return the dot product of two sets of values for all equations of a simulated run (steps, velocity jumps,
-        controllers, events). An adjoint times changes of the equations is the change of a cost."""
+        """Return the dot product of this and the ``other`` set of values for all equations of a simulated run
+        (steps, velocity jumps, controllers, events). An adjoint times changes of the equations is the change
+        of a cost."""
 
         def product(a: Any, b: Any) -> float:
             return sum(map(product, a, b)) if isinstance(a, tuple) else float(np.sum(a * b))
@@ -79,17 +80,18 @@ class RunParts:
 
 
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate another (perturbed) model at the recorded states of a run. Return residuals of the steps, velocities
-    after jumps, values of controllers and state-dependent forces, and event conditions."""
+    """Evaluate another (perturbed) model at the recorded states of a run. Return residuals of the time steps,
+    velocities after jumps, values of controllers and state-dependent forces, and event conditions.
+    ``assembly`` holds the tables of the model."""
     equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
 
 
 def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate another (perturbed) model at the recorded states of a run, without the residuals of steps. Return
-    velocities after jumps, values of controllers and state-dependent forces, history variables and event
-    conditions. History variables are strains of Maxwell branches, deflections of friction springs and impact
-    speeds."""
+    """Evaluate another (perturbed) model at the recorded states of a run, without the residuals of time
+    steps. Return velocities after jumps, values of controllers and state-dependent forces, history variables
+    and event conditions. History variables are strains of Maxwell branches, deflections of friction springs
+    and impact speeds. ``assembly`` holds the tables of the model."""
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
@@ -138,8 +140,9 @@ class _Laws:
         return sum(each.value.size for each in self.tapes)
 
     def slopes(self, piece: RunPiece) -> Array:
-        """Return the derivatives of step residuals with respect to the values of controllers and state-dependent
-        forces, shape (steps, values, unknowns). ``piece`` says which consecutive steps of the run."""
+        """Return the derivatives of time step residuals with respect to the values of controllers and
+        state-dependent forces, shape (steps, values, unknowns). ``piece`` says which consecutive steps of the
+        run."""
         return self._slopes[piece.stretch][piece.first : piece.last]
 
     def places(self) -> list[slice]:
@@ -169,9 +172,9 @@ class Adjoint:
 
 
 def is_plain(run: TakenRun) -> bool:
-    """Return whether a run is nothing but one stretch of steps: no velocity jumps, controllers, locks or history
-    variables. History variables are strains of Maxwell branches, deflections of friction springs and impact
-    speeds."""
+    """Return whether a run is nothing but one stretch of time steps: no velocity jumps, controllers, locks or
+    history variables. History variables are strains of Maxwell branches, deflections of friction springs and
+    impact speeds."""
     piece = run.course[0] if len(run.course) == 1 else None
     if not isinstance(piece, RunPiece) or piece.is_implicit or run.is_controlled:
         return False
@@ -179,16 +182,17 @@ def is_plain(run: TakenRun) -> bool:
 
 
 def parts_of_nothing(run: TakenRun) -> RunParts:
-    """Return a set of values for the equations of a run that consists of steps alone: empty arrays for jumps,
-    controllers and events. Step equations are to be filled in."""
+    """Return a set of values for the equations of a run that consists of time steps alone: empty arrays for
+    jumps, controllers and events. Step equations are to be filled in."""
     none = np.zeros(0)
     strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
 def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
-    """Return the adjoints of several costs of a run by one pass backwards in time: derivatives with respect to the
-    initial state and all equations. ``slopes`` are derivatives of the costs with respect to the states alone.
+    """Return the adjoints of several costs of a run by one pass backwards in time: derivatives with respect
+    to the initial state and all equations. ``slopes`` are derivatives of the costs with respect to the states
+    alone. ``after`` are those with respect to the final state through later time steps, if there are any.
 
     Args:
         run: the run.
@@ -287,9 +291,10 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 def _vjp_with_strains(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, history: Array
 ) -> tuple[Array, Array, Array]:
-    """Propagate adjoints (derivatives of costs) of pose and velocities backwards through steps with history
-    variables, in place. Return the adjoints of the equations and of the history variables. History variables are
-    strains of Maxwell branches, deflections of friction springs and impact speeds.
+    """Propagate adjoints (derivatives of costs) of pose and velocities backwards through the time steps
+    ``piece`` of a run, with history variables, in place. Return the adjoints of the equations and of the
+    history variables. History variables are strains of Maxwell branches, deflections of friction springs and
+    impact speeds.
 
     Args:
         run, piece: the steps.
@@ -315,8 +320,9 @@ def _vjp_with_strains(
 def _vjp_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Propagate adjoints (derivatives of costs) backwards through a step whose forces are Python functions of the
-    state. Return adjoints of pose q and velocities v before it, of its equations and of the force values."""
+    """Propagate adjoints (derivatives of costs) backwards through one time step (``piece``) of a run whose
+    forces are Python functions of the state (``laws``). Return adjoints of pose q and velocities v before it,
+    of its equations and of the force values. ``from_the_end`` counts such time steps after it."""
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
@@ -336,9 +342,10 @@ def _vjp_implicit(
 
 
 def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
-    """Return the derivatives of pose and velocities with respect to parameters at all stored instants of a run,
-    shape (instants, parameters, velocities) each. They are propagated forwards in time from those of the initial
-    state.
+    """Return the derivatives of pose and velocities with respect to parameters at all stored instants of a
+    run, shape (instants, parameters, velocities) each. They are propagated forwards in time from those of the
+    initial state, ``start``. ``changes`` are derivatives of all other parts of the run at constant states,
+    for each parameter.
 
     Args:
         run: the run.
@@ -411,9 +418,11 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
 def _jvp_with_strains(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
-    """Propagate changes of states forwards through steps with history variables. Return the changes of pose and
-    velocities at all instants, and of the history variables at the end. History variables are strains of Maxwell
-    branches, deflections of friction springs and impact speeds.
+    """Propagate changes of states forwards through the time steps ``piece`` of a run, with history variables.
+    ``before`` are changes before them, ``equations`` and ``ends`` those of the residuals and of the history
+    variables at each end. Return the changes of pose and velocities at all instants, and of the history
+    variables at the end. History variables are strains of Maxwell branches, deflections of friction springs
+    and impact speeds.
 
     Shapes (2, rows, parameters, velocities) and (parameters, branches).
 
@@ -433,9 +442,11 @@ def _jvp_with_strains(
 def _jvp_steps(
     run: TakenRun, piece: RunPiece, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
 ) -> Array:
-    """Propagate changes of pose q and velocities v forwards through steps without history variables. Return these
-    changes at all instants, shape (2, instants, parameters, velocities). History variables are strains of Maxwell
-    branches, deflections of friction springs and impact speeds.
+    """Propagate changes of pose q and velocities v forwards through the time steps ``piece`` of a run,
+    without history variables. ``equations`` are changes of the residuals; ``begun`` is an event inside of the
+    first time steps, if there is one. Return these changes at all instants, shape (2, instants, parameters,
+    velocities). History variables are strains of Maxwell branches, deflections of friction springs and impact
+    speeds.
 
     Args:
         run, piece: the steps.
@@ -460,8 +471,9 @@ def _jvp_steps(
 def _jvp_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
-    """Propagate changes of pose q and velocities v forwards through a step whose forces are Python functions of the
-    state. Return the changes after the step.
+    """Propagate changes of pose q and velocities v forwards through one time step (``piece``) of a run. Its
+    forces are Python functions of the state (``laws``). ``equations`` are changes of its residual, ``values``
+    those of the forces at constant states; k is its index among such time steps. Return the changes after it.
 
     Args:
         run, piece, laws: the step.

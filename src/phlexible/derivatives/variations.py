@@ -30,16 +30,17 @@ class Variation:
     strains: Array = field(default_factory=lambda: np.zeros(0))
 
     def times(self, other: "Variation") -> float:
-        """Return the dot product of two small changes of a state, summed over pose, velocities and history
-        variables. An adjoint times a change is the change of a cost. History variables are strains of Maxwell
-        branches, deflections of friction springs and impact speeds."""
+        """Return the dot product of this and the ``other`` small change of a state, summed over pose,
+        velocities and history variables. An adjoint times a change is the change of a cost. History variables
+        are strains of Maxwell branches, deflections of friction springs and impact speeds."""
         found = self.pose @ other.pose + self.velocity @ other.velocity
         return float(found + self.strains @ other.strains)
 
 
 def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
-    """Add small changes to states given as tables by name, in place. Positions, elastic coordinates and velocities
-    are shifted, rotation matrices are multiplied by a rotation in world axes."""
+    """Add small changes to states given as tables by name (``rows``), in place. Positions, elastic
+    coordinates and velocities are shifted, rotation matrices are multiplied by a rotation in world axes.
+    ``layout`` says where the numbers of each body are."""
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
@@ -52,7 +53,8 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
 
 def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
     """Fill the tables ``tangents`` with the derivatives of a state's position, rotation matrix and elastic
-    coordinates with respect to each component of a pose change.
+    coordinates with respect to each component of a pose change. ``rows`` are the tables of the state.
+    ``layout`` says where the numbers of each body are..
 
     Args:
         layout: of the states.
@@ -67,8 +69,9 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 
 
 def perturb_component(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
-    """Change one component of the pose or velocity of states by ``sizes``, in place. ``number`` is the index of the
-    pose component, or of the velocity plus the number of velocities; tables have shape (instants, changes, ...).
+    """Change one component of the pose or velocity of states by ``sizes``, in place. ``number`` is the index
+    of the pose component, or of the velocity plus the number of velocities; tables (``rows``) have shape
+    (instants, changes, ...). ``layout`` says where the numbers of each body are.
 
     Args:
         layout: of the states.
@@ -95,7 +98,7 @@ def perturb_component(layout: Layout, rows: Mapping[str, Array], number: int, si
 
 def rotation_vectors(layout: Layout, pose: Array) -> Array:
     """Return the small rotation vectors of all floating bodies in changes of the pose, shape (..., frames, 3)
-    [rad]."""
+    [rad]. ``layout`` says where the numbers of each body are."""
     frame, axis, place = layout.spin
     found = np.zeros((*pose.shape[:-1], layout.frames, 3))
     found[..., frame, axis] = pose[..., place]
@@ -103,8 +106,9 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
 
 
 def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
-    """Return the change of pose and velocity from the states ``rows`` to nearby states ``ends``, both given as
-    tables by name. Rotations become rotation vectors in world axes."""
+    """Return the change of pose and velocity from the states ``rows`` to nearby states ``ends``, both given
+    as tables by name. Rotations become rotation vectors in world axes. ``layout`` says where the numbers of
+    each body are."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]
@@ -122,8 +126,9 @@ UNITS = "m", "rad"
 
 
 def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
-    """Return characteristic sizes of the components of a change of the pose, shape (velocities,), from which steps
-    of difference quotients are chosen: one radian, or about ``length`` [m].
+    """Return characteristic sizes of the components of a change of the pose, shape (velocities,), from which
+    steps of difference quotients are chosen: one radian, or about ``length`` [m]. ``weight`` makes velocities
+    comparable, shape (velocities,). ``layout`` says where the numbers of each body are..
 
     Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates
     that carry little mass would move by much more than the rest: those whose unit is known are one length, or one

@@ -126,8 +126,8 @@ class TurnSinceStart(Portable):
         return turns if turns.shape == (len(times), 3, 3) and self._are_rotations(turns) else None
 
     def _are_rotations(self, turns: Array) -> bool:
-        """Return whether all given matrices, shape (times, 3, 3), are proper rotations: orthogonal to 1e-9,
-        determinant 1, and about z if the model is planar."""
+        """Return whether all given matrices ``turns``, shape (times, 3, 3), are proper rotations: orthogonal
+        to 1e-9, determinant 1, and about z if the model is planar."""
         gap = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(initial=0.0)
         if not gap <= ORTHOGONALITY or (np.linalg.det(turns) < 0).any():
             return False
@@ -135,8 +135,8 @@ class TurnSinceStart(Portable):
 
 
 def _orthogonal(turns: Array) -> Array:
-    """Return the nearest orthogonal matrices to matrices that are rotations up to an error of 1e-9, shape (times,
-    3, 3). This is one step of Newton's iteration for the polar decomposition."""
+    """Return the nearest orthogonal matrices to matrices ``turns`` that are rotations up to an error of 1e-9,
+    shape (times, 3, 3). This is one Newton iteration for the polar decomposition."""
     return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
 
 
@@ -174,8 +174,9 @@ class Ground:
         rotation: Callable[[float], RotationLike] | None = None,
         velocity: Path | None = None,
     ) -> MovingFrame:
-        """Return a frame on the ground, as a port for joints and springs, that moves as prescribed. Its origin
-        follows path(t) and it rotates by rotation(t), functions of time.
+        """Return a frame on the ground, as a port for joints and springs, that moves as prescribed. Its
+        origin follows ``path`` (t) and it rotates by ``rotation`` (t), functions of time; ``velocity`` (t) is
+        the derivative of the path, if it is known.
 
         Args:
             path: world position, t [s] -> shape (3,) [m].
@@ -337,7 +338,8 @@ class _Constant:
 
 
 def fixed_point(position: Array, label: str) -> MovingFrame:
-    """Return a port at a fixed point of the ground, given by its world position, shape (3,) [m]."""
+    """Return a port at a fixed point of the ground, given by its world position, shape (3,) [m]. ``label``
+    names it in messages."""
     return MovingFrame(_Constant(position), is_fixed=True, label=label)
 
 

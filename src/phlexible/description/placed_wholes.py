@@ -93,8 +93,8 @@ class PlacedWhole(ModelPart, ABC):
         return placed.at(local)
 
     def point(self, position: ArrayLike) -> Attachment:
-        """Return the attachment at a material point of a beam or rod that consists of several bodies. It is given
-        by its coordinates in the straight undeformed body, shape (3,) [m].
+        """Return the attachment at a material point of a beam or rod that consists of several bodies.
+        ``position`` are its coordinates in the straight undeformed body, shape (3,) [m].
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -126,8 +126,8 @@ class PlacedWhole(ModelPart, ABC):
 
 
 def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, float]]:
-    """Yield the bodies that a handle stands for: one, or the parts of a rod or split beam. Each comes with the
-    position along the whole at which it begins [m]."""
+    """Yield the bodies that a handle (``target``) stands for: one, or the parts of a rod or split beam. Each
+    comes with the position along the whole at which it begins [m]."""
     if isinstance(target, PlacedWhole):
         yield from target.offsets()
     else:

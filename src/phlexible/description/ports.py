@@ -69,8 +69,10 @@ Drawn = tuple[Triangulation, list[Array]]
 
 
 def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, rotation: Array) -> Drawn:
-    """Return the surface (triangles) and the lines of a body at the start of a run, in world axes, as they are
-    drawn in pictures.
+    """Return the surface (triangles) and the lines of a body at the start of a run, in world axes, as they
+    are drawn in pictures. ``data`` is the discretized body, with its frame at ``position``, shape (3,) [m],
+    and ``rotation``, shape (3, 3). ``elastic`` are the coordinates of a string or soft body, which has no
+    frame.
 
     Args:
         body: description of the body.
@@ -86,8 +88,8 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
 
 
 def html_summary(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
-    """Return HTML of a table of names and values under a title, next to a small picture of the given surfaces and
-    lines."""
+    """Return HTML of a table of names and values (``rows``) under a title, next to a small picture. The
+    picture shows surfaces and lines (``parts``) in a ``color``."""
     lines = [line for _, part_lines in parts for line in part_lines]
     counts = np.cumsum([0, *(len(surface.vertices) for surface, _ in parts)])
     vertices = np.concatenate([surface.vertices for surface, _ in parts])
@@ -140,8 +142,8 @@ class PlacedBody(ModelPart):
     _waiting: list[object] = field(default_factory=list)
 
     def clamp(self, is_clamped: bool = True) -> None:
-        """Recompute the data of this body with the floating frame that suits a clamped (or free) start. A joint was
-        added or removed there. It has no effect once the data are in use."""
+        """Recompute the data of this body with the floating frame that suits a clamped start (or a free one,
+        if not ``is_clamped``). A joint was added or removed there. It has no effect once the data are in use."""
         body = self.body.resolved(is_clamped=is_clamped)
         if not self._is_settled and body != self.held:
             data, points = shared_data(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
@@ -233,8 +235,8 @@ class PlacedBody(ModelPart):
         return Attachment(self, Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":
-        """Return the attachment at a material point of this body, given by its coordinates in the undeformed body
-        in body axes, shape (3,) [m]."""
+        """Return the attachment at a material point of this body, given by its position in the undeformed
+        body in body axes, shape (3,) [m]."""
         x, y, z = vector("position", position).tolist()
         return Attachment(self, MaterialPosition((x, y, z)))
 

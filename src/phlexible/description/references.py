@@ -81,8 +81,8 @@ def _is_mapping(kind: Any) -> bool:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    """Return the names of those fields of a dataclass type that may hold references to parts of a model (bodies,
-    joints); empty for other types."""
+    """Return the names of those fields of a dataclass type (``kind``) that may hold references to parts of a
+    model (bodies, joints); empty for other types."""
     if issubclass(kind, (*CLOSED, type)) or not is_dataclass(kind):
         return ()
     if issubclass(kind, Callable) and not issubclass(kind, ModelPart):  # type: ignore[arg-type]

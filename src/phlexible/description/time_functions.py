@@ -63,8 +63,9 @@ def probe_indices(times: Array) -> list[int]:
 def _vectorized(
     function: object, times: Array, many: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """Return the values of a user's function of time from one call with all times, shape (times, ...). Some of them
-    are compared with single calls. Return None if the function does not accept arrays or values differ.
+    """Return the values of a user's function of time from one call with all times, shape (times, ...).
+    ``many`` makes this call; some values are compared with single calls, made by ``one``. Return None if the
+    function does not accept arrays or values differ.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -293,8 +294,8 @@ class Timed:
 
 
 def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
-    """Return the values of a user's scalar function of time at many times [s], shape (times,), in one call if the
-    function allows it.
+    """Return the values of a user's scalar function of time at many times [s], shape (times,), in one call if
+    the function allows it. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: a value is not a finite number; the message names the time.

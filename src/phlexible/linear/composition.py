@@ -63,8 +63,9 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
 
 
 def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, name: str) -> LinearPHDAE:
-    """Connect one or two linear models of bodies, or a body with the ground, by a scalar constraint of a joint
-    through the named ports. Return the connected model; its last state is the multiplier of the constraint."""
+    """Connect one or two linear models of bodies, or a body with the ground, by a scalar constraint (``row``)
+    of a joint. It acts through the ports with the names ``ports``; ``name`` is that of the joint. Return the
+    connected model; its last state is the multiplier of the constraint."""
     if len(models) == 2 and models[0] is not models[1]:
         return transformer(models[0], models[1], [[-1.0]], (ports[0], ports[1]))
     ground = _ground(f"ground at {name}", row_units(row))
@@ -73,7 +74,7 @@ def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, nam
 
 def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
     """Return a port-Hamiltonian model of the fixed ground: no states, and one port of size 1 whose output (a
-    velocity) is zero."""
+    velocity) is zero. ``name`` is that of the port and ``units`` are those of its input and output."""
     nothing = sparse.csr_array((0, 0))
     return LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (Port(name, *units, 1),))
 
@@ -114,8 +115,8 @@ class _Parts:
 
     @staticmethod
     def _refuse_coupled(linear: Linearization) -> None:
-        """Raise a ``ModelError`` if a spring or damper of a linearized mechanism couples two bodies, because it
-        belongs to the model of neither."""
+        """Raise a ``ModelError`` if a spring or damper of a linearized mechanism (``linear``) couples two
+        bodies, because it belongs to the model of neither."""
         places = np.diff(linear.system.layout.velocity)
         owner = np.repeat(np.arange(len(places)), places)
         mechanics = linear.mechanics
@@ -168,8 +169,9 @@ class _Parts:
         return displacement_form(alone, body_coordinates(body), tuple(ports))
 
     def in_order(self, whole: LinearPHDAE, ties: list[StateBlock]) -> LinearPHDAE:
-        """Return the connected model of all bodies with states and inputs in the order of ``linearize``; inputs
-        that act on two bodies are added up. ``ties`` are the multiplier states of the constraints."""
+        """Return ``whole``, the connected model of all bodies, with states and inputs in the order of
+        ``linearize``; inputs that act on two bodies are added up. ``ties`` are the multiplier states of the
+        constraints."""
         linear = self._linear
         coordinates = linear.coordinates
         names = [block.name for block in coordinates]
@@ -194,8 +196,8 @@ class _Parts:
         )
 
     def _gradient(self, row: Bilinear, body: int) -> Array:
-        """Return the derivative of a scalar constraint with respect to the small motions of one body in body axes,
-        shape (velocities of the body,). ``body`` is its index."""
+        """Return the derivative of a scalar constraint (``row``) with respect to the small motions of one
+        body in body axes, shape (velocities of the body,). ``body`` is its index."""
         system, state = self._linear.system, self._linear.point.state
         motion = world_matrix(system, state) @ centring_matrix(system, state)
         matrix = system.functions([row]).matrix(system.at(state)) @ motion
@@ -203,5 +205,5 @@ class _Parts:
 
 
 def _joint_rows(linear: Linearization) -> list[tuple[Joint, tuple[Bilinear, ...]]]:
-    """Return all joints of a linearized mechanism in order, each with its scalar constraints."""
+    """Return all joints of a linearized mechanism (``linear``) in order, each with its scalar constraints."""
     return [(joint, joint.constraints(linear.system.dimension)) for joint in linear.system.mechanism.joints]

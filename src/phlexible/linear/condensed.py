@@ -112,9 +112,10 @@ class CondensedModel:
         return static_motions(self.mechanics, wanted)
 
     def directions(self, with_tied: bool) -> tuple[sparse.sparray, sparse.sparray]:
-        """Return the generalized forces that unit inputs exert on the n motions of the second-order model, shape
-        (n, k). Return also the rows with which outputs read motions, shape (k, n), both sparse. Reduction bases are
-        built from them.
+        """Return the generalized forces that unit inputs exert on the n motions of the second-order model,
+        shape (n, k). Return also the rows with which outputs read motions, shape (k, n), both sparse. Forces
+        and rows of constraints that inputs prescribe or outputs read are included if ``with_tied``. Reduction
+        bases are built from them.
 
         Args:
             with_tied: whether forces and rows of ``tied_motions`` are included: of constraints that inputs
@@ -135,16 +136,16 @@ class CondensedModel:
         return states
 
     def strain_states(self, motions: NDArray[Any]) -> NDArray[Any]:
-        """Return states of the first-order model, shape (order, columns), whose stresses are those under the given
-        displacements, shape (n, columns), and whose velocities are zero."""
+        """Return states of the first-order model, shape (order, columns), whose stresses are those under the
+        displacements ``motions``, shape (n, columns), and whose velocities are zero."""
         states = np.zeros((self.model.order, motions.shape[1]), dtype=motions.dtype)
         states[self.stresses] = self.to_stresses @ motions
         return states
 
 
 def static_motions(mechanics: LinearMechanics, values: Array) -> Array:
-    """Return the displacements of a second-order model, shape (n, k), with the least strain energy for given values
-    of the constraint functions. These have the shape (rows, k)."""
+    """Return the displacements of a second-order model (``mechanics``), shape (n, k), with the least strain
+    energy for the given ``values`` of the constraint functions. These have the shape (rows, k)."""
     scale, mass, ties = natural_scale(mechanics.mass), mechanics.mass, mechanics.constraint_matrix
     modes = lowest_symmetric_modes(mechanics, 1)
     shift = 0.0
@@ -263,8 +264,8 @@ def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
 
 
 def _rank(dense: Array) -> int:
-    """Return the total rank of symmetric positive semi-definite matrices, shape (blocks, k, k): the sum of the
-    ranks of the blocks."""
+    """Return the total rank of symmetric positive semi-definite matrices, ``dense`` of shape (blocks, k, k):
+    the sum of the ranks of the blocks."""
     scale = np.sqrt(np.abs(np.einsum("kii->ki", dense)))
     scale = 1 / np.where(scale > 0, scale, 1.0)
     values = np.linalg.eigvalsh(scale[:, :, None] * dense * scale[:, None, :])

@@ -136,9 +136,9 @@ class OperatingPoint:
 
 
 def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
-    """Determine the pose about which a mechanism is linearized, with its joint forces and sticking friction: the
-    given pose, the static equilibrium near it or a steady rotation, according to ``kind``. It starts from
-    ``state``, or else from the initial pose.
+    """Determine the pose about which a system (mechanism) is linearized, with its joint forces and sticking
+    friction. According to ``kind`` it is the given pose, the static equilibrium near it or a steady rotation.
+    It starts from ``state``, or else from the initial pose.
 
     Raises:
         ModelError: no bodies, or a state of another model.
@@ -165,9 +165,9 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
 
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
-    """Return the pose ``resting`` itself as an operating point with the joint forces that balance gravity and loads
-    there. Raise an error if nothing balances them. Where no force acts, its kind is UNLOADED and joint forces are
-    zero.
+    """Return the pose ``resting`` itself as an operating point with the joint forces that balance gravity and
+    loads there. Raise an error if nothing balances them. ``friction`` is the description of sticking friction
+    there. Where no force acts, or for the ``kind`` UNLOADED, its kind is UNLOADED and joint forces are zero.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.
@@ -201,15 +201,16 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
 
 
 def _stiffness(system: System, state: State) -> sparse.csr_array:
-    """Return the derivative of the elastic forces of all bodies minus applied forces with respect to the pose of a
-    state, shape (velocities, velocities), sparse."""
+    """Return the derivative of the elastic forces of all bodies of a system minus applied forces with respect
+    to the pose of a state. It is sparse, shape (velocities, velocities)."""
     bodies = [stiffness_matrix(body.data, system.elastic(state, k)) for k, body in enumerate(system.bodies)]
     return sparse.csr_array(sparse_diagonal(bodies) - load_stiffness(system, state))
 
 
 def _gross_forces(system: System, state: State, at: Instants) -> Array:
-    """Return the sum of the absolute values of gravity, loads, element forces and elastic forces on each velocity
-    of the system, shape (velocities,). The balance of forces is judged relative to it."""
+    """Return the sum of the absolute values of gravity, loads, element forces and elastic forces on each
+    velocity of a system. They are those of a state, shape (velocities,). The balance of forces is judged
+    relative to it. ``at`` is the state as an instant."""
     total = abs(gravity_forces(system)) + abs(body_forces(system, state, gross_force))
     for vectors, forces in load_forces(system, at):
         total += abs(vectors.jacobian(at).T) @ abs(forces).ravel()
@@ -223,8 +224,9 @@ def _gross_forces(system: System, state: State, at: Instants) -> Array:
 
 
 def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: Array, round_off: Array) -> None:
-    """Check that the unbalanced forces ``rest`` on each body are small compared with the absolute forces ``gross``,
-    both of shape (velocities,). Raise an ``EquilibriumError`` that names the worst body otherwise.
+    """Check that the unbalanced forces ``rest`` on each body of a system are small compared with the absolute
+    forces ``gross``, both of shape (velocities,). Raise an ``EquilibriumError`` that names the worst body
+    otherwise. ``round_off`` is the round-off of these forces, ``mass`` the mass matrix.
 
     Raises:
         EquilibriumError: names the body where their share is largest, and their resultant.
@@ -319,8 +321,9 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
-    """Return the largest rate of change of translational velocities, angular velocities and elastic rates as seen
-    in the rotating axes of the bodies [m/s^2, rad/s^2]. It is zero for a steady rotation."""
+    """Return the largest rate of change of translational velocities, angular velocities and elastic rates as
+    seen in the rotating axes of the bodies [m/s^2, rad/s^2]. ``motion`` has the velocities and accelerations
+    of a system. The result is zero for a steady rotation."""
     layout, change = system.layout, motion.acceleration.copy()
     linear, spin = split_rigid(layout, motion.state.velocity[None])
     for index in range(layout.frames):

@@ -77,8 +77,8 @@ def kinds_of_states(model: ObservedPHDAE) -> IntArray:
 
 
 def _set_kinds_from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
-    """Set the kind (velocity or stress) of those states of unknown kind on which inputs of a known unit act: forces
-    act on velocities. The array ``kinds``, shape (order,), is changed in place."""
+    """Set the kind (velocity or stress) of those states of unknown kind of a model on which inputs of a known
+    unit act: forces act on velocities. The array ``kinds``, shape (order,), is changed in place."""
     inputs = _per_entry(model.ports, [-kind_of_unit(port.input_unit) for port in model.ports])
     rows = abs(model.port_map).sign() @ inputs
     unknown = kinds == StateKind.UNKNOWN
@@ -86,8 +86,8 @@ def _set_kinds_from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
 
 
 def _per_entry(parts: Sequence[StateBlock | Port], values: Sequence[int]) -> IntArray:
-    """Repeat one value for each state block or port as often as the block has entries, and return them as an
-    integer array, shape (entries,)."""
+    """Repeat one of ``values`` for each state block or port (``parts``) as often as the block has entries.
+    Return an integer array, shape (entries,)."""
     return np.repeat(np.array(values, dtype=np.int64), [part.size for part in parts])
 
 
@@ -300,9 +300,9 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
 
 
 def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
-    """Replace the constraint directions ``ties``, shape (n, multipliers), by orthonormal ones without redundant
-    ones, and transform their inputs and outputs with them. Return these three and an orthonormal basis of the free
-    coordinates.
+    """Replace the constraint directions ``ties``, shape (n, multipliers), by orthonormal ones without
+    redundant ones, and transform their inputs (``ports``) and ``outputs`` with them. Return these three and
+    an orthonormal basis of the free coordinates.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
     """
@@ -337,8 +337,9 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 
 def _output_rows(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
-    """Return the output matrix of a linear model in energy coordinates, shape (outputs, n). Raise an error for
-    outputs that read displacements without energy."""
+    """Return the output matrix of a linear ``model`` in energy coordinates, shape (outputs, n). Raise an
+    error for outputs that read displacements without energy. ``moving`` are the indices of its states without
+    multipliers, ``to_energy`` and ``from_energy`` the matrices to and from energy coordinates."""
     rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)

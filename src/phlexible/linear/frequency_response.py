@@ -91,8 +91,8 @@ def _solver(model: ObservedPHDAE) -> "_SecondOrder | _FirstOrder | _Motions":
 
 
 def checked_frequencies(omegas: ArrayLike) -> Array:
-    """Check that the user's frequencies are finite and not negative, and return them as an array, shape (k,)
-    [rad/s]; raise a ``ParameterError`` otherwise.
+    """Check that the user's frequencies ``omegas`` are finite and not negative, and return them as an array,
+    shape (k,) [rad/s]; raise a ``ParameterError`` otherwise.
 
     Raises:
         ParameterError: frequencies that are negative or not finite.
@@ -104,8 +104,8 @@ def checked_frequencies(omegas: ArrayLike) -> Array:
 
 
 def harmonic_responses(mechanics: LinearMechanics, omega: float) -> ComplexArray:
-    """Return the complex amplitudes of all coordinates of a second-order model for unit harmonic inputs of angular
-    frequency ``omega`` [rad/s], shape (n, inputs).
+    """Return the complex amplitudes of all coordinates of a second-order model (``mechanics``) for unit
+    harmonic inputs of angular frequency ``omega`` [rad/s], shape (n, inputs).
 
     Raises:
         PoleError: an undamped pole.

@@ -168,8 +168,9 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
 
 
 def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
-    """Yield, for each viscoelastic spring and rod strain of a system: its law, the derivative of its coordinate
-    with respect to small motions, a unit matrix as stiffness factor, and name and unit of the strain."""
+    """Yield, for each viscoelastic spring and rod strain of a system in a state: its law, the derivative of
+    its coordinate with respect to small motions (``motion`` converts these to velocities), a unit matrix as
+    stiffness factor, and name and unit of the strain."""
     places = [k for k, (_, force) in enumerate(system.forces) if force.relaxation]
     if not places:
         return
@@ -185,9 +186,9 @@ def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iter
 def in_blocks(
     groups: Sequence[InnerStrains], motions: int
 ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return three sparse block matrices of the strains of all viscoelastic branches of a model: stiffness S, S B,
-    where B gives strain rates from the velocities of the ``motions`` coordinates, and S / tau with the relaxation
-    times tau."""
+    """Return three sparse block matrices of the strains of all viscoelastic branches of a model (``groups``):
+    stiffness S, S B, where B gives strain rates from the velocities of the ``motions`` coordinates, and S /
+    tau with the relaxation times tau."""
     if not groups:
         none = sparse.csr_array((0, 0))
         return none, sparse.csr_array((0, motions)), none

@@ -60,9 +60,10 @@ def inverse_input(
     *,
     accuracy: float = 0.0,
 ) -> InverseInput:
-    """Compute the force or torque over time with which the single output of a linear model follows a prescribed
-    path from rest to rest. The frequency response is inverted. The input is bounded and begins before the motion
-    does.
+    """Compute the force or torque over time with which the single output of a linear model follows a
+    prescribed ``path`` from rest to rest. The frequency response is inverted. The motion takes ``duration``
+    [s]; the input is bounded, has values every ``step`` [s] and acts from ``lead`` [s] before the motion to
+    ``lead`` after it. ``accuracy`` is the share of the path that may be left out at its highest frequencies.
 
     Args:
         model: one input, and as output one acceleration that the input can change at frequency zero (a motion that
@@ -132,8 +133,9 @@ def _check_model(model: object) -> None:
 
 
 def _accelerations(path: Callable[[float], float], time: Array, duration: float, step: float) -> Array:
-    """Return the second time derivative of a path (function of time) at the given times, shape (N,), by central
-    differences of fourth order. Before time 0 and after ``duration`` the path is at rest."""
+    """Return the second time derivative of a path (function of time) at the given times ``time``, shape (N,),
+    by central differences of fourth order. ``step`` is the time between values [s]. Before time 0 and after
+    ``duration`` the path is at rest."""
     further = np.concatenate([time[:2] - 2 * step, time, time[-2:] + 2 * step])
     values = np.array(
         [
@@ -146,8 +148,8 @@ def _accelerations(path: Callable[[float], float], time: Array, duration: float,
 
 
 def _check_ends(force: Array, lead: float) -> None:
-    """Check that an input over time, shape (N,), has decayed to zero at both ends of its window, and raise a
-    ``ParameterError`` otherwise. ``lead`` [s] is named in the message."""
+    """Check that an input over time, ``force`` of shape (N,), has decayed to zero at both ends of its window,
+    and raise a ``ParameterError`` otherwise. ``lead`` [s] is named in the message."""
     edge = max(1, int(EDGE * len(force)))
     greatest = np.abs(force).max()
     left = max(np.abs(force[:edge]).max(), np.abs(force[-edge:]).max()) / (greatest or 1.0)

@@ -51,8 +51,9 @@ class StressStates:
 
 
 def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
-    """Collect the stresses that are states of a linear model in stress form: those of all bodies, then spring
-    forces, then forces of friction that sticks; with compliance matrix, strain rates and names.
+    """Collect the stresses that are states of a linear model of a system about an operating ``point``: those
+    of all bodies, then spring forces, then forces of friction that sticks; with the compliance matrix, strain
+    rates and names. ``stress`` says whether stresses of bodies are continuous.
 
     Raises:
         EquilibriumError: a force that grows with its coordinate: no spring.
@@ -74,8 +75,9 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
-    """Return a copy of a second-order model with the elastic stiffness that follows from the stress states of the
-    bodies, and viscous damping to match. It is softer than that of displacements if stresses are continuous."""
+    """Return a copy of a second-order model (``mechanics``) with the elastic stiffness that follows from the
+    stress states of the bodies of a system. Viscous damping matches it. It is softer than that of
+    displacements if ``stress`` is continuous between elements."""
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []
@@ -92,15 +94,16 @@ def with_stress_space(mechanics: LinearMechanics, system: System, stress: Stress
 
 
 def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> StressSpace:
-    """Return the space of stresses (such as bending moments along a beam) of a floating body in a linear model of
-    stress form; it is empty for a rigid body."""
+    """Return the space of stresses of a floating ``body`` (``placed`` in the model) in a linear model of
+    stress form; it is empty for a rigid body. Stresses are bending moments along a beam, for example.
+    ``stress`` says whether stresses are continuous."""
     return placed.held.stress_space(body, stress if body.elastic_count else StressContinuity.DISCONTINUOUS)
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
-    """Return, for all springs, sticking friction springs and touching contact pairs at an operating point: their
-    stiffnesses, shape (k,), the derivatives of their coordinates with respect to small motions, shape (k,
-    velocities), and names and units of their forces."""
+    """Return, for all springs, sticking friction springs and touching contact pairs of a system at an
+    operating point: their stiffnesses, shape (k,), the derivatives of their coordinates with respect to small
+    motions, shape (k, velocities), and names and units of their forces."""
     state = point.state
     elements = element_state(system, system.at(state))
     stiffness = np.array(
@@ -188,8 +191,10 @@ def linearization(
     at: OperatingKind = OperatingKind.GIVEN,
     state: State | None = None,
 ) -> Linearization:
-    """Linearize a mechanism about an operating point: return its second-order matrices (mass, damping, stiffness,
-    constraints) together with the generalized forces of the inputs and the rows of the outputs.
+    """Linearize a system (mechanism) about an operating point: return its second-order matrices (mass,
+    damping, stiffness, constraints). The generalized forces of the ``inputs`` and the rows of the ``outputs``
+    come with them. The point is of kind ``at`` (given pose, equilibrium, ...), determined from ``state`` or
+    else from the initial pose.
 
     Args:
         system: bodies, joints and loads.
@@ -240,8 +245,9 @@ def displacement_form(
     ports: tuple[Port, ...],
     multipliers: tuple[StateBlock, ...] = (),
 ) -> LinearPHDAE:
-    """Convert second-order matrices to a first-order port-Hamiltonian model with states (q, v, e, lambda):
-    displacements, velocities, strains of viscoelastic branches and multipliers of constraints."""
+    """Convert second-order matrices (``mechanics``) to a first-order port-Hamiltonian model with states (q,
+    v, e, lambda): displacements, velocities, strains of viscoelastic branches and ``multipliers`` of
+    constraints. ``coordinates`` are the names and units of the displacements, ``ports`` those of the inputs."""
     n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
     one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
     ties = sparse.csr_array((rows, rows))
@@ -272,8 +278,8 @@ def _inner_names(mechanics: LinearMechanics) -> tuple[StateBlock, ...]:
 
 
 def multiplier_blocks(linear: Linearization) -> tuple[StateBlock, ...]:
-    """Return names and units of the multipliers of the linearly independent constraints of a linearized mechanism,
-    as state blocks."""
+    """Return names and units of the multipliers of the linearly independent constraints of a linearized
+    mechanism (``linear``), as state blocks."""
     names = multipliers(linear.system)
     if len(names) == linear.mechanics.constraint_matrix.shape[0]:
         return names
@@ -281,8 +287,8 @@ def multiplier_blocks(linear: Linearization) -> tuple[StateBlock, ...]:
 
 
 def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
-    """Convert a linearized mechanism to a first-order port-Hamiltonian model with states (v, stress, e, lambda):
-    velocities, stresses, strains of viscoelastic branches and multipliers of constraints.
+    """Convert a linearized mechanism (``linear``) to a first-order port-Hamiltonian model with states (v,
+    stress, e, lambda): velocities, stresses, strains of viscoelastic branches and multipliers of constraints.
 
     Raises:
         EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.

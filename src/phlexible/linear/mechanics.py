@@ -138,8 +138,9 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
 
 
 def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
-    """Return the derivatives of the centrifugal and Coriolis forces of a floating body at zero elastic rates: with
-    respect to its N velocities, shape (N, N), and with respect to its n elastic coordinates, shape (N, n)."""
+    """Return the derivatives of the centrifugal and Coriolis forces of a floating ``body`` at zero elastic
+    rates: with respect to its N velocities ``nu``, shape (N, N), and with respect to its n elastic
+    coordinates ``eta``, shape (N, n)."""
     v, w, _ = split_velocity(body, nu)
     first, second, n = body.first_moments, body.all_moments, body.elastic_count
     xi = np.concatenate([[1.0], eta])
@@ -325,8 +326,9 @@ class LinearMechanics:
 
 
 def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
-    """Return the second-order matrices (mass, damping, stiffness, constraints) of a mechanism about an operating
-    point, without inputs and outputs. Return also texts that describe forces which the linear model leaves out."""
+    """Return the second-order matrices (mass, damping, stiffness, constraints) of a system (mechanism) about
+    an operating point, without inputs and outputs. Return also texts that describe forces which the linear
+    model leaves out."""
     state = point.state
     motion = _motions(system, state)
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
@@ -378,15 +380,16 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
 
 
 def _motions(system: System, state: State) -> sparse.csr_array:
-    """Return the matrix, shape (velocities, velocities), that converts small motions of all bodies from reference
-    points to centres of mass. Translations are in body axes before, and in world axes after it."""
+    """Return the matrix that converts small motions of all bodies of a system in a state from reference
+    points to centres of mass. It has the shape (velocities, velocities). Translations are in body axes
+    before, and in world axes after it."""
     return sparse.csr_array(world_matrix(system, state) @ centring_matrix(system, state))
 
 
 def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
-    """Return the matrix, shape (forces, velocities), that gives the rates of all dampers and of the measured values
-    of state-dependent laws. It multiplies the rates of small motions in a state; rates of dampers are scaled by the
-    root of their damping.
+    """Return the matrix, shape (forces, velocities), that gives the rates of all dampers of a system and of
+    the measured values of state-dependent ``laws``. It multiplies the rates of small motions in a state,
+    converted by the matrix ``motion``; rates of dampers are scaled by the root of their damping.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """
@@ -394,8 +397,9 @@ def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: lis
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
-    """Return mass, gyroscopic, damping and stiffness matrix of small motions of one body in a state, in body axes:
-    about its reference point or, if it rotates, about its centre of mass. ``index`` is the number of the body."""
+    """Return mass, gyroscopic, damping and stiffness matrix of small motions of one body of a system in a
+    state, in body axes: about its reference point or, if it rotates, about its centre of mass. ``index`` is
+    the number of the body."""
     eta, nu = system.elastic(state, index), state.velocity[system.layout.place(index)]
     if index >= system.layout.frames:
         return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)
@@ -414,8 +418,8 @@ def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
 def _has_circulatory_part(
     skew: sparse.csr_array, stiffness: sparse.csr_array, rows: sparse.csr_array, mass: sparse.csr_array
 ) -> bool:
-    """Return whether the skew part of a stiffness matrix exceeds round-off on the motions that the constraints
-    ``rows`` allow. Elsewhere joint forces balance it.
+    """Return whether the skew part ``skew`` of a ``stiffness`` matrix exceeds round-off on the motions that
+    the constraints ``rows`` allow. ``mass`` scales coordinates. Elsewhere joint forces balance it.
 
     Joint forces balance what acts outside of these motions, such as the moment on a shaft that turns in a bearing.
     """

@@ -41,8 +41,9 @@ ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
-    """Return the ``count`` lowest eigenvalues s (with Im s >= 0) of a damped or gyroscopic second-order model.
-    Return also their complex shapes of unit modal mass, shape (n, count), and the number of rigid modes."""
+    """Return the ``count`` lowest eigenvalues s (with Im s >= 0) of a damped or gyroscopic second-order model
+    (``mechanics``). Return also their complex shapes of unit modal mass, shape (n, count), and the number of
+    rigid modes."""
     if mechanics.freedom <= DENSE or 4 * count + 20 > mechanics.freedom:
         values, shapes = _dense(mechanics)
     else:
@@ -64,8 +65,9 @@ def _normalized_by_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> Com
 
 
 def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
-    """Return the ``count`` lowest modes of a second-order model with viscoelastic branches (Maxwell elements),
-    without those that only decay. The rates of the latter are returned too if the model is small.
+    """Return the ``count`` lowest modes of a second-order model (``mechanics``) with viscoelastic branches
+    (Maxwell elements), without those that only decay. The rates of the latter are returned too if the model
+    is small.
 
     Modes of a large model are computed in a basis of its undamped modes, with relaxed branches and with dashpots
     that do not move. The basis is extended by corrections of the eigenvectors until the eigenvalues settle.
@@ -119,8 +121,9 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Return the ``count`` lowest modes of a viscoelastic second-order model projected on a basis of undamped
-    modes, shape (n, k), by one dense eigenvalue problem. Real negative eigenvalues are returned separately as decay
+    """Return the ``count`` lowest modes of a viscoelastic second-order model (``mechanics``) projected on a
+    ``basis`` of undamped modes, shape (n, k). One dense eigenvalue problem is solved. ``squares`` are the
+    squared frequencies of the basis, shape (k,). Real negative eigenvalues are returned separately as decay
     rates."""
     small = mechanics.projected(basis).with_fewest_strains()
     n, e = small.size, small.inner_count
@@ -152,9 +155,9 @@ def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
-    """Return all complex eigenvalues of a damped or gyroscopic second-order model and its shapes, shape (n,
-    eigenvalues). Dense matrices in coordinates of its undamped modes are used, so that low frequencies are accurate
-    in a stiff model."""
+    """Return all complex eigenvalues of a damped or gyroscopic second-order model (``mechanics``) and its
+    shapes, shape (n, eigenvalues). Dense matrices in coordinates of its undamped modes are used, so that low
+    frequencies are accurate in a stiff model."""
     undamped = all_symmetric_modes(mechanics)
     shapes, squares = undamped.shapes, undamped.squares
     small = mechanics.projected(shapes)
@@ -185,7 +188,8 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
     solver = SaddlePoint(dynamic, mechanics.constraint_matrix, scale=scale)
 
     def inverse(b: Array) -> Array:
-        """Return (A - shift E)^-1 E times a state (x, v), shape (2 n,), for the eigenvalue problem A y = s E y."""
+        """Return (A - shift E)^-1 E times a state b = (x, v), shape (2 n,). The eigenvalue problem is A y = s
+        E y."""
         x, v = b[:n], b[n:]
         moved, _ = solver.solve(-(mass @ v) - rates @ x - shift * (mass @ x))
         return np.concatenate([moved, shift * moved + x])
@@ -199,8 +203,8 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
 
 
 def _shift(mechanics: LinearMechanics) -> float:
-    """Return half of the lowest elastic frequency of a second-order model [1/s], which the shift-invert eigenvalue
-    solver uses as its shift."""
+    """Return half of the lowest elastic frequency of a second-order model (``mechanics``) [1/s], which the
+    shift-invert eigenvalue solver uses as its shift."""
     squares = np.abs(lowest_symmetric_modes(mechanics, 6).squares)
     positive = squares[squares > 0]
     return float(np.sqrt(positive.min() if len(positive) else 1.0)) / 2
@@ -268,7 +272,7 @@ class Modes:
 
 def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
     """Return the world displacements of an attachment point, shape (k, 3), in k small motions of a linearized
-    mechanism. The motions are the columns of ``shapes``, shape (n, k)."""
+    mechanism (``linear``). The motions are the columns of ``shapes``, shape (n, k)."""
     system, state = linear.system, linear.point.state
     if attachment.placed not in system.index:
         raise ModelError(f"{attachment} is on a body of another model")
@@ -279,8 +283,9 @@ def point_motions(linear: Linearization, attachment: Attachment, shapes: Array |
 
 
 def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization | None = None) -> Modes:
-    """Return the ``count`` lowest modes of a second-order model, rigid modes included, by the eigenvalue solver
-    that the model needs: for symmetric, complex or viscoelastic problems.
+    """Return the ``count`` lowest modes of a second-order model (``mechanics``), rigid modes included, by the
+    eigenvalue solver that the model needs: for symmetric, complex or viscoelastic problems. ``linear`` is the
+    linearized mechanism, if the model comes from one.
 
     Raises:
         ParameterError: a count below 1.
@@ -361,8 +366,8 @@ class _AllModes:
 
 
 def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
-    """Return the ``count`` lowest modes of a first-order model of velocities and stresses, computed from its
-    second-order form. Their shapes are states with the energy 1/2."""
+    """Return the ``count`` lowest modes of a first-order model of velocities and stresses (``motions``),
+    computed from its second-order form. Their shapes are states with the energy 1/2."""
     mechanics = motions.mechanics
     modes = lowest_modes(mechanics, count)
     rates, shapes = modes.eigenvalues, modes.shapes
@@ -376,8 +381,9 @@ def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
 
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:
-    """Return all modes of a linear model in energy coordinates by dense matrices. States that never change are
-    separated: rigid motions from self-stresses where velocities are known, else all count as rigid motions."""
+    """Return all modes of a linear model (``form``) in energy coordinates by dense matrices. States that
+    never change are separated: rigid motions from self-stresses where velocities are known, else all count as
+    rigid motions."""
     kernel = _kernel(form.on_free_states(form.structure - form.dissipation), _round_off(form))
     constants = form.free @ kernel
     v = len(constants) if form.velocities is None else form.velocities
@@ -397,8 +403,8 @@ def _modes_of_states(form: EnergyForm) -> _AllModes:
 
 
 def _round_off(form: EnergyForm) -> float:
-    """Return the size of rates of a model in energy coordinates that are numerical round-off: 1e-12 times its order
-    times the largest entry of its matrices."""
+    """Return the size of rates of a model (``form``) in energy coordinates that are numerical round-off:
+    1e-12 times its order times the largest entry of its matrices."""
     largest = max(np.abs(matrix).max(initial=0.0) for matrix in (form.structure, form.dissipation))
     return float(ZERO_ENERGY * len(form.structure) * largest)
 

@@ -62,11 +62,9 @@ class ObservedPHDAE(LinearPHDAE):
 
 
 def observed_linearization(linear: Linearization, form: Form, stress: StressContinuity) -> ObservedPHDAE:
-    """Convert a linearized mechanism to a first-order port-Hamiltonian model with the chosen outputs, in
-    displacement or in stress form.
+    """Convert a linearized mechanism (``linear``) to a first-order port-Hamiltonian model with its outputs,
+    in displacement or in stress ``form``. ``stress`` is the space of the stresses of the latter.
 
-    Args:
-        stress: space of the stresses of the stress form.
 
     Raises:
         EquilibriumError: the stress form about a loaded point.
@@ -95,8 +93,10 @@ def mechanical_model(
     output_units: tuple[str, ...],
     linear: Linearization | None = None,
 ) -> ObservedPHDAE:
-    """Convert second-order matrices to a first-order port-Hamiltonian model in displacement form, with states (q,
-    v) (displacements and velocities) and the given names, ports and outputs."""
+    """Convert second-order matrices (``mechanics``) to a first-order port-Hamiltonian model in displacement
+    form, with displacements and velocities (q, v) as states. ``coordinates`` are names and units of the
+    displacements, ``ports`` those of the inputs, ``outputs`` and ``output_units`` those of the outputs.
+    ``linear`` is the linearized mechanism, if there is one."""
     ties = multiplier_blocks(linear) if linear is not None else ()
     model, n = displacement_form(mechanics, coordinates, ports, ties), mechanics.size
     rows = np.zeros((len(outputs), model.order))
@@ -151,8 +151,10 @@ def observed(
     units: tuple[str, ...] = (),
     form: Form | None = None,
 ) -> ObservedPHDAE:
-    """Return a linear port-Hamiltonian model with additional outputs. They are given by their names, an output
-    matrix of shape (outputs, order), and for each output how often it is differentiated with respect to time."""
+    """Return a linear port-Hamiltonian model with additional outputs. They are given by their names, an
+    output matrix of shape (outputs, order), and for each output how often it is differentiated with respect
+    to time (``differentiations``). ``units`` are those of the outputs, ``form`` that of the states;
+    ``mechanics`` are the second-order matrices and ``linear`` the linearized mechanism, if there are any."""
     return ObservedPHDAE(
         model.descriptor,
         model.structure,
@@ -221,8 +223,8 @@ def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequenc
 
 
 def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list[int], tuple[Port, ...]]:
-    """Return, for the inputs that the user wants, their columns in the input matrix B of a linear model and their
-    ports. None stands for all inputs."""
+    """Return, for the inputs that the user has ``wanted``, their columns in the input matrix B of a linear
+    model and their ports. None stands for all inputs."""
     if wanted is None:
         return list(range(model.port_size)), model.ports
     places = {name: k for k, name in enumerate(model.inputs)}
@@ -246,8 +248,8 @@ def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list
 
 
 def _outputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> list[int]:
-    """Return, for the outputs that the user wants, their rows in the output matrix of a linear model. None stands
-    for all outputs."""
+    """Return, for the outputs that the user has ``wanted``, their rows in the output matrix of a linear
+    model. None stands for all outputs."""
     if wanted is None:
         return list(range(len(model.outputs)))
     rows = {name: k for k, name in enumerate(model.outputs)}
@@ -273,8 +275,9 @@ def _checked(argument: str, wanted: Sequence[Signal]) -> Sequence[Signal]:
 
 
 def _columns(model: ObservedPHDAE, item: Signal, places: dict[str, int]) -> list[int]:
-    """Return the columns of the input matrix B of a linear model that belong to a port, a part of one or a single
-    input; an empty list if nothing has this name."""
+    """Return the columns of the input matrix B of a linear model that belong to ``item``: a port, a part of
+    one or a single input; an empty list if nothing has this name. ``places`` are the columns of single inputs
+    by name."""
     port = item.port if isinstance(item, PortPart) else item
     name = port.name if isinstance(port, Port) else port
     if name not in [each.name for each in model.ports]:

@@ -112,8 +112,9 @@ class PairsAtRest:
         return int(self._memory["member_contact_group"][self._first_member(number)])
 
     def tangents(self, state: State, is_balanced: bool) -> Tangents:
-        """Return the stiffness and damping matrices that all contact pairs add to small motions about a pose at
-        rest, shape (velocities, velocities) each. Friction at its limit adds nothing.
+        """Return the stiffness and damping matrices that all contact pairs add to small motions about a pose
+        ``state`` at rest, shape (velocities, velocities) each. Friction at its limit adds nothing. The
+        stiffness includes that of other forces that balance those of the pairs if ``is_balanced``.
 
         Args:
             state: pose at rest about which motions are small.

@@ -50,9 +50,10 @@ class Tangents(NamedTuple):
 def tangents_of(
     system: System, numbers: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
-    """Assemble the stiffness and damping matrices that contact and friction add to small motions, shape
-    (velocities, velocities) each. They come from derivatives of the forces with respect to some of the poses and
-    velocities, shape (velocities, numbers) each.
+    """Assemble the stiffness and damping matrices that contact and friction add to small motions of a system,
+    shape (velocities, velocities) each. They come from derivatives of the forces with respect to the poses
+    and velocities with the indices ``numbers``: ``stiffness`` and ``damping``, shape (velocities, numbers)
+    each. ``forces`` act there, of which other forces balance the part ``balanced``.
 
     Args:
         system: that moves.
@@ -68,8 +69,9 @@ def tangents_of(
 
 
 def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
-    """Return the skew part, shape (velocities, velocities), that the stiffness of conservative forces has when
-    rotations are measured in body axes; it follows from the moments among the generalized ``forces``."""
+    """Return the skew part, shape (velocities, velocities), that the stiffness of conservative forces on a
+    system has when rotations are measured in body axes; it follows from the moments among the generalized
+    ``forces``."""
     frame, axis, place = system.layout.spin
     moments = np.zeros((system.layout.frames, 3))
     moments[frame, axis] = forces[place]
@@ -79,8 +81,9 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
 
 
 def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.csr_array:
-    """Return a sparse matrix, shape (velocities, velocities), that has the given dense ``columns`` at the column
-    indices ``numbers``. Entries that are round-off compared with others in their row and column are dropped."""
+    """Return a sparse matrix of a system, shape (velocities, velocities), that has the given dense
+    ``columns`` at the column indices ``numbers``. Entries that are round-off compared with others in their
+    row and column are dropped."""
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
     rows, own = np.nonzero(large)
@@ -88,8 +91,8 @@ def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.
 
 
 def without_losses(memory: Memory) -> dict[str, Array]:
-    """Return replacement tables for the compiled step in which contacts have no damping and lose no energy in
-    impacts."""
+    """Return replacements of tables of ``memory`` for the compiled step, in which contacts have no damping
+    and lose no energy in impacts."""
     return {name: np.zeros_like(memory[name]) for name in LOSSES}
 
 
@@ -113,8 +116,8 @@ class RestEquations:
         return rest_equations, (self.system, self.stepper.is_redundant)
 
     def with_numbers(self, numbers: Mapping[str, Array]) -> "RestEquations":
-        """Return a copy of these equations at rest in which some tables of the compiled step, given by name, have
-        other values. The copy has its own memory."""
+        """Return a copy of these equations at rest in which some tables of the compiled step, given by name
+        in ``numbers``, have other values. The copy has its own memory."""
         memory = self.memory.with_numbers(numbers)
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 
@@ -140,8 +143,8 @@ class RestEquations:
         return np.asarray(branches_of(self.memory.rows(self.memory.state[None]))[0])
 
     def moved(self, state: State, change: Array) -> State:
-        """Return the state after a small motion of all bodies, shape (velocities,), in which friction springs are
-        deflected by the motion."""
+        """Return the ``state`` after a small motion of all bodies, ``change`` of shape (velocities,), in
+        which friction springs are deflected by the motion."""
         bent = self.after_step(state, 2 * change)
         return replace(displaced(self.system, state, change), theta=None, branches=bent.branches)
 
@@ -156,16 +159,17 @@ class RestEquations:
         return np.asarray(sizes)
 
     def forces(self, state: State, multipliers: Array | None = None) -> Array:
-        """Return the sum of all generalized forces on the bodies at a pose at rest, shape (velocities,): gravity,
-        loads, springs, elastic forces, contacts and friction, and joint forces for the given multipliers (None:
-        zero)."""
+        """Return the sum of all generalized forces on the bodies at the pose of ``state``, at rest, shape
+        (velocities,): gravity, loads, springs, elastic forces, contacts and friction, and joint forces for
+        the given multipliers (None: zero)."""
         pair, moving, loads = self._step_at_rest(state, multipliers)
         missed = self._equations.residual(pair[None], np.ones(1), moving, loads)[0]
         return -missed[0, : self.memory.counts["velocities"]]
 
     def after_step(self, state: State, velocity: Array | None = None, multipliers: Array | None = None) -> State:
-        """Return a state with the history variables (such as deflections of friction springs) that it has after one
-        time step. The step of one second begins there at rest. The pose is unchanged.
+        """Return a state with the history variables (such as deflections of friction springs) that it has
+        after one time step of one second. It begins at rest in ``state`` and has the given ``velocity`` at
+        its end and joint ``multipliers`` (None: zero). The pose is unchanged.
 
         Args:
             state: the pose, where the step begins at rest.
@@ -179,8 +183,9 @@ class RestEquations:
         return replace(state, branches=branches_of(self.memory.rows(row))[0])
 
     def tangents(self, state: State, numbers: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
-        """Return the derivatives of the sum of all generalized forces at a pose at rest with respect to pose and to
-        velocities. They are along the coordinates with the given indices, shape (velocities, numbers) each.
+        """Return the derivatives of the sum of all generalized forces at the pose of ``state``, at rest, with
+        respect to pose and to velocities. They are along the coordinates with the indices ``numbers``, for
+        the given joint ``multipliers`` (None: zero), shape (velocities, numbers) each.
 
         Bristles bend with the pose, laws that creep are springs. Stiffness is even in the size of a step, damping
         odd.
@@ -201,14 +206,15 @@ class RestEquations:
 
     @cached_property
     def _slow(self) -> "RestEquations":
-        """Equations of this mechanism at rest in which viscoelastic branches have relaxation times of 1e30 s, so
-        that they act as springs. In a step of -1 s their forces would grow by exp(1 s / tau)."""
+        """Equations of this mechanism at rest in which viscoelastic branches have relaxation times of 1e30 s,
+        so that they act as springs. In a time step of -1 s their forces would grow by exp(1 s / tau)."""
         times = self.memory["fading_time"]
         return self.with_numbers({"fading_time": np.full_like(times, 1e30)}) if len(times) else self
 
     def _step_at_rest(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
-        """Return the data of a time step in which nothing moves from the pose of a state: the state tables at both
-        of its ends, the values of moving ground frames and drives, and the loads."""
+        """Return the data of a time step in which nothing moves from the pose of a state: the state tables at
+        both of its ends, the values of moving ground frames and drives, and the loads. Joints have the given
+        ``multipliers`` (None: zero)."""
         self.begin(state)
         pair = np.stack([self.memory.state] * 2)
         if multipliers is not None:

@@ -178,8 +178,8 @@ class StepsToRest:
 
     @cached_property
     def _farthest(self) -> float:
-        """Largest motion that is allowed in one step of the search for an equilibrium, in lengths of the model or
-        rad. It is small where contact bodies are thin, so that nothing passes through them."""
+        """Largest motion that is allowed in one time step of the search for an equilibrium, in lengths of the
+        model or rad. It is small where contact bodies are thin, so that nothing passes through them."""
         contacts, dimension = contacts_of(self._system), self._system.dimension
         members = [member for contact in contacts for member in contact.members(dimension)]
         sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]

@@ -38,8 +38,8 @@ UNIT_ENERGY = "J^0.5"
 
 
 def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
-    """Return names and units of the small motions of one body in its own axes: state blocks of size 1, one for each
-    velocity component of the body."""
+    """Return names and units of the small motions of one body (``placed``) in its own axes: state blocks of
+    size 1, one for each velocity component of the body."""
     data = placed.data
     if isinstance(data, AbsoluteBody):
         return tuple(
@@ -77,8 +77,8 @@ def multipliers(system: System) -> tuple[StateBlock, ...]:
 
 
 def row_units(row: Bilinear) -> tuple[str, str]:
-    """Return the unit of the multiplier of a scalar constraint and the unit of its rate: ("N", "m/s") for lengths,
-    ("N m", "rad/s") for angles."""
+    """Return the unit of the multiplier of a scalar constraint (``row``) and the unit of its rate: ("N",
+    "m/s") for lengths, ("N m", "rad/s") for angles."""
     return ("N m", "rad/s") if row.is_angle else ("N", "m/s")
 
 
@@ -126,8 +126,9 @@ Output: TypeAlias = PointSensor | JointSensor | Joint | Attachment
 
 
 def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, Array]]:
-    """Return, for each input of a linear model (force, torque, joint or attachment), its port and the generalized
-    forces of one unit of it. The port has name and units; forces have the shape (velocities,).
+    """Return, for each of the ``inputs`` of a linear model, its port and the generalized forces of one unit
+    of it. An input is a force, torque, joint or attachment; ``point`` is the operating point. The port has
+    name and units; forces have the shape (velocities,).
 
     A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
     input; a joint or a ``JointForce`` the forces and torques along its free coordinates, of its first on
@@ -161,8 +162,9 @@ def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, 
 
 
 def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor]:
-    """Return the sensors that the user's outputs of a linear model stand for: sensors themselves, the rate of a
-    joint, or velocity and angular velocity of an attachment along all axes.
+    """Return the sensors that the user's ``outputs`` of a linear model about an operating ``point`` stand
+    for: sensors themselves, the rate of a joint, or velocity and angular velocity of an attachment along all
+    axes.
 
     Raises:
         ModelError: something else.
@@ -182,8 +184,9 @@ def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor
 
 
 def _axes_of(port: Attachment, dimension: int, linear: type[Any], angular: type[Any]) -> list[Any]:
-    """Return the list of ``linear(port, axis)`` for each world axis followed, if the attachment has an orientation,
-    by ``angular(port, axis)`` for each axis of rotation. Used to make forces and torques, or sensors."""
+    """Return the list of ``linear(port, axis)`` for each world axis of the model's ``dimension``. If the
+    attachment has an orientation, ``angular(port, axis)`` for each axis of rotation follow. Used to make
+    forces and torques, or sensors."""
     found = [linear(port, axis) for axis in AXES[:dimension]]
     if port.has_orientation:
         found += [angular(port, axis) for axis in (AXES[2:] if dimension == 2 else AXES)]

@@ -19,8 +19,9 @@ SWINGS = 1e-6  # real part of a rate over its size that is round-off
 
 
 def growth_rate(mechanics: LinearMechanics) -> float:
-    """Return the largest rate [1/s] at which a small motion about an equilibrium grows exponentially; 0 if the
-    equilibrium is stable. Damping is ignored."""
+    """Return the largest rate [1/s] at which a small motion about an equilibrium grows exponentially; 0 if
+    the equilibrium is stable. ``mechanics`` is the second-order model about the equilibrium. Damping is
+    ignored."""
     modes = lowest_symmetric_modes(mechanics, LOOKED_AT)
     scale = float(np.abs(modes.squares).max(initial=0.0))
     is_unstable = modes.squares.size and modes.squares[0] < -NEGATIVE * scale
@@ -37,8 +38,8 @@ def growth_rate(mechanics: LinearMechanics) -> float:
 
 
 def check_stability(mechanics: LinearMechanics) -> None:
-    """Raise an ``EquilibriumError`` if a static equilibrium is unstable, that is, if any small motion about it
-    grows exponentially.
+    """Raise an ``EquilibriumError`` if a static equilibrium is unstable, that is, if any small motion about
+    it grows exponentially. ``mechanics`` is the second-order model about the equilibrium.
 
     Raises:
         EquilibriumError: gives the rate at which the motion would grow.

@@ -74,8 +74,9 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
 
 
 def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
-    """Return a mask of the inputs of a linear model that are to be given by their rates, shape (inputs,). They are
-    named in ``accelerations`` and must prescribe velocities."""
+    """Return a mask of the inputs of a linear model that are to be given by their rates, shape (inputs,).
+    They are named in ``accelerations`` and must prescribe velocities. ``tie_ports`` is the matrix of inputs
+    into constraints, shape (constraints, inputs)."""
     if isinstance(accelerations, str):
         raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
     owners = [port.name for port in model.ports for _ in range(port.size)]
@@ -114,8 +115,9 @@ SINGULAR = 1e-14
 
 
 def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
-    """Return the dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x + D u``;
-    multipliers of constraints are eliminated first.
+    """Return the dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x +
+    D u``; multipliers of constraints are eliminated first. Inputs named in ``accelerations`` prescribe a
+    velocity by its rate instead.
 
     Args:
         accelerations: ports or inputs that prescribe a velocity, given by its rate instead.
@@ -155,8 +157,8 @@ def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()
 
 
 def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
-    """Save state-space matrices A, B, C, D and the names of states, inputs and outputs to a MATLAB file (level 5),
-    names as cell arrays.
+    """Save state-space ``matrices`` A, B, C, D and the names of states, inputs and outputs to a MATLAB file
+    (level 5) at ``path``. Names are cell arrays.
 
     Raises:
         ParameterError: a path that does not end in ``.mat``.

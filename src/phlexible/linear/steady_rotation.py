@@ -31,7 +31,8 @@ GOES_ON = 0.3  # relative gap of joints that a prescribed rotation opens within 
 
 
 def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics) -> tuple[str, ...]:
-    """Describe the rotation of the initial velocities that a linear model at rest leaves out.
+    """Describe the rotation in the initial velocities of a system that a linear model at rest leaves out, as
+    texts. The model is linearized about the state ``resting``; ``mechanics`` are its matrices.
 
     There is none where the model at rest makes it a vibration of less than 1 rad, as of a pendulum.
 
@@ -58,8 +59,9 @@ def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics
 
 
 def check_constant_coefficients(system: System, point: OperatingPoint, mechanics: LinearMechanics) -> None:
-    """Check that the linear model about a steady rotation has the same matrices in body axes after the bodies have
-    rotated further. Raise an ``EquilibriumError`` that names the bodies where they change otherwise.
+    """Check that the linear model of a system about a steady rotation has the same matrices in body axes
+    after further rotation. ``point`` is the operating point, ``mechanics`` are the matrices there. Raise an
+    ``EquilibriumError`` that names the bodies where they change otherwise.
 
     Parts that do not turn cause this where they are not isotropic or move with the rotor, and so do loads and
     gravity across the axis. Eigenvalues of the coefficients at one angle then mean nothing.
@@ -123,18 +125,17 @@ def _state_after(system: System, state: State, time: float) -> State:
 
 
 def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
-    """Return the joint multipliers, shape (rows,), in the rotated state ``after`` with which the forces on the
-    bodies balance as at the operating point. Forces are compared in body axes; an ``EquilibriumError`` is raised if
-    no multipliers do this.
+    """Return the joint multipliers, shape (rows,), in the rotated state ``after`` with which the forces on
+    the bodies balance as at the operating point. ``mass`` is the mass matrix of the system. Forces are
+    compared in body axes; an ``EquilibriumError`` is raised if no multipliers do this.
 
     Raises:
         EquilibriumError: no multipliers give these forces.
     """
 
     def forces(state: State) -> tuple[sparse.csr_array, Array]:
-        """Return the matrix from small motions in body axes to velocities in world axes, and the applied forces in
-        body axes. Loads are those at the time of the operating point.
-        """
+        """Return the matrix from small motions in body axes to velocities in world axes, and the applied
+        forces in body axes, in a state. Loads are those at the time of the operating point."""
         motion = sparse.csr_array(world_matrix(system, state) @ centring_matrix(system, state))
         at, loaded = system.at(state), system.at(replace(state, time=point.state.time))
         loads = gravity_and_load_forces(system, loaded) - gravity_and_load_forces(system, at)

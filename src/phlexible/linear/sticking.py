@@ -72,9 +72,9 @@ class BentBristles:
 
 
 def without_limits(memory: Memory) -> dict[str, Array]:
-    """Return replacement tables for the compiled step in which friction springs (bristles) of joints and of
-    contacts between two surfaces never slip. Friction without such a spring is zero. Contact groups are
-    unchanged."""
+    """Return replacements of tables of ``memory`` for the compiled step, in which friction springs (bristles)
+    of joints and of contacts between two surfaces never slip. Friction without such a spring is zero. Contact
+    groups are unchanged."""
     limits = {
         f"contact_group_{name}": memory[f"contact_group_{name}"] for name in ("friction", "rolling", "drilling")
     }
@@ -86,8 +86,8 @@ def without_limits(memory: Memory) -> dict[str, Array]:
 
 
 def copied_bristles(memory: Memory) -> dict[str, Array]:
-    """Return copies of the tables with stiffness and damping of all friction springs (bristles), so that they can
-    be changed without changing the originals."""
+    """Return copies of the tables in ``memory`` with stiffness and damping of all friction springs
+    (bristles). They can be changed without changing the originals."""
     return {name: memory[name].copy() for name in ("bristle_stiffness", "bristle_damping")}
 
 
@@ -112,8 +112,8 @@ class StickingFriction:
 
     @classmethod
     def of(cls, equations: RestEquations, start: State) -> Self:
-        """Create the description of friction that sticks in a system, with displacements counted from the state
-        ``start``. Friction springs that slip in this state are marked."""
+        """Create the description of friction that sticks in a system (with these ``equations`` at rest), with
+        displacements counted from the state ``start``. Friction springs that slip in this state are marked."""
         count = len(friction_springs(equations.system))
         slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 1] > 0
         if not count:
@@ -121,8 +121,8 @@ class StickingFriction:
         return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
 
     def with_slip(self, slips: BoolArray) -> Self:
-        """Return a copy of this description of sticking friction in which the friction springs of a mask, shape
-        (bristles,), count as slipping too."""
+        """Return a copy of this description of sticking friction in which the friction springs of the mask
+        ``slips``, shape (bristles,), count as slipping too."""
         return replace(self, has_slipped=self.has_slipped | slips)
 
     @property
@@ -183,8 +183,9 @@ class StickingFriction:
         return tuple(str(self.system.forces[k].element) for k in self.numbers)
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
-        """Return deflections, limits and generalized forces of all friction springs (bristles) at a pose at rest.
-        They are deflected from the start pose, while joints transmit the given multipliers."""
+        """Return deflections, limits and generalized forces of all friction springs (bristles) at the pose of
+        ``state``, at rest. They are deflected from the start pose, while joints transmit the given
+        multipliers."""
         if not self.count:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
@@ -207,9 +208,9 @@ class StickingFriction:
         return BentBristles(there, multipliers, limits, slips, forces)
 
     def write(self, there: BentBristles, memory: Memory) -> State:
-        """Store the stiffness of all friction springs (bristles) in tables of equations without friction limits,
-        and return the state with their deflections. Springs that slip get a negligible stiffness and a constant
-        force."""
+        """Store the stiffness of all friction springs (bristles) in tables (``memory``) of equations without
+        friction limits, and return the state with their deflections. ``there`` are the springs at a pose.
+        Springs that slip get a negligible stiffness and a constant force."""
         if not self.count:
             return there.state
         state, shares = self._loosen(there, _bristles(there.state, self.count), ~there.slips)
@@ -217,8 +218,9 @@ class StickingFriction:
         return state
 
     def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
-        """Return a mask of the friction springs (bristles) that stick, and so act as springs, in small motions
-        about a pose at rest, shape (bristles,).
+        """Return a mask of the friction springs (bristles) that stick, and so act as springs, in small
+        motions about a pose at rest, shape (bristles,). ``there`` are the springs at the pose;
+        ``is_balanced`` says that joints transmit what loads require, else friction of joints sticks too.
 
         Args:
             there: friction springs at the pose.
@@ -228,8 +230,10 @@ class StickingFriction:
         return ~there.slips & ((there.limits > 0) | (self.follows_joints & (not is_balanced)))
 
     def tangents(self, there: BentBristles, sticks: BoolArray, is_balanced: bool = True) -> Tangents:
-        """Return the stiffness and damping matrices that friction springs (bristles) add to small motions about a
-        pose at rest, shape (velocities, velocities) each.
+        """Return the stiffness and damping matrices that friction springs (bristles) add to small motions
+        about a pose at rest, shape (velocities, velocities) each. ``there`` are the springs at the pose, of
+        which those of the mask ``sticks`` act as springs and others exert a constant force. Their forces
+        count if ``is_balanced`` by others.
 
         Args:
             there: friction springs at the pose.
@@ -242,9 +246,9 @@ class StickingFriction:
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
-        """Return, for each friction spring (bristle) that sticks: the index of its force element, its stiffness k,
-        and the derivative of its deflection with respect to the pose as linearly independent rows, shape (rows,
-        velocities)."""
+        """Return, for each friction spring (bristle) that ``sticks`` at a pose (``there``): the index of its
+        force element, its stiffness k, and the derivative of its deflection with respect to the pose as
+        linearly independent rows, shape (rows, velocities)."""
         state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
@@ -255,8 +259,9 @@ class StickingFriction:
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
-        """Return the stiffness and damping matrices of friction springs (bristles) in a state, with their stiffness
-        multiplied by ``shares``, shape (bristles,). Other forces balance their generalized ``forces``."""
+        """Return the stiffness and damping matrices of friction springs (bristles) in a state, with their
+        stiffness multiplied by ``shares``, shape (bristles,). Joints have the given ``multipliers``. Other
+        forces balance their generalized ``forces``."""
         numbers, changes = self._deflecting_velocities(state), list[Array]()
         for each in (shares, SOFT):
             self.set_shares(each)
@@ -265,8 +270,9 @@ class StickingFriction:
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
 
     def _loosen(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
-        """Return a state in which the friction springs of the mask ``sticks`` act as springs and all others exert a
-        constant force. Return also the factors on their stiffness for this, shape (bristles,)."""
+        """Return a state in which the friction springs of the mask ``sticks`` act as springs and all others
+        exert a constant force. ``there`` has the pose, ``bristles`` the deflections. Return also the factors
+        on their stiffness for this, shape (bristles,)."""
         shares = np.where(sticks, 1.0, SLACK)
         own = bristles * np.where(sticks, 1.0, (1 - ROUND_OFF) / SLACK)[:, None]
         own[:, 1] = bristles[:, 1]

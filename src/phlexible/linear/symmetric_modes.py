@@ -42,8 +42,8 @@ class SymmetricModes:
 
 
 def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Return the at most ``count`` lowest modes of ``K x = omega^2 M x`` on the motions that the constraints of a
-    second-order model allow. Damping and gyroscopic terms are ignored."""
+    """Return the at most ``count`` lowest modes of ``K x = omega^2 M x`` on the motions that the constraints
+    of ``mechanics``, a model, allow. Damping and gyroscopic terms are ignored."""
     count = min(count, mechanics.freedom)
     if count <= 0:
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)
@@ -70,14 +70,15 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
 
 
 def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Return the ``count`` lowest modes of a second-order model without its damping and gyroscopic terms."""
+    """Return the ``count`` lowest modes of a second-order model (``mechanics``) without its damping and
+    gyroscopic terms."""
     nothing = sparse.csr_array(mechanics.mass.shape)
     return lowest_symmetric_modes(replace(mechanics, velocity=nothing, damping=nothing), count)
 
 
 def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
-    """Return all undamped modes of a small second-order model by dense matrices, orthonormal in the mass matrix;
-    low frequencies are as accurate as high ones."""
+    """Return all undamped modes of a small second-order model (``mechanics``) by dense matrices, orthonormal
+    in the mass matrix; low frequencies are as accurate as high ones."""
     modes = _dense_modes(mechanics, mechanics.freedom, _rigid_motions(mechanics))
     upper = linalg.cholesky(modes.shapes.T @ (mechanics.mass @ modes.shapes))
     shapes = linalg.solve_triangular(upper, modes.shapes.T, trans="T").T  # leaves the lowest as they are
@@ -129,8 +130,8 @@ class _RigidMotions:
 
 
 def _rigid_motions(mechanics: LinearMechanics) -> _RigidMotions:
-    """Find the rigid motions of a second-order model: motions that constraints allow, among the coordinates that
-    have no entry in the stiffness matrix."""
+    """Find the rigid motions of a second-order model (``mechanics``): motions that constraints allow, among
+    the coordinates that have no entry in the stiffness matrix."""
     free = np.flatnonzero(np.diff(mechanics.stiffness.indptr) == 0)
     held = sparse.csr_array(mechanics.constraint_matrix[:, free])
     motions = null_space(held, natural_scale(mechanics.mass)[free], allow_dependent=True)
@@ -165,16 +166,17 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
 
 
 def _zero_level(mechanics: LinearMechanics, squares: Array, shapes: Array) -> Array:
-    """Return, for each mode with the shapes of shape (n, modes), the level below which its squared frequency is
-    numerical round-off and counts as zero."""
+    """Return, for each mode with the shapes of shape (n, modes), the level below which its squared frequency
+    is round-off and counts as zero. ``mechanics`` is the model, ``squares`` are the squared frequencies."""
     size = np.abs(shapes)
     noise = np.einsum("ij,ij->j", size, abs(mechanics.stiffness) @ size) * np.finfo(float).eps
     return np.asarray(1e-11 * np.abs(squares).max(initial=0.0) + 16 * noise)
 
 
 def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
-    """Return squared frequencies, ascending, and shapes, shape (n, count), of all elastic modes of a second-order
-    model that has only ``count`` of them. It has many rigid motions besides."""
+    """Return squared frequencies, ascending, and shapes, shape (n, count), of all elastic modes of a
+    second-order model that has only ``count`` of them. It has many ``rigid`` motions besides; ``mechanics``
+    are its matrices."""
     mass, scale, rng = mechanics.mass, natural_scale(mechanics.mass), np.random.default_rng(0)
     allowed = SaddlePoint(mass, mechanics.constraint_matrix, scale=scale)
     basis = scale[:, None] * rng.normal(size=(mechanics.size, count))
@@ -195,9 +197,9 @@ def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMoti
 def _lanczos(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, unstable_only: bool
 ) -> tuple[Array, Array]:
-    """Return squared frequencies, ascending, and shapes, shape (n, count), of the ``count`` lowest elastic modes of
-    a second-order model by Lanczos iteration (ARPACK). With ``unstable_only`` nothing is returned if the model is
-    stable."""
+    """Return squared frequencies, ascending, and shapes, shape (n, count), of the ``count`` lowest elastic
+    modes of ``mechanics``, a model, by Lanczos iteration (ARPACK). ``rigid`` are its rigid motions. With
+    ``unstable_only`` nothing is returned if the model is stable."""
     n, mass, rng = mechanics.size, mechanics.mass, np.random.default_rng(0)
     shift, solver = _shifted_solver(mechanics, count, rigid, rng)
 
@@ -229,8 +231,9 @@ def _lanczos(
 def _shifted_solver(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, rng: np.random.Generator
 ) -> tuple[float, SaddlePoint]:
-    """Choose a shift s of the size of the lowest ``count`` squared frequencies by subspace iteration. Return it
-    with a solver of the constrained problem with K + s M."""
+    """Choose a shift s of the size of the lowest ``count`` squared frequencies by subspace iteration. Return
+    it with a solver of the constrained problem with K + s M, the stiffness and mass of ``mechanics``.
+    ``rigid`` are the rigid motions, ``rng`` is a random generator."""
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
     largest = float(np.max(np.abs(stiffness.diagonal()) * scale**2)) or 1.0
     shift, least = 1e-4 * largest, 1e-13 * largest

@@ -78,8 +78,8 @@ class Energy:
 
 
 def energy_of(recording: RecordedStates) -> Energy:
-    """Return the recorded stored energies, works and losses of a run as an ``Energy`` object, which computes totals
-    and the balance error."""
+    """Return the recorded stored energies, works and losses of a run (``recording``) as an ``Energy`` object,
+    which computes totals and the balance error."""
     return Energy(
         recording.kinetic,
         recording.strain,
@@ -95,8 +95,8 @@ NEGLIGIBLE = 1e-6
 
 
 def most_deformed_instant(recording: RecordedStates) -> int:
-    """Return the index of the recorded instant with the largest strain energy; with the largest kinetic energy if
-    the strain energy hardly changes."""
+    """Return the index of the recorded instant (of ``recording``) with the largest strain energy; with the
+    largest kinetic energy if the strain energy hardly changes."""
     strain, kinetic = recording.strain, recording.kinetic
     largest = max(float(np.abs(strain).max()), float(kinetic.max()))
     return int(np.argmax(strain if np.ptp(strain) > NEGLIGIBLE * largest else kinetic))
@@ -149,8 +149,8 @@ def momentum(run: RecordedRun) -> Momentum:
 
 
 def _body_angular_momentum(run: RecordedRun, index: int, data: FloatingBody) -> Array:
-    """Return the angular momentum of one floating body about its centre of mass in world axes, shape (instants, 3)
-    [kg m^2/s]. ``index`` is the number of the body."""
+    """Return the angular momentum of one floating body of a run about its centre of mass in world axes, shape
+    (instants, 3) [kg m^2/s]. ``index`` is the number of the body. ``data`` are its mass moments."""
     if not data.rotates:
         return np.zeros((run.count, 3))
     result = np.zeros((run.count, 3))
@@ -192,8 +192,8 @@ class Happened:
 
 
 def occurred_events(recording: RecordedStates, mechanism: Mechanism) -> tuple[Happened, ...]:
-    """Return the events of the mechanism (such as releasing a joint) that occurred in a run, in the order of their
-    times. Each comes with the energy it dissipated."""
+    """Return the events of the mechanism (such as releasing a joint) that occurred in a run (``recording``),
+    in the order of their times. Each comes with the energy it dissipated."""
     times, losses = recording.event_times[-1], recording.event_losses[-1]
     order = sorted(np.flatnonzero(~np.isnan(times)).tolist(), key=lambda k: float(times[k]))
     return tuple(Happened(float(times[k]), str(mechanism.events[k]), float(losses[k])) for k in order)

@@ -20,14 +20,15 @@ AT_ITS_PATH = 1e-6  # turns
 
 
 def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the elastic coordinates of a body at all recorded instants of a run, shape (instants, n). For a string
-    or soft body they are its nodal positions [m]."""
+    """Return the elastic coordinates of a body (``placed``) at all recorded instants of a run, shape
+    (instants, n). For a string or soft body they are its nodal positions [m]."""
     return run.elastic(run.body_index(placed)).copy()
 
 
 def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
-    """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3, 3).
-    They are those of a body, of the material around an attachment, or of a moving ground frame.
+    """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3,
+    3). ``target`` is a body, an attachment or a frame. The rotations are those of a body, of the material
+    around an attachment, or of a moving ground frame.
 
     Of a body: its frame. Of an attachment: the material around it, which has turned in the frame
     by the small rotation vector ``rotations @ eta`` (its exact exponential). Of a moving frame:
@@ -47,8 +48,8 @@ def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
 
 
 def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
-    """Return the small rotation vector by which the material around an attachment is rotated relative to the frame
-    of its body, shape (instants, 3) [rad]. It is zero on a rigid body."""
+    """Return the small rotation vector of the material around an attachment relative to its body's frame, at
+    all instants of a run. The shape is (instants, 3) [rad]; it is zero on a rigid body."""
     rotations = attachment.point.rotations
     if rotations is None:
         return np.zeros((run.count, 3))
@@ -56,8 +57,8 @@ def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
 
 
 def oriented_body_index(run: RecordedRun, target: PlacedBody | Attachment) -> int:
-    """Return the index of the body that ``target`` is or is attached to; raise a ``ModelError`` if this body has no
-    orientation (a point mass or string).
+    """Return the index of the body in a run that ``target`` is or is attached to; raise a ``ModelError`` if
+    this body has no orientation (a point mass or string).
 
     Raises:
         ModelError: a point mass, which has no orientation.
@@ -73,15 +74,16 @@ def oriented_body_index(run: RecordedRun, target: PlacedBody | Attachment) -> in
 
 
 def velocity(run: RecordedRun, port: Port) -> Array:
-    """Return the velocity of a point of a body or of the ground at all recorded instants of a run. It is in world
-    axes, shape (instants, 3) [m/s]."""
+    """Return the velocity of a point (``port``) of a body or of the ground at all recorded instants of a run.
+    It is in world axes, shape (instants, 3) [m/s]."""
     weights, vectors = run.point(port)
     return np.asarray(np.einsum("k,tki->ti", weights, vectors.rates(run.instants, run.velocities)))
 
 
 def angular_velocity(run: RecordedRun, target: PlacedBody | Port) -> Array:
-    """Return the angular velocity of a body, of the material around an attachment, or of a moving ground frame. It
-    is in world axes at all instants of a run, shape (instants, 3) [rad/s].
+    """Return the angular velocity of a body, of the material around an attachment, or of a moving ground
+    frame. ``target`` is the body, attachment or frame. It is in world axes at all instants of a run, shape
+    (instants, 3) [rad/s].
 
     At an attachment of a flexible body it is R (w + L deta/dt), where L turns the rate of the small
     rotation vector into an angular velocity.
@@ -137,8 +139,9 @@ def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath 
 
 
 def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath | None = None) -> Array:
-    """Return the values of a joint coordinate at all recorded instants of a run, shape (instants,) [rad or m].
-    Angles are continuous over full turns, and start between -pi and pi.
+    """Return the values of a joint coordinate at all recorded instants of a run, shape (instants,) [rad or
+    m]. Angles are continuous over full turns, and start between -pi and pi. With a ``path`` that the angle
+    follows full turns are those of the path.
 
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
@@ -154,8 +157,9 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
 
 
 def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:
-    """Return the number of full turns by which angles between -pi and pi differ from a prescribed path, shape
-    (instants,). None if the angles do not follow the path, or if the path has no function (motions from files)."""
+    """Return the number of full turns by which angles between -pi and pi, ``wrapped``, differ from a
+    prescribed path at the instants ``time``, shape (instants,). None if the angles do not follow the path, or
+    if the path has no function (motions from files)."""
     try:
         turns = (path.at_times(time) - wrapped) / (2 * np.pi)
     except ModelError:
@@ -165,8 +169,8 @@ def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:
 
 
 def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
-    """Unwrap angles between -pi and pi to continuous angles over full turns, shape (instants,) [rad]. Their rates
-    [rad/s] tell how many turns lie between two instants."""
+    """Unwrap angles between -pi and pi, ``wrapped``, to continuous angles over full turns, shape (instants,)
+    [rad]. Their rates, ``rate`` [rad/s], show how many turns lie between two instants of ``time`` [s]."""
     if len(wrapped) == 1:
         return wrapped
     steps = np.diff(time) * (rate[1:] + rate[:-1]) / 2

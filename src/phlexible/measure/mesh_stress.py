@@ -43,8 +43,8 @@ class MeshStress:
 def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
-    """Return the stress components at nodes of a meshed body over time, at every ``every``-th recorded instant of a
-    run. Without ``nodes`` they are those of the surface."""
+    """Return the stress components at nodes of a meshed body (``target``) over time, at every ``every``-th
+    recorded instant of a run. Without ``nodes`` they are those of the surface."""
     body, points = meshed_body(target)
     index = run.body_index(target)
     chosen = _surface(points) if nodes is None else _checked(nodes, points)
@@ -54,8 +54,9 @@ def mesh_stress(
 
 
 def stress_at(body: FlexibleBody, points: MeshedPoints, eta: Array, nodes: IntArray) -> Array:
-    """Return the stress components xx, yy, zz, yz, xz, xy in body axes at nodes of a meshed body, shape (instants,
-    nodes, 6) [Pa]. They are computed from elastic coordinates ``eta``, shape (instants, n)."""
+    """Return the stress components xx, yy, zz, yz, xz, xy in body axes at ``nodes`` of a meshed body, shape
+    (instants, nodes, 6) [Pa]. ``points`` is the mesh. They are computed from elastic coordinates ``eta``,
+    shape (instants, n)."""
     match points, body.materials:
         case PlatePoints(), PlateSection() as section:
             shapes = plate_stress_shapes(points, section, nodes)
@@ -68,8 +69,8 @@ def stress_at(body: FlexibleBody, points: MeshedPoints, eta: Array, nodes: IntAr
 
 
 def meshed_body(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
-    """Return the flexible body with a mesh that a handle of the model stands for, and the points of its mesh; raise
-    a ``ModelError`` for a body without a mesh.
+    """Return the flexible body with a mesh that a handle of the model (``target``) stands for, and the points
+    of its mesh; raise a ``ModelError`` for a body without a mesh.
 
     Raises:
         ModelError: a body without a mesh.
@@ -81,8 +82,8 @@ def meshed_body(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
 
 
 def _surface(points: MeshedPoints) -> IntArray:
-    """Return the indices of the vertex nodes on the surface of a mesh: all vertices of a plane mesh, those on both
-    surfaces of a plate."""
+    """Return the indices of the vertex nodes on the surface of a mesh (``points``): all vertices of a plane
+    mesh, those on both surfaces of a plate."""
     mesh = points.mesh
     corners = mesh.cells if mesh.dimension == 2 else mesh.mesh.facets[:, mesh.mesh.boundary_facets()]
     found = np.unique(mesh.vertex_nodes[np.asarray(corners)])

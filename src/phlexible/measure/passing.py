@@ -87,8 +87,8 @@ class _Crossings:
                     yield i, j
 
     def _passages(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
-        """Return the indices of the recorded instants after which a ball moves straight through another member of
-        the contact. Their positions ``x`` and ``y`` have the shape (instants, 3) [m]."""
+        """Return the indices of the recorded instants after which a ball moves straight through another
+        member of the contact (``other``). Their positions ``x`` and ``y`` have the shape (instants, 3) [m]."""
         ends = y if other.start is other.end else self._positions([other.end])[:, 0]
         relative = x - y
         axes = None
@@ -120,19 +120,19 @@ class _Crossings:
 
 
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
-    """Return the members (spheres, line segments, solids) of a contact whose distance from others can be computed;
-    rims are left out."""
+    """Return the members (spheres, line segments, solids) of a contact whose distance from others can be
+    computed; rims are left out. ``dimension`` is that of the model (1, 2 or 3)."""
     return tuple(member for member in contact.members(dimension) if member.kind is not MemberKind.RIM)
 
 
 def _thickness(ball: Member, other: Member) -> float:
-    """Return the sum of the thicknesses of a ball and of another member of a contact [m]: a displacement beyond it
-    may lead through."""
+    """Return the sum of the thicknesses of a ball and of another member of a contact, ``other`` [m]: a
+    displacement beyond it may lead through."""
     return 2.0 * ball.radius + (other.thickness if other.kind.is_solid else 2.0 * other.radius)
 
 
 def _can_touch(ball: Member, other: Member) -> bool:
-    """Return whether two members of a contact can touch: they belong to different bodies and to opposite sides of
-    the contact, and have a size."""
+    """Return whether two members of a contact, ``ball`` and ``other``, can touch: they belong to different
+    bodies and to opposite sides of the contact, and have a size."""
     is_opposed = ball.owner != other.owner and ball.side | other.side == 3
     return is_opposed and (other.kind.is_solid or ball.radius + other.radius > 0)

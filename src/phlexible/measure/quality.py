@@ -201,8 +201,9 @@ def large_strains(run: RecordedRun) -> list[str]:
 
 
 def _strains(beam: Beam, points: BeamPoints, eta: Array) -> Array:
-    """Return the largest strain at each station of a beam, shape (rows, stations). It is axial strain plus bending
-    strain at the radii of gyration, or shear strain if that is larger.
+    """Return the largest strain at each station of a beam (``points``) with elastic coordinates ``eta``,
+    shape (rows, stations). It is axial strain plus bending strain at the radii of gyration, or shear strain
+    if that is larger.
 
     Args:
         beam, points: beam and stations of all rows.
@@ -311,7 +312,7 @@ def _deflections(run: RecordedRun, index: int, x: float) -> Array:
 
 
 def _lowest_frequency(data: FloatingBody) -> float:
-    """Return the lowest angular natural frequency of a flexible body whose frame is fixed [rad/s]."""
+    """Return the lowest angular natural frequency of a flexible body (``data``) whose frame is fixed [rad/s]."""
     stiffness, mass = linear_stiffness(data.strain), elastic_mass(data)
     if isinstance(stiffness, np.ndarray):
         from scipy.linalg import eigh
@@ -377,8 +378,8 @@ LOST = 1e-10  # of the energy, in round-off of positions
 
 
 def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
-    """Return warning messages about the steps of a run: too long for its accuracy, vibrations or contacts, or too
-    short for round-off.
+    """Return warning messages about the time steps of a run: too long for its accuracy, vibrations or
+    contacts, or too short for round-off.
 
     Args:
         steps: number of steps, or of substeps of composed steps, between the first and the last instant; None:
@@ -436,8 +437,8 @@ def round_off_energy_share(run: RecordedRun, steps: int) -> float:
 
 
 def alternating_share(run: RecordedRun) -> float:
-    """Return the share of the energy of a run that is in elastic rates which change their sign in every step. A
-    large share shows vibrations faster than the step.
+    """Return the share of the energy of a run that is in elastic rates which change their sign in every time
+    step. A large share shows vibrations faster than the time step.
 
     A hinge or a spring gives the frame a part that alternates against it: what both have together counts where it
     is less. The frame may seem to alternate alone where a body turns by radians in a step.
@@ -458,8 +459,9 @@ def alternating_share(run: RecordedRun) -> float:
 
 
 def _kinetic_energies(body: FloatingBody, about_centre: FloatingBody, nu: Array) -> tuple[Array, Array]:
-    """Return twice the kinetic energy of a floating body for velocities ``nu``, shape (instants, velocities): that
-    of the elastic rates alone, and that of all velocities, shape (instants,) each."""
+    """Return twice the kinetic energy of a floating body for velocities ``nu``, shape (instants, velocities):
+    that of the elastic rates alone, and that of all velocities, shape (instants,) each. ``about_centre`` is
+    the body with its centre of mass as reference point."""
     d, n, rigid, kept = body.dimension, body.elastic_count, body.rigid_count, velocity_components(body)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     elastic = (bent * (bent @ elastic_mass(body))).sum(axis=1)
@@ -494,13 +496,14 @@ def energy_scale(run: RecordedRun) -> float:
 
 
 def iterations(record: RecordedStates) -> int:
-    """Return the number of iterations of Newton's method in a whole run, at least one."""
+    """Return the number of Newton iterations in a whole run (``record``), at least one."""
     return max(1, int(record.iterations[-1]))
 
 
 def balance_faults(run: RecordedRun, scale: float, parts: float) -> list[str]:
     """Return a list with one message if the energy balance of a run is violated by more than round-off and
-    tolerances explain; else an empty list.
+    tolerances explain; else an empty list. ``scale`` is that of the energies, ``parts`` that of their
+    round-off [J].
 
     Args:
         run: run to be checked.
@@ -573,8 +576,8 @@ def balance_error(run: RecordedRun) -> float:
 
 
 def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type[Warning]]]:
-    """Return all warning messages about the steps of a run and about the limits of its models. They are pairs of a
-    message and the class of its warning.
+    """Return all warning messages about the time steps of a run and about the limits of its models. They are
+    pairs of a message and the class of its warning.
 
     Args:
         run: run with its recording.

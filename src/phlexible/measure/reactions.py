@@ -24,8 +24,8 @@ from phlexible.state.recorded_run import RecordedRun
 
 
 def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelation) -> Array:
-    """Return the force of a spring, damper, motor, drive or joint relation along its coordinate at all instants of
-    a run. It has the shape (instants,) or (instants, forces) [N or N m].
+    """Return the force of ``element`` (spring, damper, motor, drive or joint relation) along its coordinate
+    at all instants of a run. It has the shape (instants,) or (instants, forces) [N or N m].
 
     Raises:
         ModelError: it is not part of the model.
@@ -45,8 +45,8 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
 
 
 def drive_forces(run: RecordedRun, joint: Joint) -> Array:
-    """Return the forces or torques that the drives of a joint need to follow their prescribed paths. They have the
-    shape (instants,) or (instants, drives) [N or N m].
+    """Return the forces or torques that the drives of a joint need to follow their prescribed paths in a run.
+    They have the shape (instants,) or (instants, drives) [N or N m].
 
     Raises:
         ModelError: a joint of another model, or one that no drive moves.
@@ -65,8 +65,8 @@ def drive_forces(run: RecordedRun, joint: Joint) -> Array:
 
 
 def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
-    """Return the force [N] and the moment [N m] that a joint with its drives exerts on its second attachment, in
-    world axes. Each has the shape (instants, 3).
+    """Return the force [N] and the moment [N m] that a joint with its drives exerts on its second attachment
+    in a run. They are in world axes. Each has the shape (instants, 3).
 
     Returns:
         World axes, about the attachment's point, each of shape (N + 1, 3).
@@ -128,8 +128,8 @@ class SlackPart(NamedTuple):
 
 
 def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the stretch of a string (deformed over undeformed length) at its quadrature points from its start on.
-    It is given at all instants of a run, shape (instants, points).
+    """Return the stretch of a string, ``placed`` (deformed over undeformed length), at its quadrature points
+    from its start on. It is given at all instants of a run, shape (instants, points).
 
     Raises:
         ModelError: a body that is not a string.
@@ -138,8 +138,8 @@ def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
 
 
 def tension(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the tension of a string at its quadrature points at all instants of a run, shape (instants, points)
-    [N], including viscous and viscoelastic parts.
+    """Return the tension of a string (``placed``) at its quadrature points at all instants of a run. It has
+    the shape (instants, points) [N] and includes viscous and viscoelastic parts.
 
     Raises:
         ModelError: a body that is not a string.
@@ -189,8 +189,8 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
-    """Return the squared stretch of a string below which it counts as slack (compressed); None if it never is. In
-    the run the squared stretch lies between ``lowest`` and ``highest``."""
+    """Return the squared stretch of a string with this ``law`` below which it counts as slack (compressed);
+    None if it never is. In the run the squared stretch lies between ``lowest`` and ``highest``."""
     from scipy.optimize import brentq  # here: it takes long to import
 
     strains = np.linspace(lowest, highest, SAMPLES)
@@ -207,8 +207,9 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
 
 
 def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
-    """Return the squared stretch of a string at its quadrature points at all instants of a run, shape (instants,
-    points). Each group of strains with one law has its own; the list has pairs (group, squared stretch)."""
+    """Return the squared stretch of a string (``placed``) at its quadrature points at all instants of a run,
+    shape (instants, points). Each group of strains with one law has its own; the list has pairs (group,
+    squared stretch)."""
     from phlexible.bodies.mechanics.absolute import strain_values
 
     index = run.body_index(placed, "string")

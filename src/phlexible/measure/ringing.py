@@ -28,8 +28,8 @@ NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a
 
 
 def ringing_dampers(run: RecordedRun) -> list[str]:
-    """Return a warning message for each damper or servo of a run that is too strong for the step: the rate that it
-    damps changes its sign at every recorded instant."""
+    """Return a warning message for each damper or servo of a run that is too strong for the time step: the
+    rate that it damps changes its sign at every recorded instant."""
     damped = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
     if not damped or len(damped) > MOST_FORCES:
         return []
@@ -99,8 +99,9 @@ def _alternates(swing: Array, rates: Array) -> bool:
 
 
 def _impulse_response(system: System, run: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
-    """Return the rate that a unit impulse along the coordinate of a force element causes with all joints closed
-    (inverse effective mass). Return also the name of the body that moves most."""
+    """Return the rate that a unit impulse along the coordinate of a force element (``force``) of a system
+    causes with all joints closed. It is the inverse effective mass at ``instant`` of a run. Return also the
+    name of the body that moves most."""
     own = slice(instant, instant + 1)
     at, state = run.instants.at(own), run.recording.state(instant)
     system = system.phase(run.recording.held[instant]).system

@@ -26,8 +26,8 @@ from phlexible.state.recorded_run import RecordedRun
 
 
 def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
-    """Return the rod in the model of a run that a handle stands for: the same object, or the one of equal name and
-    description.
+    """Return the rod in the model of a run that a handle (``target``) stands for: the same object, or the one
+    of equal name and description.
 
     Raises:
         ModelError: there is none.
@@ -45,8 +45,9 @@ def strain_places(rod: RodInModel) -> Array:
 
 
 def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
-    """Return normal force, two shear forces, torsion and two bending moments of a rod at its quadrature points.
-    They have the shape (instants, points, 6) [N, N m], with viscous and viscoelastic parts."""
+    """Return normal force, two shear forces, torsion and two bending moments of a rod at its quadrature
+    points, at all instants of a run. They have the shape (instants, points, 6) [N, N m], with viscous and
+    viscoelastic parts."""
     dimension = run.system.dimension
     kept = list(KEPT[dimension])
     rows = [row for each in rod.elements for point in each.functions(dimension) for row in point]
@@ -143,8 +144,8 @@ class BeamStress:
 
 
 def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-    """Return the section forces and moments of a beam or rod at the positions ``x`` along it [m], at all instants
-    of a run. Without positions they are at default stations."""
+    """Return the section forces and moments of a beam or rod (``target``) at the positions ``x`` along it
+    [m], at all instants of a run. Without positions they are at default stations."""
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
     columns, places, results = [], [], []
@@ -179,8 +180,9 @@ def stress(
     x: ArrayLike | None = None,
     fibres: ArrayLike | None = None,
 ) -> BeamStress:
-    """Return the largest and smallest normal stress and the largest shear stress in sections of a beam or rod, at
-    all instants of a run. The positions ``x`` along it are in m."""
+    """Return the largest and smallest normal stress and the largest shear stress in sections of a beam or rod
+    (``target``) in a run. The positions ``x`` along it are in m; normal stress is taken at the points
+    ``fibres`` of the section, if there are any."""
     forces = section_forces(run, target, x)
     places = None if fibres is None else fibre_places(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
@@ -196,8 +198,8 @@ def stress(
 
 
 def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
-    """Return the cross-sections of a beam or rod at the positions ``x`` along its whole length, shape (s,) [m], one
-    for each position."""
+    """Return the cross-sections of a beam or rod (``target``) of a run at the positions ``x`` along its whole
+    length, shape (s,) [m]. There is one for each position."""
     if isinstance(target, PlacedRod):
         return target.body.sections_at(x)
     parts = _beam_parts(run, target)
@@ -211,8 +213,8 @@ def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> li
 
 
 def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
-    """Return positions just inside both ends of each element of a beam, shape (2 * elements,) [m], at which section
-    forces are drawn. For a rod they are its quadrature points."""
+    """Return positions just inside both ends of each element of a beam (``target``) in a run, shape (2 *
+    elements,) [m]. Section forces are drawn there. For a rod they are its quadrature points."""
     if isinstance(target, PlacedRod):
         return strain_places(rod_of_run(run, target))
     ends = []
@@ -224,8 +226,8 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
 
 
 def _beam_parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
-    """Return the indices of the beam bodies (one, or several in a row) that a handle stands for. Return also the
-    positions on the whole beam where they begin [m]."""
+    """Return the indices of the beam bodies (one, or several in a row) that a handle (``target``) stands for
+    in a run. Return also the positions on the whole beam where they begin [m]."""
     if not isinstance(target, PlacedBody | PlacedWhole):
         raise ModelError(f"body must be a beam that model.add returned, got {target!r}")
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
@@ -247,8 +249,9 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
 def stations_of_parts(
     run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
-    """Yield, for each body of a beam that has stations: its index, the position where it begins [m], the columns of
-    its stations in the result, and their positions from its start [m]."""
+    """Yield, for each body of a beam (``target``) in a run that has stations: its index, the position where
+    it begins [m], the columns of its stations in the result, and their positions from its start [m]. Stations
+    are at the positions x [m], or (None) at default ones."""
     parts = _beam_parts(run, target)
     if x is None:
         count = 0

@@ -51,8 +51,8 @@ def checked_sensors(name: str, values: object) -> list[Sensor]:
 
 
 def reading_columns(chosen: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
-    """Return the readings of sensors over a run as a dictionary of named columns, shape (instants,) each, such as
-    "position of beam.end x [m]". There is one column for each component."""
+    """Return the readings of the ``chosen`` sensors over a run as a dictionary of named columns, shape
+    (instants,) each. A name is such as "position of beam.end x [m]". There is one column for each component."""
     table: dict[str, Array] = {}
     for sensor in chosen:
         values = sensor.read(run)
@@ -93,8 +93,8 @@ class LinearPoint:
         return self._row(load.entries())
 
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
-        """Return the derivative of an elastic displacement along an axis of its body with respect to the small
-        motions of a linear model, shape (velocities,).
+        """Return the derivative of an elastic displacement (``sensor``) along an ``axis`` of its body with
+        respect to the small motions of a linear model. The shape is (velocities,).
 
         Raises:
             ModelError: a point of another model.
@@ -155,12 +155,10 @@ class LinearPoint:
 def named_rows(
     point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
-    """Yield one or all coordinates of a joint as rows of a linear model: name, whether it is an angle, and
-    derivative with respect to the small motions, shape (velocities,). ``kind_names`` are the words for an angle and
-    for a displacement in the names.
+    """Yield one or all coordinates of a joint as rows of a linear model about ``point``: name, whether it is
+    an angle, and derivative with respect to the small motions, shape (velocities,). ``kind_names`` are the
+    words for an angle and for a displacement in the names.
 
-    Args:
-        kind_names: words for coordinates that turn and for those that slide.
 
     Raises:
         ModelError: as of ``coordinate_rows``.
@@ -176,8 +174,8 @@ def named_rows(
 
 
 def linear_unit(is_angular: bool, differentiations: int) -> str:
-    """Return the unit of an output of a linear model: "rad" for an angle, else "m", followed by "/s" or "/s^2" for
-    one or two time derivatives."""
+    """Return the unit of an output of a linear model: "rad" if it ``is_angular``, else "m", followed by "/s"
+    or "/s^2" for one or two time ``differentiations``."""
     return ("rad" if is_angular else "m") + ("", "/s", "/s^2")[differentiations]
 
 
@@ -246,8 +244,8 @@ class PointSensor(Sensor):
         return run.rate(rate) if self.differentiations == 2 else rate
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield this sensor as an output of a linear model: its name, its unit, and its derivative with respect to
-        the small motions, shape (velocities,)."""
+        """Yield this sensor as an output of a linear model about ``point``: its name, its unit, and its
+        derivative with respect to the small motions, shape (velocities,)."""
         load = (Torque if self.is_angular else Force)(self.attachment, self.direction)
         yield str(self), linear_unit(self.is_angular, self.differentiations), point.load_row(load)
 
@@ -451,8 +449,8 @@ class ElasticDisplacement(Sensor):
         return np.asarray(found @ self.axes)
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield this elastic displacement as outputs of a linear model, one for each measured axis: name, unit, and
-        derivative with respect to the small motions, shape (velocities,)."""
+        """Yield this elastic displacement as outputs of a linear model about ``point``, one for each measured
+        axis: name, unit, and derivative with respect to the small motions, shape (velocities,)."""
         for axis in np.atleast_2d(self.axes)[: point.system.dimension]:
             if self.attachment.placed.nodes is not None:
                 yield from Displacement(self.attachment, axis).rows(point)
@@ -608,8 +606,8 @@ class JointSensor(Sensor):
         return self.joint, weights, np.zeros(len(chosen))
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield the measured joint coordinates as outputs of a linear model: name, unit, and derivative with
-        respect to the small motions, shape (velocities,), of each.
+        """Yield the measured joint coordinates as outputs of a linear model about ``point``: name, unit, and
+        derivative with respect to the small motions, shape (velocities,), of each.
 
         Raises:
             ModelError: a joint of another model, without coordinates, or on a body without orientation.
@@ -646,8 +644,9 @@ class JointSensor(Sensor):
         return values[0] if len(values) == 1 else np.stack(values, axis=1)
 
     def of_kind(self, run: RecordedRun, is_angle: bool) -> Array:
-        """Return the values (or rates) of all angles of the joint, or of all its sliding coordinates, at all
-        instants of a run. They have the shape (instants,) for one coordinate, else (instants, coordinates).
+        """Return the values (or rates) of all angles of the joint if ``is_angle``, or of all its sliding
+        coordinates, at all instants of a run. They have the shape (instants,) for one coordinate, else
+        (instants, coordinates).
 
         Raises:
             ModelError: a joint of another model, or one without such coordinates.

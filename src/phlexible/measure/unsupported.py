@@ -15,8 +15,8 @@ from phlexible.state.redundancy import redundancies, redundancy_text
 
 
 def falling_bodies(run: RecordedRun) -> list[str]:
-    """Return a warning message for each group of bodies that falls from rest because nothing holds it: no joint,
-    force element or load acts between it and the world."""
+    """Return a warning message for each group of bodies that falls from rest in a run because nothing holds
+    it: no joint, force element or load acts between it and the world."""
     mechanism = run.mechanism
     if not np.any(mechanism.gravity):
         return []
@@ -65,8 +65,8 @@ def _unsupported_groups(mechanism: Mechanism) -> list[set[PlacedBody]]:
 
 
 def _bodies_of_part(part: Part) -> tuple[set[PlacedBody], bool]:
-    """Return the bodies that a joint, element, drive or load acts on, and whether it supports them. It does if it
-    connects them with the world or loads them."""
+    """Return the bodies that ``part`` (joint, element, drive or load) acts on, and whether it supports them.
+    It does if it connects them with the world or loads them."""
     ports = list(ports_of(part))
     own = {port.placed for port in ports if isinstance(port, Attachment)}
     return own, len(own) < 2 or any(not isinstance(port, Attachment) for port in ports) or isinstance(part, Load)

@@ -10,8 +10,8 @@ MANY_TIMES = 1e3
 
 
 def wave_time(body: AbsoluteBody) -> float:
-    """Return the shortest time that a wave takes along an element of an undeformed string without viscosity [s];
-    infinity if there is no such element."""
+    """Return the shortest time that a wave takes along an element of an undeformed string (``body``) without
+    viscosity [s]; infinity if there is no such element."""
     shortest = np.inf
     line_density = body.mass / sum(float(group.weights.sum()) for group in body.strains) if body.strains else 0.0
     for group in body.strains:
@@ -23,8 +23,8 @@ def wave_time(body: AbsoluteBody) -> float:
 
 
 def stiff_strings(system: System, step: float) -> list[str]:
-    """Return a warning message for each string of a system in which waves run along an element more than a thousand
-    times in one step. The step is in s."""
+    """Return a warning message for each string of a system in which waves run along an element more than a
+    thousand times in one step. The step is in s."""
     return [
         f"a step is {step / time:.0f} times as long as a wave takes along an element of {placed.name}"
         f" ({time:.2g} s): where the string slackens or is plucked, Newton's method needs many halved steps and"

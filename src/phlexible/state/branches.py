@@ -77,8 +77,8 @@ def string_branch_stresses(system: System, index: int, branches: Array) -> list[
 
 def viscoelastic_body_forces(system: System, state: State) -> Array:
     """Return the generalized forces that the viscoelastic branches (springs and dashpots in series, Maxwell
-    elements) inside all bodies exert in a state: shape (velocities,). Force elements between bodies are not
-    included."""
+    elements) inside all bodies of a system exert in a state: shape (velocities,). Force elements between
+    bodies are not included."""
     result = np.zeros(len(state.velocity))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         if state.branches is None or not any(group.relaxation for group in body.strains):
@@ -102,9 +102,9 @@ def viscoelastic_body_forces(system: System, state: State) -> Array:
 
 
 def weighted_branch_strains(system: System, branches: Array) -> list[Array | None]:
-    """Return, for each floating body, the sum of the strains of its viscoelastic branches (Maxwell elements),
-    weighted by their relative stiffnesses. The sum has the shape (..., n + s) for n elastic coordinates and s
-    scalar strains; it is None for a body without branches."""
+    """Return, for each floating body of a system, the sum of the strains of its viscoelastic branches
+    (Maxwell elements), weighted by their relative stiffnesses. The sum has the shape (..., n + s) for n
+    elastic coordinates and s scalar strains; it is None for a body without branches."""
     found: list[Array | None] = []
     begin = branch_count(system) - sum(body.inner_count for body in system.frames)
     for body in system.frames:
@@ -202,9 +202,9 @@ def history_variable_names(system: System) -> list[str]:
 
 
 def branch_names(system: System) -> list[str]:
-    """Return a readable name for each strain of a viscoelastic branch (Maxwell element) in ``State.branches``, for
-    example "beam: strain of element 3: branch 0". Names of other history variables (impacts, friction) are not
-    included."""
+    """Return a readable name for each strain of a viscoelastic branch (Maxwell element) in ``State.branches``
+    of a system, for example "beam: strain of element 3: branch 0". Names of other history variables (impacts,
+    friction) are not included."""
     owners = [(f"{element}: {force.coordinate.name}", force.relaxation) for element, force in system.forces]
     for placed in system.bodies:
         for group in placed.data.strains if isinstance(placed.data, AbsoluteBody) else ():

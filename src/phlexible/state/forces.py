@@ -88,8 +88,8 @@ def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tupl
 
 
 def state_law_value(system: System, at: Instants, law: StateLaw) -> Array:
-    """Evaluate a force law that is a Python function of measured coordinates and rates at one instant. The result
-    has its force components, shape (size,)."""
+    """Evaluate a force ``law`` that is a Python function of measured coordinates and rates at one instant of
+    a system. The result has its force components, shape (size,). ``at`` is the state as an instant."""
     numbers = measured_rows(system, at, law).values
     return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), numbers), dtype=np.float64)).ravel()
 
@@ -119,9 +119,9 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 
 def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """Return the derivative of the force components of a state-dependent law with respect to its measured values by
-    central differences: shape (components, values). Return also whether differences of a tenth of the size give the
-    same (False at a kink)."""
+    """Return the derivative of the force components of a state-dependent law at a time [s] with respect to
+    its measured values by central differences: shape (components, values). Return also whether differences of
+    a tenth of the size give the same (False at a kink)."""
 
     def value(numbers: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
@@ -140,9 +140,9 @@ def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Arr
 
 
 def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """List all force laws of a system that are Python functions of the state. Each comes with the Jacobian of the
-    point or coordinate that its force acts along with respect to the velocities, shape (components, velocities),
-    and with the name of its load or element."""
+    """List all force laws of a system that are Python functions of the state. Each comes with the Jacobian of
+    the point or coordinate that its force acts along with respect to the velocities, shape (components,
+    velocities), and with the name of its load or element. ``at`` is the state as an instant."""
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -155,8 +155,9 @@ def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr
 
 
 def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[Array, Array], sparse.csr_array]:
-    """Return position and velocity of an attachment point in world axes at one instant, each of shape (3,); also
-    the Jacobian of its velocity with respect to the velocities of the system, shape (3, velocities), sparse."""
+    """Return position and velocity of an attachment point (``port``) of a system in world axes at one
+    instant, each of shape (3,); also the Jacobian of its velocity with respect to the velocities of the
+    system, shape (3, velocities), sparse. ``at`` is the state as an instant."""
     weights, vectors = system.point(port)
     pick = sparse.csr_array(np.kron(weights, np.eye(3)))
     rates = vectors.rates(at, at.velocity)[0]
@@ -164,9 +165,9 @@ def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[A
 
 
 def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
-    """Return the positions, coordinates and rates that a state-dependent force law measures at one instant. They
-    come with their derivatives with respect to pose and velocities and the sizes of difference steps. Angles are
-    between -pi and pi."""
+    """Return the positions, coordinates and rates that a state-dependent force law measures at one instant of
+    a system. They come with their derivatives with respect to pose and velocities and the sizes of difference
+    steps. Angles are between -pi and pi."""
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []
@@ -192,8 +193,8 @@ def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
 
 
 def load_value(system: System, at: Instants, load: PointLoad) -> Array:
-    """Return the value (force, moment or pressure components) of a load at an instant, shape (3,). It is zero if a
-    controller sets the load, since controllers have no value before a run."""
+    """Return the value (force, moment or pressure components) of a load of a system at an instant, shape
+    (3,). It is zero if a controller sets the load, since controllers have no value before a run."""
     if isinstance(load.value, StateLaw):
         value = state_law_value(system, at, load.value)
         load.check_components(value, system.dimension, at.time)
@@ -202,15 +203,16 @@ def load_value(system: System, at: Instants, load: PointLoad) -> Array:
 
 
 def state_law_force(system: System, at: Instants, force: CoordinateForce) -> float:
-    """Return the part of a scalar element force (along a joint coordinate) at an instant that comes from a Python
-    function of the state; zero if the force has no such function."""
+    """Return the part of a scalar element force of a system at an instant that comes from a Python function
+    of the state. A scalar force acts along a joint coordinate; the part is zero if ``force`` has no such
+    function. ``at`` is the state as an instant."""
     return float(state_law_value(system, at, force.value)[0]) if isinstance(force.value, StateLaw) else 0.0
 
 
 def law_stiffness(system: System, at: Instants) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all state-dependent force laws (Python functions of the
-    state) with respect to the pose: shape (velocities, velocities), sparse. The directions in which the forces act
-    are kept constant."""
+    """Return the derivative of the generalized forces of all state-dependent force laws of a system (Python
+    functions of the state) with respect to the pose: shape (velocities, velocities), sparse. The directions
+    in which the forces act are kept constant. ``at`` is the state as an instant."""
     size = int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for slopes in linearized_state_laws(system, at):
@@ -291,8 +293,10 @@ def element_state(system: System, at: Instants) -> ElementState:
 
 
 def applied_forces(system: System, state: State, at: Instants | None = None, share: float = 1.0) -> Array:
-    """Return the generalized forces of gravity, all loads and all force elements (springs, dampers, motors) in a
-    state: shape (velocities,) [N, N m, ...]. Elastic forces inside bodies and joint reactions are not included.
+    """Return the generalized forces of gravity, all loads and all force elements (springs, dampers, motors)
+    of a system in a state: shape (velocities,) [N, N m, ...]. Gravity, loads and prescribed element forces
+    are multiplied by ``share``. Elastic forces inside bodies and joint reactions are not included. ``at`` is
+    the state as an instant, if it is known already.
 
     ``nu @ applied_forces`` is their power. Functions of the state count; controllers, which have no value before
     they run, give none.
@@ -332,9 +336,9 @@ def gravity_and_load_forces(system: System, at: Instants) -> Array:
 def element_forces_along(
     system: System, elements: ElementState, theta: Array, velocity: Array, prescribed: Array
 ) -> Array:
-    """Return the force of every scalar element along its coordinate, shape (forces,) [N or N m]: the sum of its
-    spring or potential force at the coordinate ``theta``, its damper and friction force at the present rate, and
-    its prescribed part.
+    """Return the force of every scalar element of a system along its coordinate, shape (forces,) [N or N m]:
+    the sum of its spring or potential force at the coordinate ``theta``, its damper and friction force at the
+    present ``velocity``, and its prescribed part.
 
     Args:
         system: mechanism with the force elements.
@@ -358,9 +362,10 @@ def body_forces(
     of: Callable[[BodyData, Array], Array] = elastic_force,
     leave_out: Container[int] = (),
 ) -> Array:
-    """Evaluate a function ``of(body data, elastic coordinates)``, by default the elastic force, for all bodies in a
-    state; return the values in the layout of the velocities, shape (velocities,): at the elastic rates or nodes of
-    each body, zero at rigid velocities and at bodies whose index is in ``leave_out``."""
+    """Evaluate a function ``of(body data, elastic coordinates)``, by default the elastic force, for all
+    bodies of a system in a state; return the values in the layout of the velocities, shape (velocities,): at
+    the elastic rates or nodes of each body, zero at rigid velocities and at bodies whose index is in
+    ``leave_out``."""
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
     for data, numbers in system.identical:
@@ -375,9 +380,9 @@ def body_forces(
 def evaluate_identical_bodies(
     system: System, state: State, numbers: IntArray, of: Callable[[Array], Array]
 ) -> Array | Sequence[Array]:
-    """Evaluate a function of elastic coordinates for several bodies with identical data in one vectorized call.
-    Return the values, shape (bodies, ...); ``numbers`` are the indices of the bodies. For a single body the
-    function is called with its coordinates alone."""
+    """Evaluate a function ``of`` elastic coordinates for several bodies with identical data in a state of a
+    system, in one vectorized call. Return the values, shape (bodies, ...); ``numbers`` are the indices of the
+    bodies. For a single body the function is called with its coordinates alone."""
     if len(numbers) < 2:
         return [of(system.elastic(state, int(index))) for index in numbers]
     own = np.arange(system.bodies[numbers[0]].data.elastic_count)
@@ -400,8 +405,10 @@ def gravity_forces(system: System) -> Array:
 
 
 def load_forces(system: System, at: Instants, values: Array | None = None) -> Iterator[tuple[VectorSet, Array]]:
-    """Yield the world vectors and forces of each load of a system at one instant: the set of k vectors (points or
-    body axes) that it acts on, and the world force on each of them, shape (k, 3).
+    """Yield the world vectors and forces of each load of a system at one instant, ``at``: the set of k
+    vectors that it acts on, and the world force on each of them, shape (k, 3). World vectors are points of
+    bodies or body axes. The loads have the given ``values``, shape (loads, 3); None: those at the instant,
+    zero for controllers.
 
     Args:
         system: mechanism that is loaded.
@@ -413,9 +420,9 @@ def load_forces(system: System, at: Instants, values: Array | None = None) -> It
 
 
 def forces_of_load(system: System, at: Instants, load: PointLoad, value: Array) -> tuple[VectorSet, Array]:
-    """Return the set of k world vectors (points or body axes) that a load acts on, and the world force on each:
-    shape (k, 3). The load has the given ``value``, shape (3,). A moment is represented by forces on the three body
-    axes at its attachment."""
+    """Return the set of k world vectors that a load of a system acts on at an instant, and the world force on
+    each: shape (k, 3). World vectors are points or body axes. The load has the given ``value``, shape (3,). A
+    moment is represented by forces on the three body axes at its attachment."""
     if isinstance(load, SurfacePressure):
         vectors = _surface_nodes(system, load)
         return vectors, load.surface.forces(float(value[0]), vectors.values(at)[0])
@@ -438,8 +445,8 @@ def needs_body_axes(load: PointLoad) -> bool:
 
 
 def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
-    """Return the symbolic world vectors that a force or moment acts on: the attachment point of a force, the three
-    body axes at the attachment of a moment.
+    """Return the symbolic world vectors that a force or moment, the ``load``, acts on: the attachment point
+    of a force, the three body axes at the attachment of a moment.
 
     Raises:
         ModelError: an unknown kind of load.
@@ -484,23 +491,25 @@ def prescribed_force(force: CoordinateForce, time: float) -> float:
 
 
 def prescribed_forces(system: System, at: Instants) -> Array:
-    """Return the imposed part of every scalar element force at one instant, shape (forces,) [N or N m]: user's
-    constants and functions of time plus Python functions of the state. Springs and dampers are not included."""
+    """Return the imposed part of every scalar element force of a system at one instant, shape (forces,) [N or
+    N m]: user's constants and functions of time plus Python functions of the state. Springs and dampers are
+    not included."""
     time = float(at.time[0])
     parts = [prescribed_force(force, time) + state_law_force(system, at, force) for _, force in system.forces]
     return np.array(parts, dtype=np.float64)
 
 
 def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
-    """Return the derivative of the generalized constraint forces (constraint matrix transposed times multipliers)
-    with respect to the pose, at constant multipliers, shape (velocities, velocities), sparse: the geometric
-    stiffness of loaded joints."""
+    """Return the derivative of the generalized constraint forces of a system in a state with respect to the
+    pose, at constant multipliers. These forces are the transposed constraint matrix times the multipliers;
+    the result has the shape (velocities, velocities), sparse: the geometric stiffness of loaded joints."""
     return sparse.csr_array(system.rows.stiffness(system.at(state), multipliers))
 
 
 def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of loads and force elements with respect to the pose in a
-    state, shape (velocities, velocities), sparse. The loads, but not the elements, are multiplied by ``share``.
+    """Return the derivative of the generalized forces of loads and force elements of a system with respect to
+    the pose in a state. The result has the shape (velocities, velocities), sparse. The loads, but not the
+    elements, are multiplied by ``share``.
 
     It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
     """
@@ -509,8 +518,8 @@ def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.c
 
 
 def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all loads (not of force elements) with respect to the pose
-    in a state: shape (velocities, velocities), sparse."""
+    """Return the derivative of the generalized forces of all loads of a system (not of force elements) with
+    respect to the pose in a state: shape (velocities, velocities), sparse."""
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
@@ -531,8 +540,9 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
 
 
 def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array:
-    """Return the derivative of the three forces by which a moment acts on three body axes with respect to these
-    axes: shape (9, 9). The rows of ``triad`` are the axes."""
+    """Return the derivative of the three forces by which a moment acts on three body axes with respect to
+    these axes: shape (9, 9). ``load`` is the moment and ``value`` its components. The rows of ``triad`` are
+    the axes."""
     world = triad.T @ value if load.axes is Axes.BODY else value
     spread, turn = _spread_moment(triad, world)
     body_moment = value if load.axes is Axes.BODY else np.zeros(3)
@@ -547,9 +557,10 @@ def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array
 
 
 def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all force elements (springs, motors) with respect to the
-    pose at constant velocities, shape (velocities, velocities), sparse. With ``with_curvature=False``, only the
-    tangents of the laws count, not the change of the directions in which forces act."""
+    """Return the derivative of the generalized forces of all force elements (springs, motors) of a system in
+    a state with respect to the pose. Velocities are constant; the result has the shape (velocities,
+    velocities), sparse. With ``with_curvature=False``, only the tangents of the laws count, not the change of
+    the directions in which forces act."""
     size = int(system.layout.velocity[-1])
     if not system.forces:
         return sparse.csr_array((size, size))
@@ -572,8 +583,8 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
 
 
 def damper_rows(system: System, state: State) -> sparse.csr_array:
-    """Return a factor B, shape (forces, velocities), of the damping matrix of all dampers between bodies in a
-    state. The damping matrix is B^T B, in the layout of the velocities."""
+    """Return a factor B, shape (forces, velocities), of the damping matrix of all dampers between bodies of a
+    system in a state. The damping matrix is B^T B, in the layout of the velocities."""
     if not system.forces:
         return sparse.csr_array((0, int(system.layout.velocity[-1])))
     elements = element_state(system, system.at(state))

@@ -73,9 +73,9 @@ class VectorCollector:
         return self._parts[vector]
 
     def add_weighted_sum(self, parts: tuple[tuple[float, int], ...]) -> int:
-        """Register a difference vector that is given by pairs (weight, index of a registered world vector). Equal
-        ones are registered once; return its index among the difference vectors. World vectors are points of bodies,
-        or directions fixed to them, in world axes."""
+        """Register a difference vector that is given by its ``parts``, pairs (weight, index of a registered
+        world vector). Equal ones are registered once; return its index among the difference vectors. World
+        vectors are points of bodies, or directions fixed to them, in world axes."""
         return self._chords.setdefault(parts, len(self._chords))
 
 
@@ -121,24 +121,27 @@ class FunctionSet:
         return self.wiring.owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
 
     def gradients(self, at: Instants) -> Array:
-        """Return the derivatives of the scalar functions of this set with respect to the world vectors that they
-        depend on, shape (instants, parts, 3). A part is a pair of a function and one of its vectors, listed in
-        ``parts``. World vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return the derivatives of the scalar functions of this set with respect to the world vectors that
+        they depend on, shape (instants, parts, 3). A part is a pair of a function and one of its vectors,
+        listed in ``parts``. World vectors are points of bodies, or directions fixed to them, in world axes.
+        ``at`` holds the state at one or more instants."""
         return at.once(self, "gradients", lambda: self.gradients_of(at, self._difference_vectors(at)))
 
     def gradients_of(self, at: Instants, differences: Array) -> Array:
-        """Return the derivatives of the scalar functions of this set with respect to their world vectors: shape
-        (instants, parts, 3). They are computed from given values of the difference vectors, shape (instants,
-        difference vectors, 3). A part is a pair of function and vector. Since gradients are linear in the vectors,
-        rates of the vectors give rates of the gradients. World vectors are points of bodies, or directions fixed to
-        them, in world axes."""
+        """Return the derivatives of the scalar functions of this set with respect to their world vectors:
+        shape (instants, parts, 3). They are computed from given values ``differences`` of the difference
+        vectors, shape (instants, difference vectors, 3). A part is a pair of function and vector. Since
+        gradients are linear in the vectors, rates of the vectors give rates of the gradients. World vectors
+        are points of bodies, or directions fixed to them, in world axes. ``at`` holds the state at one or
+        more instants."""
         factors, made = self._factors(at)[0][:, :, None], self.wiring
         sides = [factors * differences[:, own] for own in (made.second, made.first)]
         return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
         """Return the nonzero entries of the Jacobian of the scalar functions of this set with respect to the
-        velocities of the system, shape (instants, entries). Their rows and columns are in ``pattern``."""
+        velocities of the system, shape (instants, entries). Their rows and columns are in ``pattern``. ``at``
+        holds the state at one or more instants."""
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
         turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
@@ -172,8 +175,9 @@ class FunctionSet:
         return at.once(self, "matrix", made)
 
     def drift(self, at: Instants) -> Array:
-        """Return the partial time derivatives of the scalar functions of this set while all bodies stand still,
-        shape (instants, functions). They come from moving frames of the ground and prescribed paths of drives."""
+        """Return the partial time derivatives of the scalar functions of this set while all bodies stand
+        still, shape (instants, functions). They come from moving frames of the ground and prescribed paths of
+        drives. ``at`` holds the state at one or more instants."""
         return at.once(self, "drift", lambda: self._drift(at))
 
     def _drift(self, at: Instants) -> Array:
@@ -182,8 +186,9 @@ class FunctionSet:
         return self._timed_rates(at) + self.rates_along(self.gradients(at), self.set.prescribed_rates(at))
 
     def _timed_rates(self, at: Instants) -> Array:
-        """Return the partial time derivatives of the scalar functions of this set, shape (instants, functions).
-        They are due to the prescribed paths of drives, while bodies and ground frames stand still."""
+        """Return the partial time derivatives of the scalar functions of this set, shape (instants,
+        functions). They are due to the prescribed paths of drives, while bodies and ground frames stand
+        still. ``at`` holds the state at one or more instants."""
         if not self._is_timed:
             return np.zeros((at.count, self.count))
         return self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
@@ -196,15 +201,15 @@ class FunctionSet:
         return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the total time derivatives of the scalar functions of this set: shape (instants, functions). They
-        are due to given velocities of the system, shape (instants, velocities), moving frames and prescribed
-        paths."""
+        """Return the total time derivatives of the scalar functions of this set: shape (instants, functions).
+        They are due to given velocities of the system, shape (instants, velocities), moving frames and
+        prescribed paths. ``at`` holds the state at one or more instants."""
         return self.rates_along(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of the scalar functions of this set if all velocities of the system
-        were constant, shape (instants, functions). The Jacobian times the accelerations has to be added for the
-        complete second derivatives."""
+        """Return the second time derivatives of the scalar functions of this set if all velocities of the
+        system were constant, shape (instants, functions). The Jacobian times the accelerations has to be
+        added for the complete second derivatives. ``at`` holds the state at one or more instants."""
         y = self._difference_vectors(at)
         dy = self.difference_vectors_of(self.set.rates(at, at.velocity))
         ddy = self.difference_vectors_of(self.set.accelerations(at))
@@ -222,8 +227,9 @@ class FunctionSet:
         return self.wiring.owner.of(products) - self._offset_values(at, with_second=True)[2]
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """Return the world forces that multipliers exert on all vectors of this set, shape (instants, vectors, 3).
-        Each multiplier, shape (instants, functions), is a force along one scalar function (a constraint force)."""
+        """Return the world forces that multipliers exert on all vectors of this set, shape (instants,
+        vectors, 3). Each multiplier, shape (instants, functions), is a force along one scalar function (a
+        constraint force). ``at`` holds the state at one or more instants."""
         return self.forces_along(self.gradients(at), multipliers)
 
     def forces_along(self, gradients: Array, multipliers: Array) -> Array:
@@ -233,9 +239,10 @@ class FunctionSet:
         return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * gradients)
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """Return the derivative with respect to the pose of the generalized forces that constant multipliers exert
-        along the scalar functions of this set. Multipliers have the shape (functions,), the result (velocities,
-        velocities); both belong to one instant. For constraints it is the geometric stiffness of loaded joints."""
+        """Return the derivative with respect to the pose of the generalized forces that constant multipliers
+        exert along the scalar functions of this set. Multipliers have the shape (functions,), the result
+        (velocities, velocities); both belong to one instant. For constraints it is the geometric stiffness of
+        loaded joints. ``at`` is the state as an instant."""
         made, jacobian = self.wiring, self.set.jacobian(at)
         values = self._factors(at)[0][0] * multipliers[made.term_owner]
         chords, between = made.weight_matrix, made.pairs.matrix(values)
@@ -296,8 +303,9 @@ class FunctionSet:
         return at.once(self, "chords", lambda: self.difference_vectors_of(self.set.values(at)))
 
     def _products(self, at: Instants) -> Array:
-        """Return the scalar products of difference vectors (such as one point minus another) of which the functions
-        of this set are sums, shape (instants, terms). The coefficients of the terms are not included."""
+        """Return the scalar products of difference vectors (such as one point minus another) of which the
+        functions of this set are sums, shape (instants, terms). The coefficients of the terms are not
+        included. ``at`` holds the state at one or more instants."""
         y = self._difference_vectors(at)
         return np.asarray(np.einsum("tpi,tpi->tp", y[:, self.wiring.first], y[:, self.wiring.second]))
 
@@ -309,9 +317,9 @@ class FunctionSet:
         return self.wiring.differences.of(vectors) + self.wiring.totals.of(vectors)
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
-        """Return the coefficients of all terms of the scalar functions of this set: they depend on time where a
-        drive prescribes a path. With them come their first and, if requested, second time derivatives, three arrays
-        of shape (instants, terms)."""
+        """Return the coefficients of all terms of the scalar functions of this set: they depend on time where
+        a drive prescribes a path. With them come their first and, if requested, second time derivatives,
+        three arrays of shape (instants, terms). ``at`` holds the state at one or more instants."""
         return self._timed(at, self._coefficients, self._timed_terms, with_second)
 
     def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
@@ -352,10 +360,11 @@ def function_set(
     paths: tuple[TimePath, ...],
     collector: VectorCollector | None = None,
 ) -> FunctionSet:
-    """Convert symbolic scalar functions of world vectors, such as constraint functions of joints, to a
-    ``FunctionSet``, which evaluates them together for many instants. Their vectors are registered with
+    """Convert symbolic scalar functions ``rows`` of world vectors, such as constraint functions of joints, to
+    a ``FunctionSet``, which evaluates them together for many instants. Their vectors are registered with
     ``collector``, if there is one. World vectors are points of bodies, or directions fixed to them, in world
-    axes."""
+    axes. ``layout`` says where the numbers of each body are, ``resolver`` converts symbolic vectors to
+    numbers, ``paths`` are prescribed functions of time."""
     collected = collector or VectorCollector(resolver)
     add = collected.add_difference_vector
     functions = tuple(
@@ -481,19 +490,20 @@ class ConstraintSet:
 
     def drift(self, at: Instants) -> Array:
         """Return the partial time derivatives of the constraint functions while all bodies stand still, shape
-        (instants, constraints). They come from moving frames of the ground and prescribed paths of drives."""
+        (instants, constraints). They come from moving frames of the ground and prescribed paths of drives.
+        ``at`` holds the state at one or more instants."""
         return np.asarray((self.slopes(at) * self.functions.drift(at)) @ self._sum)
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the total time derivatives of all constraint functions, shape (instants, constraints), for given
-        velocities of the system, shape (instants, velocities). They are zero where velocities satisfy the
-        joints."""
+        """Return the total time derivatives of all constraint functions, shape (instants, constraints), for
+        given velocities of the system, shape (instants, velocities). They are zero where velocities satisfy
+        the joints. ``at`` holds the state at one or more instants."""
         return np.asarray((self.slopes(at) * self.functions.rates(at, velocity)) @ self._sum)
 
     def accelerations(self, at: Instants) -> Array:
         """Return the second time derivatives of all constraint functions if the velocities of the system were
-        constant, shape (instants, constraints). The constraint matrix times the accelerations has to be added for
-        the complete ones."""
+        constant, shape (instants, constraints). The constraint matrix times the accelerations has to be added
+        for the complete ones. ``at`` holds the state at one or more instants."""
         w, dw = self.functions.values(at), self.functions.rates(at, at.velocity)
         result = (self.slopes(at) * self.functions.accelerations(at)) @ self._sum
         for each in self.places:
@@ -503,8 +513,9 @@ class ConstraintSet:
         return np.asarray(result)
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """Return the world forces, shape (instants, vectors, 3), that multipliers of constraints, shape (instants,
-        constraints), exert on the points and directions in ``set``."""
+        """Return the world forces, shape (instants, vectors, 3), that multipliers of constraints, shape
+        (instants, constraints), exert on the points and directions in ``set``. ``at`` holds the state at one
+        or more instants."""
         return self.functions.forces(at, self.slopes(at) * multipliers[:, self.owner])
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
@@ -519,10 +530,10 @@ class ConstraintSet:
         return total
 
     def slopes(self, at: Instants) -> Array:
-        """Return the derivative of each constraint with respect to the functions of world vectors that it consists
-        of, shape (instants, functions). It is 1 for ordinary joints, and factor times gradient of the joint
-        coordinate for relations of coordinates (gears, belts). World vectors are points of bodies, or directions
-        fixed to them, in world axes."""
+        """Return the derivative of each constraint with respect to the functions of world vectors that it
+        consists of, shape (instants, functions). It is 1 for ordinary joints, and factor times gradient of
+        the joint coordinate for relations of coordinates (gears, belts). World vectors are points of bodies,
+        or directions fixed to them, in world axes. ``at`` holds the state at one or more instants."""
         result = np.ones((at.count, self.functions.count))
         if self.places:
             w = self.functions.values(at)
@@ -553,9 +564,9 @@ class ConstraintSet:
 
 
 def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]], FunctionSet]) -> ConstraintSet:
-    """Convert symbolic constraints, some of which are relations of joint coordinates (gears, belts), to a
-    ``ConstraintSet``. The argument ``functions`` is the function that converts plain scalar functions of vectors to
-    a ``FunctionSet``."""
+    """Convert symbolic constraints ``rows``, some of which are relations of joint coordinates (gears, belts),
+    to a ``ConstraintSet``. The argument ``functions`` is the function that converts plain scalar functions of
+    vectors to a ``FunctionSet``."""
     base, owner = vector_functions_of_rows(rows)
     constants = [row.constant if isinstance(row, RelationFunction) else 0.0 for row in rows]
     places = tuple(related_coordinates(rows))
@@ -564,8 +575,8 @@ def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]
 
 def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
     """Yield the joint coordinates that occur in relations of coordinates (gears, belts) among the given
-    constraints: the index of the constraint, the coordinate, its factor, and the slice of its functions of
-    vectors."""
+    constraints ``rows``: the index of the constraint, the coordinate, its factor, and the slice of its
+    functions of vectors."""
     first = 0
     for number, row in enumerate(rows):
         if not isinstance(row, RelationFunction):
@@ -578,10 +589,10 @@ def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
 
 
 def vector_functions_of_rows(rows: Sequence[Bilinear]) -> tuple[list[Bilinear], list[int]]:
-    """Return the list of scalar functions of world vectors that scalar constraints consist of, and for each
-    function the index of its constraint. An ordinary constraint is one function; a relation (gear, belt) is
-    replaced by the functions of its joint coordinates. World vectors are points of bodies, or directions fixed to
-    them, in world axes."""
+    """Return the list of scalar functions of world vectors that scalar constraints (``rows``) consist of, and
+    for each function the index of its constraint. An ordinary constraint is one function; a relation (gear,
+    belt) is replaced by the functions of its joint coordinates. World vectors are points of bodies, or
+    directions fixed to them, in world axes."""
     found, owner = list[Bilinear](), list[int]()
     for number, row in enumerate(rows):
         if isinstance(row, RelationFunction):

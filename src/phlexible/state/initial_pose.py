@@ -39,9 +39,9 @@ from phlexible.state.system import System
 
 
 def rigid_moments(system: System, state: State, start: State) -> Array:
-    """Return the linear and angular first moments of the displacements of all bodies from the pose ``start`` to the
-    pose of ``state``. They are in the layout of the velocities, shape (velocities,) [kg m, kg m^2]. They vanish if
-    no body has moved or rotated on average.
+    """Return the linear and angular first moments of the displacements of all bodies of a system from the
+    pose ``start`` to the pose of ``state``. They are in the layout of the velocities, shape (velocities,) [kg
+    m, kg m^2]. They vanish if no body has moved or rotated on average.
 
     They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
     small motions is M(eta), at the start pose exactly.
@@ -63,8 +63,9 @@ def rigid_moments(system: System, state: State, start: State) -> Array:
 
 
 def squared_distance(system: System, state: State, start: State, factors: Array) -> float:
-    """Return the squared distance between the pose of ``state`` and the pose ``start`` [kg m^2]: the integral of
-    density times squared displacement over all undeformed bodies, weighted body by body.
+    """Return the squared distance between the pose of ``state`` and the pose ``start`` [kg m^2]: the integral
+    of density times squared displacement over all undeformed bodies of a system. ``factors`` are weights of
+    the bodies, one for each velocity, shape (velocities,).
 
     Args:
         factors: weights, each repeated in all places of its body in nu, shape (velocities,).
@@ -89,9 +90,9 @@ ModelType = TypeVar("ModelType", bound=Mechanism)
 
 
 def moved_model(model: ModelType, system: System, state: State) -> ModelType:
-    """Return a copy of a model whose bodies are at the positions and rotations of a state, with the axes of joints
-    rotated with them. Initial velocities that the user prescribed are replaced by those of the state; others stay
-    unset."""
+    """Return a copy of a model whose bodies are at the positions and rotations of a state, with the axes of
+    joints rotated with them. ``system`` is the model as arrays of numbers. Initial velocities that the user
+    prescribed are replaced by those of the state; others stay unset."""
     copy = type(model)(gravity=model.gravity, dimension=model.dimension)
     copy.ground = model.ground
     for index, placed in enumerate(model.bodies):
@@ -119,8 +120,9 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
 def _add_nodal(
     copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
 ) -> None:
-    """Add a string or soft body to the copy of a model: with its old shape if its nodes did not move, else with its
-    nodal positions from a state, between which strings are piecewise linear."""
+    """Add ``placed``, a string or soft body with number ``index`` in a system, to the copy of a model: with
+    its old shape if its nodes did not move, else with its nodal positions from a state, between which strings
+    are piecewise linear."""
     d = system.dimension
     places = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
     speeds = np.zeros_like(places)
@@ -195,9 +197,10 @@ class AssembledPose:
 
 
 def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, float]) -> AssembledPose:
-    """Return the pose at t = 0 that is nearest to the user's approximate one and at which all joints of a system
-    close. It comes with velocities that satisfy the joints. Bodies move without deformation; those named in
-    ``fixed`` do not move.
+    """Return the pose at t = 0 that is nearest to the user's approximate one and at which all joints of a
+    system close. It comes with velocities that satisfy the joints. Bodies move without deformation; those
+    named in ``fixed`` do not move. ``weights`` are factors by body name, 1 if missing: a body with a large
+    one moves little.
 
     Args:
         system: bodies at approximate poses.
@@ -293,7 +296,7 @@ class _PoseProblem:
 
     def matrix(self, state: State) -> sparse.csr_array:
         """Return the derivative of the scaled joint gaps and rod strains (``residuals``) with respect to the
-        allowed rigid motions of the bodies: shape (residuals, motions), sparse."""
+        allowed rigid motions of the bodies in a state: shape (residuals, motions), sparse."""
         rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(self.system.at(state))
         if self.rods:
             rows = sparse.vstack([rows, self.rods.matrix(state)])
@@ -319,13 +322,10 @@ class _PoseProblem:
 
 
 def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> sparse.csr_array:
-    """Return the velocities, as columns of a sparse matrix of shape (velocities, motions), with which bodies may
-    move while joints are closed: rigid motions of floating bodies, translations of soft bodies, and for strings
-    linear motions between the ends and nodes that joints act on. Bodies named in ``fixed`` have none.
-
-    They are rigid motions of bodies with a frame, translations of soft bodies, and motions of strings that are
-    linear between their ends and the nodes that joints hold; none for bodies that are fixed.
-    """
+    """Return the velocities, as columns of a sparse matrix of shape (velocities, motions), with which bodies
+    of a system may move while joints are closed. They are rigid motions of floating bodies, translations of
+    soft bodies, and for strings linear motions between the ends and nodes that joints act on in the pose
+    ``start``. Bodies named in ``fixed`` have none."""
     layout, held = system.layout, system.rows.matrix(system.at(start)).tocsc().indptr
     blocks = []
     for index, placed in enumerate(system.bodies):
@@ -374,8 +374,9 @@ def _close_joints(problem: _PoseProblem) -> State:
 
 
 def _descend_to_nearest_pose(problem: _PoseProblem, state: State) -> State:
-    """Move along poses with closed joints (descent with Barzilai-Borwein steps) to the pose that is nearest to the
-    start pose, and return it. If the joints of ``state`` cannot be closed, return it unchanged.
+    """Move along poses with closed joints (descent with Barzilai-Borwein steps) to the pose that is nearest
+    to the start pose, and return it. ``problem`` has the bodies, joints and start pose. If the joints of
+    ``state`` cannot be closed, return it unchanged.
 
     Steps are those of Barzilai and Borwein (1988): a share of the way down that fits the curvature met on the
     last step. One that does not come nearer than the last few is cut.
@@ -404,15 +405,17 @@ def _descend_to_nearest_pose(problem: _PoseProblem, state: State) -> State:
 
 
 def _descent_step(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Array]:
-    """Return two results at a pose with closed joints: the metric (weighted mass matrix of the allowed motions),
-    and the step, shape (motions,), along linearized closed poses to the one nearest to the start pose."""
+    """Return two results at a pose ``state`` with closed joints of a ``problem`` (bodies, joints, start
+    pose): the metric (weighted mass matrix of the allowed motions), and the displacement, shape (motions,),
+    along linearized closed poses to the one nearest to the start pose."""
     metric, matrix = problem.metric(state), problem.matrix(state)
     return metric, nearest_point(metric, matrix).solve(-problem.distance_gradient(state))[0]
 
 
 def _close_joints_by_newton(problem: _PoseProblem, state: State) -> State:
-    """Return the state with closed joints next to a state in which they are nearly closed, by at most five steps of
-    Newton's method; each step is the smallest one in the mass metric."""
+    """Return the state with closed joints next to a state in which they are nearly closed, by at most five
+    Newton iterations. Each changes the pose by the smallest amount in the mass metric. ``problem`` has the
+    bodies and joints."""
     for _ in range(CLOSINGS):
         if problem.largest_gap(state) <= CLOSED:
             break
@@ -422,8 +425,9 @@ def _close_joints_by_newton(problem: _PoseProblem, state: State) -> State:
 
 
 def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
-    """Return the state with velocities that satisfy joints and drives: those that the user prescribed are corrected
-    as little as possible (in the metric of kinetic energy), the others are solved for."""
+    """Return the state with velocities that satisfy joints and drives of ``problem``: those that the user
+    prescribed are corrected as little as possible (in the metric of kinetic energy), the others are solved
+    for."""
     system = problem.system
     moving, at = with_rigid_velocity(system, state), system.at(state)
     rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]

@@ -38,8 +38,8 @@ def initial_instant(
     system: System, kind: InitialKind, prescribed: PrescribedMotions | None = None
 ) -> tuple[State, Instants]:
     """Compute and check the initial state of a system at t = 0, and return it as a ``State`` and as a single
-    instant (``Instants``): poses as the user gave them, velocities that satisfy the joints, no deformation or the
-    quasi-static one (``kind``).
+    instant (``Instants``): poses as the user gave them, velocities that satisfy the joints, no deformation or
+    the quasi-static one (``kind``). ``prescribed`` are frames and paths at t = 0, if they are known already.
 
     Args:
         system: what moves.
@@ -105,8 +105,9 @@ class InitialStateCache:
 
 
 def _first_values(system: System, prescribed: PrescribedFunctions, kind: InitialKind) -> list[Array]:
-    """Return the values at t = 0 of all user functions of time that the initial state of a system depends on:
-    moving frames, paths of drives and, for a deformed start, loads, as a list of arrays for comparison."""
+    """Return the values at t = 0 of all user functions of time that the initial state of a system depends on.
+    They are those of moving frames and paths of drives (``prescribed``) and, for a deformed start (``kind``),
+    of loads."""
     if kind is InitialKind.UNDEFORMED:
         return list(prescribed.first_order())
     return [

@@ -31,8 +31,9 @@ CLOSED = 1e-9
 
 
 def check_closure(system: System, state: State, at: Instants | None = None) -> None:
-    """Check that all joints of a system close in its initial pose and raise a ``JointGapError`` otherwise. Gaps may
-    be 1e-9 of the size of the largest body, plus round-off.
+    """Check that all joints of a system close in its initial pose ``state`` and raise a ``JointGapError``
+    otherwise. Gaps may be 1e-9 of the size of the largest body, plus round-off. ``at`` is the state as an
+    instant, if it is known already.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -58,8 +59,9 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
 
 
 def _port_advice(owner: RowOwner) -> str:
-    """Return advice for the error message about an open joint, if the joint connects a body with the fixed ground:
-    the code that places its ground point at the body's attachment. Return an empty text for other joints."""
+    """Return advice for the error message about an open joint (the ``owner`` of a constraint), if it connects
+    a body with the fixed ground: the code that places its ground point at the body's attachment. Return an
+    empty text for other joints."""
     if not isinstance(owner.joint, Joint):
         return ""
     ports = owner.joint.first, owner.joint.second
@@ -72,8 +74,8 @@ def _port_advice(owner: RowOwner) -> str:
 
 
 def check_drives(system: System, state: State, only_angles: bool = False) -> None:
-    """Check that the prescribed function of each drive starts at the value that its joint coordinate (angle or
-    length) has in a state; raise a ``JointGapError`` otherwise.
+    """Check that the prescribed function of each drive starts at the value that its joint coordinate has in a
+    state of a system; raise a ``JointGapError`` otherwise. With ``only_angles`` lengths are not checked.
 
     The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
 
@@ -102,15 +104,16 @@ def check_drives(system: System, state: State, only_angles: bool = False) -> Non
 
 
 def described_gap(owner: RowOwner, value: float) -> str:
-    """Return a text for messages with the gap of a scalar constraint and its unit: for example "0.001 m", or
-    "(cosine)" for a constraint on directions. ``value`` is the value of its constraint function."""
+    """Return a text for messages with the gap of a scalar constraint of the joint ``owner`` and its unit: for
+    example "0.001 m", or "(cosine)" for a constraint on directions. ``value`` is the value of its constraint
+    function."""
     return f"{_gap(owner, value):.6g} {'(cosine)' if owner.row.is_angle else 'm'}"
 
 
 def _gap(owner: RowOwner, value: float) -> float:
-    """Return the gap of a scalar constraint [m, or a cosine] from the value of its constraint function. They are
-    equal except for ``Distance`` joints, whose function is a difference of squared lengths; their gap is measured
-    along the link."""
+    """Return the gap of a scalar constraint [m, or a cosine] from the value of its constraint function.
+    ``owner`` is its joint. They are equal except for ``Distance`` joints, whose function is a difference of
+    squared lengths; their gap is measured along the link."""
     if isinstance(owner.joint, Distance):
         length = owner.joint.initial_length()
         return float(np.sqrt(length**2 + 2 * length * value)) - length
@@ -118,8 +121,8 @@ def _gap(owner: RowOwner, value: float) -> float:
 
 
 def residual_unit(owner: RowOwner) -> str:
-    """Return the text of the unit in which the rate of a scalar constraint is given in messages: "rad/s" for
-    constraints on directions or angles, else "m/s"."""
+    """Return the text of the unit in which the rate of a scalar constraint of ``owner`` (joint and row) is
+    given in messages: "rad/s" for constraints on directions or angles, else "m/s"."""
     return "rad/s" if owner.row.is_angle else "m/s"
 
 
@@ -154,8 +157,9 @@ SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
 def with_initial_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """Return a copy of a state whose velocities are the initial ones: those that the user prescribed, and others
-    such that all joints and drives are satisfied. An error is raised if they contradict each other.
+    """Return a copy of a state of a system whose velocities are the initial ones: those that the user
+    prescribed, and others such that all joints and drives are satisfied. An error is raised if they
+    contradict each other. ``at`` is the state as an instant, if it is known already.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -171,15 +175,16 @@ def with_initial_velocity(system: System, state: State, at: Instants | None = No
 
 
 def with_rigid_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """Return a copy of a state with the initial velocities that user, joints and drives prescribe
-    (``rigid_velocity``). Whether they satisfy the joints is not checked."""
+    """Return a copy of a state of a system with the initial velocities that user, joints and drives prescribe
+    (``rigid_velocity``). Whether they satisfy the joints is not checked. ``at`` is the state as an instant,
+    if it is known already."""
     return replace(state, velocity=rigid_velocity(system, state, system.at(state) if at is None else at))
 
 
 def rigid_velocity(system: System, state: State, at: Instants) -> Array:
-    """Return the initial velocities of all bodies in a pose, shape (velocities,): those that the user prescribed
-    and, for the others, the velocities of smallest kinetic energy with which the joint constraints are satisfied
-    best. Elastic rates are zero.
+    """Return the initial velocities of all bodies of a system in the pose ``state``, shape (velocities,):
+    those that the user prescribed and, for the others, the velocities of smallest kinetic energy with which
+    the joint constraints are satisfied best. Elastic rates are zero. ``at`` is the state as an instant.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
@@ -211,8 +216,9 @@ def rigid_velocity(system: System, state: State, at: Instants) -> Array:
 def _velocity_of_whole_rods(
     system: System, state: State, at: Instants, prescribed: Array, free: IntArray
 ) -> Array | None:
-    """Return initial velocities of all bodies, shape (velocities,), in which each rod moves as one rigid body
-    without changing its strains. Return None if joints and prescribed velocities do not allow this."""
+    """Return initial velocities of all bodies of a system in a state, shape (velocities,). Each rod moves as
+    one rigid body without changing its strains. Return None if joints and prescribed velocities do not allow
+    this. ``free`` are the indices of velocities that are not prescribed. ``at`` is the state as an instant."""
     shift = reference_transform(system, state)
     rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
     aim = -rows @ prescribed - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
@@ -227,8 +233,10 @@ def _velocity_of_whole_rods(
 
 
 def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
-    """Check that the velocities of a state satisfy the rates of all joint constraints within 1e-7 of their scale
-    plus round-off; raise a ``VelocityError`` with suggested velocities otherwise.
+    """Check that the velocities of a state of a system satisfy the rates of all joint constraints within 1e-7
+    of their scale plus round-off; raise a ``VelocityError`` with suggested velocities otherwise.
+    ``is_deformed`` says that bodies are deformed and velocities were computed without deformation. ``at`` is
+    the state as an instant, if it is known already.
 
     Args:
         is_deformed: they fit where the bodies are undeformed, and here these are not.
@@ -253,8 +261,9 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
 
 
 def _round_off(system: System, at: Instants, velocity: Array) -> float:
-    """Return an estimate of the round-off in the rates of the joint constraints for given velocities of the system
-    [m/s, rad/s]. It is large where fast bodies or spins on long moment arms cancel.
+    """Return an estimate of the round-off in the rates of the joint constraints for given velocities of the
+    system [m/s, rad/s]. It is large where fast bodies or spins on long moment arms cancel. ``at`` is the
+    state as an instant.
 
     The axis of a spin is known to round-off, and with it what the spin moves at the end of a lever along it.
     """
@@ -269,8 +278,10 @@ def _round_off(system: System, at: Instants, velocity: Array) -> float:
 
 
 def gap_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
-    """Return the rates at which given velocities open the joints of a system, shape (constraints,) [m/s, rad/s],
-    and the scale of these rates, one number: the largest sum of absolute values of the terms of a rate.
+    """Return the rates at which given velocities open the joints of a system, shape (constraints,) [m/s,
+    rad/s], and the scale of these rates, one number: the largest sum of absolute values of the terms of a
+    rate. The scale includes the velocities ``before``, from which these were computed. ``at`` is the state as
+    an instant..
 
     Args:
         at: the pose as an instant.
@@ -286,8 +297,9 @@ def gap_rates(system: System, at: Instants, velocity: Array, before: Array | flo
 
 
 def _function_noise(system: System, state: State) -> float:
-    """Return the numerical error that the rates of constraints may have [m/s, rad/s]: velocities of moving frames
-    and drives are finite differences of user functions of time, which are not exact.
+    """Return the numerical error that the rates of constraints of a system may have after a state [m/s,
+    rad/s]: velocities of moving frames and drives are finite differences of user functions of time, which are
+    not exact.
 
     Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
     """
@@ -299,9 +311,10 @@ def _function_noise(system: System, state: State) -> float:
 
 
 def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
-    """Return the initial velocities that the user prescribed for the bodies, zero elsewhere, and a mask of the
-    entries that are prescribed; both in the layout of the flat velocities, shape (velocities,). Translations are
-    those of reference points in world axes, rotations are in body axes.
+    """Return the initial velocities that the user prescribed for the bodies of a system, zero elsewhere, and
+    a mask of the entries that are prescribed; both in the layout of the flat velocities, shape (velocities,).
+    ``state`` has the pose. Translations are those of reference points in world axes, rotations are in body
+    axes.
 
     Those of translation are velocities of the reference points in world axes. The mask includes velocities that
     were left out of bodies that nothing holds: they are zero.
@@ -332,9 +345,9 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
 
 
 def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
-    """List the initial velocities that are taken as zero because the user prescribed only the other kind:
-    translational or angular, for bodies that no joint guides. Entries are pairs of a body index and True for the
-    angular velocity, False for the translational one.
+    """List the initial velocities of a system that are taken as zero because the user prescribed only the
+    other kind: translational or angular, for bodies that no joint guides. Entries are pairs of a body index
+    and True for the angular velocity, False for the translational one.
 
     ``Fixed`` joints and rods make several bodies one. With a velocity alone that one does not turn; with an angular
     velocity alone a rod or a beam in parts turns about its start, as bodies turn about their origins.
@@ -368,9 +381,10 @@ def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
 
 
 def reference_transform(system: System, state: State) -> Matrix:
-    """Return the matrix, shape (velocities, velocities), that converts velocities of the reference points of
-    floating bodies to velocities of their centres of mass. In world axes and without elastic rates: V = v + R (w x
-    c), with the angular velocity w and the centre of mass c in body axes (2.7)."""
+    """Return the matrix that converts velocities of reference points of floating bodies of a system to
+    velocities of their centres of mass. It has the shape (velocities, velocities) and belongs to a state. V =
+    v + R (w x c) without elastic rates, with rotation R from body to world axes, angular velocity w and
+    centre of mass c in body axes (2.7); v and V are in world axes."""
     layout = system.layout
     size, (frame, axis, place) = int(layout.velocity[-1]), layout.spin
     centres = [
@@ -441,9 +455,9 @@ def _offer(system: System, state: State, index: int) -> str:
 
 
 def reference_velocity(system: System, state: State, index: int) -> tuple[Array, Array]:
-    """Return the velocity of the reference point (origin of the body frame) of a floating body in a state [m/s],
-    and its angular velocity [rad/s]; both in world axes, each of shape (3,). ``index`` is the number of the
-    body."""
+    """Return the velocity of the reference point of a floating body of a system in a state [m/s], and its
+    angular velocity [rad/s]; both in world axes, each of shape (3,). The reference point is the origin of the
+    body frame. ``index`` is the number of the body."""
     V, w, rate = split_velocity(system.frames[index], state.velocity[system.layout.place(index)])
     centre, turn = system.centres[index], state.rotation[index]
     place = centre @ np.concatenate([[1.0], system.elastic(state, index)])

@@ -44,8 +44,8 @@ class State:
 
 
 def same_pose(first: State, second: State) -> bool:
-    """Return whether two states of a mechanism have exactly the same time, positions, rotations and elastic
-    coordinates. Velocities may differ."""
+    """Return whether two states of a mechanism, ``first`` and ``second``, have exactly the same time,
+    positions, rotations and elastic coordinates. Velocities may differ."""
     pairs = ((getattr(state, name) for state in (first, second)) for name in ("position", "rotation", "eta"))
     return first.time == second.time and all(np.array_equal(*pair) for pair in pairs)
 
@@ -108,9 +108,9 @@ class Layout:
 
     @cached_property
     def cluster(self) -> IntArray:
-        """Index of the diagonal matrix block that holds the velocities of each carrier (floating body, or node of
-        another body), shape (carriers,). The blocks are those of the block elimination that solves the equations of
-        a step. Only nodes of a soft body share blocks."""
+        """Index of the diagonal matrix block that holds the velocities of each carrier (floating body, or
+        node of another body), shape (carriers,). The blocks are those of the block elimination that solves
+        the equations of a time step. Only nodes of a soft body share blocks."""
         found, first = [], 0
         for placed, count in zip(self.bodies, np.diff(self.carrier), strict=True):
             sizes = placed.data.clusters if isinstance(placed.data, AbsoluteBody) else ()
@@ -121,15 +121,15 @@ class Layout:
 
     @cached_property
     def cluster_count(self) -> int:
-        """Number of diagonal matrix blocks that hold velocities of bodies and nodes in the block elimination of the
-        equations of a step."""
+        """Number of diagonal matrix blocks that hold velocities of bodies and nodes in the block elimination
+        of the equations of a time step."""
         return self.clusters.count
 
     @cached_property
     def row_in_cluster(self) -> IntArray:
-        """Index of the first row of each carrier (floating body, or node of another body) within its matrix block,
-        shape (carriers,). The blocks are those of the block elimination of a step. It is zero for all but soft
-        bodies, whose nodes share blocks."""
+        """Index of the first row of each carrier (floating body, or node of another body) within its matrix
+        block, shape (carriers,). The blocks are those of the block elimination of a time step. It is zero for
+        all but soft bodies, whose nodes share blocks."""
         first = np.searchsorted(self.cluster, self.cluster)
         return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
 
@@ -140,9 +140,9 @@ class Layout:
         return Clusters(tuple(self.cluster.tolist()))
 
     def node(self, part: int) -> int:
-        """Return the index of the matrix block that holds group ``part`` of unknowns in the block elimination of a
-        step. Groups are numbered: carriers first (floating bodies, or nodes of other bodies), then auxiliary
-        vectors and constraints. Nodes of a soft body may share a block."""
+        """Return the index of the matrix block that holds group ``part`` of unknowns in the block elimination
+        of a time step. Groups are numbered: carriers first (floating bodies, or nodes of other bodies), then
+        auxiliary vectors and constraints. Nodes of a soft body may share a block."""
         return self.clusters.node(part)
 
     def row_in_node(self, part: int) -> int:
@@ -195,8 +195,8 @@ class Layout:
     def elastic(self, index: int, position: Array, eta: Array) -> Array:
         """Return the elastic coordinates of the body with this index, shape (..., n). They are taken from the
         positions of all carriers (floating bodies, or nodes of other bodies), shape (..., c, 3), and the flat
-        elastic coordinates of all floating bodies, shape (..., coordinates). For strings and soft bodies they are
-        the nodal positions."""
+        elastic coordinates ``eta`` of all floating bodies, shape (..., coordinates). For strings and soft
+        bodies they are the nodal positions."""
         if index < self.frames:
             return eta[..., self.eta[index] : self.eta[index + 1]]
         nodes = position[..., self.carrier[index] : self.carrier[index + 1], :]
@@ -223,8 +223,8 @@ class Clusters:
 
     def node(self, part: int) -> int:
         """Return the index of the matrix block that holds the unknowns with the number ``part`` in the block
-        elimination of a step. Unknowns are numbered: carriers (floating bodies, or nodes of other bodies) first,
-        then auxiliary vectors and constraints."""
+        elimination of a time step. Unknowns are numbered: carriers (floating bodies, or nodes of other
+        bodies) first, then auxiliary vectors and constraints."""
         return self.of[part] if part < len(self.of) else part - len(self.of) + self.count
 
 

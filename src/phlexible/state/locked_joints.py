@@ -34,9 +34,10 @@ def locked_joint_text(joints: list[Joint]) -> str:
 
 
 def locked_joints(system: System, state: State, at: Instants, numbers: Iterable[int]) -> list[Joint]:
-    """Return those joints, among the constraints with the indices ``numbers``, that are unintentionally locked:
-    other constraints of the system do not let any of their coordinates (angles, lengths) move. The list is empty
-    for large models and models with moving ground frames.
+    """Return those joints, among the constraints with the indices ``numbers``, that are unintentionally
+    locked: other constraints of the system in a state do not let any of their coordinates (angles, lengths)
+    move. The list is empty for large models and models with moving ground frames. ``at`` is the state as an
+    instant.
 
     Drives, and what events hold or release, hold on purpose and do not count; elastic bodies yield. Joints at dead
     centres move: they have no rate there but accelerations. None are found beside frames that move, which may
@@ -93,8 +94,8 @@ def _dense(matrix: object) -> Array:
 
 
 def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float:
-    """Return the second time derivative of a joint coordinate (angle or length) at one instant if the velocities of
-    all bodies were constant: in rad/s^2 or m/s^2."""
+    """Return the second time derivative of a joint ``coordinate`` of a system at one instant if the
+    velocities of all bodies were constant: in rad/s^2 or m/s^2."""
     functions = system.coordinate_functions(coordinate)
     values, rates = functions.values(at)[0], functions.rates(at, at.velocity)[0]
     curve = coordinate.gradient(values) @ functions.accelerations(at)[0]
@@ -102,7 +103,8 @@ def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float
 
 
 def _rate(system: System, velocity: Array) -> float:
-    """Return a characteristic rate of the motion with given velocities, shape (velocities,): the largest component
-    of all angular velocities, or of all translational velocities over a body length, whichever is larger [1/s]."""
+    """Return a characteristic rate of the motion of a system with a given velocity, shape (velocities,): the
+    largest component of all angular velocities, or of all translational velocities over a body length,
+    whichever is larger [1/s]."""
     spins, linear = velocity[system.layout.spin[2]], velocity[system.layout.linear]
     return max(float(np.abs(spins).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)) / system.body_length)

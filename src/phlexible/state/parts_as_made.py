@@ -30,9 +30,9 @@ def allowed_gap(joint: object) -> float:
 
 
 def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence[Bilinear]:
-    """Return the scalar constraints of a joint at an interface (hole, face) of a mesh, moved to the material point
-    that lies exactly there. So the small initial gap vanishes. Constraints with larger gaps, and of other joints,
-    are returned unchanged.
+    """Return the scalar constraints ``rows`` of a joint at an interface (hole, face) of a mesh, moved to the
+    material point that lies exactly there. So the small initial gap vanishes. Constraints with larger gaps,
+    and of other joints, are returned unchanged.
 
     That point moves with the interface: a gap that closed in the first step would be a jolt, and forces at two
     points next to each other would turn what is free.
@@ -56,8 +56,8 @@ def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence
 
 
 def _places(row: Bilinear, port: Attachment) -> bool:
-    """Return whether a scalar constraint demands that the distance of an attachment point from another point,
-    measured along a direction, is zero."""
+    """Return whether a scalar constraint (``row``) demands that the distance of an attachment point
+    (``port``) from another point, measured along a direction, is zero."""
     if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:
         return False
     term = row.terms[0]
@@ -70,8 +70,8 @@ def _weights(row: Bilinear, port: Attachment) -> list[float]:
 
 
 def _shifted_row(row: Bilinear, port: Attachment, offset: Array) -> Bilinear:
-    """Return a copy of a scalar constraint that acts on the material point at ``offset`` from the attachment
-    ``port`` instead of on the port itself. The offset is in world axes at the initial pose [m], shape (3,)."""
+    """Return a copy of a scalar constraint (``row``) that acts on the material point at ``offset`` from the
+    attachment ``port`` instead of the port. The offset is in world axes at the initial pose [m], shape (3,)."""
     term, weight = row.terms[0], _weights(row, port)[0]
     parts = (*term.first.parts, (-weight, DirectionOf(port, offset / weight)))
     return replace(row, terms=(replace(term, first=replace(term.first, parts=parts)),))

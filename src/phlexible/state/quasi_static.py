@@ -218,9 +218,10 @@ class _Residual:
 
 
 def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
-    """Solve for the deformation of all bodies that balances elastic forces, loads, gravity and the inertia of the
-    initial rigid motion (quasi-static start). Newton's method starts from an undeformed state with closed joints.
-    If joints are redundant, the smallest joint forces are returned.
+    """Solve for the deformation of all bodies of a system that balances elastic forces, loads, gravity and
+    the inertia of the initial rigid motion. Newton's method starts from an undeformed ``state`` with closed
+    joints. If joints are redundant, the smallest joint forces are returned. ``at`` is the state as an
+    instant, if it is known already.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -277,8 +278,9 @@ def largest_load_share(solution: Callable[[float, T], T | None], start: T) -> tu
 
 
 def _no_solution_error(problem: _Problem, motion: QuasiStaticMotion, share: float, error: float) -> ModelError:
-    """Return the error for a quasi-static start that has no solution. Its message says up to which share the loads
-    could be raised, and which body yields most there."""
+    """Return the exception for a quasi-static start (``problem``) that has no solution. Its message says up
+    to which ``share`` the loads could be raised, which body yields most there, at ``motion``, and the
+    relative ``error`` of the balances."""
     softest = "a body"
     with suppress(SingularMatrixError, np.linalg.LinAlgError, ValueError):
         softest = _softest_body_name(replace(problem, share=share), motion)
@@ -389,8 +391,8 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
 
 
 def _load_factors(system: System, share: float) -> tuple[float, float]:
-    """Return (share, 1) in models with rods, else (1, share): the factor of the loads alone, and that of loads and
-    force elements together, for the share of the loading that acts in a quasi-static problem.
+    """Return (share, 1) in a system with rods, else (1, share): the factor of the loads alone, and that of
+    loads and force elements together, for the share of the loading that acts in a quasi-static problem.
 
     Elements that hold rods count whole; other elements are raised with the loads, since a law of theirs may be what
     acts.
@@ -399,15 +401,16 @@ def _load_factors(system: System, share: float) -> tuple[float, float]:
 
 
 def _motion_scale(system: System) -> float:
-    """Return the length of the mechanism times the square root of its mass [m kg^0.5]: the size, in the metric of
-    kinetic energy, of a motion of the whole mechanism by its own length. Used as a scale of errors."""
+    """Return the length of a system (mechanism) times the square root of its mass [m kg^0.5]: the size, in
+    the metric of kinetic energy, of a motion of the whole mechanism by its own length. Used as a scale of
+    errors."""
     return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
 
 
 def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticMotion:
-    """Return a copy of a quasi-static motion with the rigid velocities that joints and user prescribe at its
-    present pose. They are multiplied by the square root of the share of loads that acts, since centrifugal forces
-    grow with the square."""
+    """Return a copy of a quasi-static ``motion`` of a ``problem`` with the rigid velocities that joints and
+    user prescribe at its present pose. They are multiplied by the square root of the share of loads that
+    acts, since centrifugal forces grow with the square."""
     velocity = np.sqrt(problem.share) * rigid_velocity(problem.system, motion.state, motion.at)
     state = replace(motion.state, velocity=velocity)
     motions = RigidMotions.of(problem.system, state)
@@ -416,8 +419,8 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 
 
 def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
-    """Return a quasi-static motion after one step of Newton's method, which changes its pose, rigid accelerations
-    and multipliers by the parts of ``step``."""
+    """Return a quasi-static ``motion`` of a ``problem`` (bodies and loads) after one Newton iteration. It
+    changes the pose, rigid accelerations and multipliers by the parts of ``step``."""
     moved, last = len(motion.acceleration), len(step) - len(problem.rows)
     middle = moved + len(motion.rigid)
     change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]
@@ -432,8 +435,9 @@ def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> Quasi
 
 
 def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], Array]:
-    """Return a function that solves the linearized equations of a quasi-static motion: from a right side it returns
-    the changes of pose, rigid accelerations, pose multipliers and negative joint multipliers, concatenated.
+    """Return a function that solves the linearized equations of a ``problem`` (bodies, loads, stiffness) at a
+    quasi-static motion: from a right side it returns the changes of pose, rigid accelerations, pose
+    multipliers and negative joint multipliers, concatenated.
 
     Args:
         problem: what is solved, with the stiffness there.
@@ -457,8 +461,9 @@ def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], A
 
 
 def _rate(system: System, state: State, at: Instants) -> float:
-    """Return a scale of the equations of a quasi-static motion: the square of the rate at which loads and
-    velocities would move the mechanism by its own length [1/s^2], or 1 if nothing acts and nothing moves."""
+    """Return a scale of the equations of a quasi-static motion of a system from a state: the square of the
+    rate at which loads and velocities would move the mechanism by its own length [1/s^2], or 1 if nothing
+    acts and nothing moves. ``at`` is the state as an instant."""
     root = np.sqrt(system.small_mass(state, at).diagonal())
     pull, motion = np.linalg.norm(applied_forces(system, state, at) / root), np.linalg.norm(root * state.velocity)
     extent = _motion_scale(system)
@@ -470,8 +475,9 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
 
 
 def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matrix:
-    """Return the derivative of the force balance of all bodies (elastic, inertial, applied and constraint forces)
-    with respect to the pose and elastic coordinates. Velocities are constant; the result has the shape (velocities,
+    """Return the derivative of the force balance of all bodies of a system at a quasi-static ``motion`` with
+    respect to the pose and elastic coordinates. The balance has elastic, inertial, applied and constraint
+    forces. Of the loads a ``share`` acts. Velocities are constant; the result has the shape (velocities,
     velocities)."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):

@@ -154,7 +154,7 @@ class RecordedRun:
         return found
 
     def body_index(self, target: PlacedBody | Attachment, argument: str = "body") -> int:
-        """Return the index in the system of a body, or of the body that an attachment point belongs to.
+        """Return the index in the system of ``target``: a body, or an attachment point, whose body counts.
         ``argument`` is the name of the user's argument in error messages.
 
         A handle of another model is accepted where name and data agree, so that a script that
@@ -177,8 +177,9 @@ class RecordedRun:
         raise ModelError(f"{argument}: {placed.name!r} is not a body of this model; it has: {names}")
 
     def port_in_run(self, port: Port, argument: str = "attachment") -> Port:
-        """Return the port (attachment of a body or point of the ground) as one of the bodies of this recorded run.
-        A port on the equally named body of another copy of the model is converted.
+        """Return the port (attachment of a body or point of the ground) as one of the bodies of this recorded
+        run. A port on the equally named body of another copy of the model is converted. ``argument`` is the
+        name of the user's argument in error messages.
 
         Raises:
             ModelError: the body is not in the model, or no joint of the model uses the frame.
@@ -350,8 +351,10 @@ def body_rows(run: RecordedRun) -> list[BodyRows]:
 
 
 def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray) -> Array:
-    """Return the velocities that unit impulses of the constraints give to one body, shape (instants, velocities of
-    the body, rows): its inverse mass matrix times its transposed constraint matrix. ``body`` is its index."""
+    """Return the velocities that unit impulses of the constraints give to body number ``body`` of a run,
+    shape (instants, velocities of the body, rows). They are its inverse mass matrix times its transposed
+    constraint matrix, ``constraint``. ``columns`` are the velocities of the body to which the columns of this
+    matrix belong."""
     width = run.system.bodies[body].data.velocity_count
     if body < run.system.layout.frames:
         right = np.zeros((run.count, width, constraint.shape[1]))
@@ -365,9 +368,9 @@ def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray)
 
 
 def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
-    """Return the inverse effective mass matrix G M^-1 G^T of all constraints at all instants as an array, shape
-    (instants, rows, rows). With constraint matrix G and mass matrix M, it is the sum of the contributions of the
-    bodies."""
+    """Return the inverse effective mass matrix G M^-1 G^T of all constraints at all ``instants`` as an array,
+    shape (instants, rows, rows). With constraint matrix G and mass matrix M, it is the sum of the
+    contributions of the bodies (``parts``)."""
     total = np.zeros((instants, rows, rows))
     for part in parts:
         total[:, part.rows[:, None], part.rows] += part.schur
@@ -375,9 +378,9 @@ def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
 
 
 def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> sparse.csc_array:
-    """Return the inverse effective mass matrix G M^-1 G^T of all constraints at one instant as a sparse matrix,
-    shape (rows, rows). With constraint matrix G and mass matrix M, it is the sum of the contributions of the
-    bodies."""
+    """Return the inverse effective mass matrix G M^-1 G^T of all constraints at one instant as a sparse
+    matrix, shape (rows, rows). With constraint matrix G and mass matrix M, it is the sum of the contributions
+    of the bodies (``parts``)."""
     indices = [np.array(np.meshgrid(p.rows, p.rows, indexing="ij")).reshape(2, -1) for p in parts]
     values = np.concatenate([part.schur[instant].ravel() for part in parts])
     row, column = np.concatenate(indices, axis=1)
@@ -395,9 +398,9 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
 
 
 def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
-    """Return the impulses on the constraints, shape (instants, rows), that would remove the rates ``gap`` at which
-    recorded velocities open the joints. For redundant constraints, which have many solutions, they are one of
-    them."""
+    """Return the impulses on the constraints, shape (instants, rows), that would remove the rates ``gap`` at
+    which recorded velocities open the joints. ``parts`` are the constraint matrices of the bodies. For
+    redundant constraints (``is_redundant``), which have many solutions, they are one of them."""
     instants, rows = gap.shape
     if rows > DENSE_ROWS:
         return np.stack([_sparse_impulses(parts, gap, t, is_redundant) for t in range(instants)])
@@ -456,8 +459,9 @@ def _of_phase(run: RecordedRun) -> Array:
 
 
 def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
-    """Remove from weighted multipliers (constraint forces) at all instants, shape (instants, rows), the part that
-    has no effect on the bodies. Redundant constraints have such parts; the rest is returned."""
+    """Remove from weighted multipliers (``forces`` of constraints) at all instants of a run, shape (instants,
+    rows), the part that has no effect on the bodies. Redundant constraints have such parts; the rest is
+    returned. ``lengths`` are the weights, shape (rows,)."""
     parts = body_rows(run)
     count = len(lengths)
     if count > DENSE_ROWS:

@@ -112,8 +112,8 @@ class RecordedStates:
         return known.rows(slice(1, -1)) if len(self.time) > 2 else self
 
     def rows(self, rows: slice | IntArray) -> Self:
-        """Return this recording of states and energies at the chosen instants only. A slice makes views of the
-        arrays, not copies."""
+        """Return this recording of states and energies at the chosen instants (``rows``) only. A slice makes
+        views of the arrays, not copies."""
         arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAYS}
         return type(self)(**arrays, work_names=self.work_names)
 
@@ -149,8 +149,8 @@ class LateRecording(RecordedStates):
     _late: tuple[RecordedStates, Mapping[int, LateReactions]]
 
     def __getattr__(self, name: str) -> Array:
-        """Compute the missing multipliers and element forces of all recorded instants when the attribute
-        ``multipliers`` or ``forces`` is first read; return the requested one."""
+        """Compute the missing multipliers and element forces of all recorded instants when the attribute of
+        this ``name``, ``multipliers`` or ``forces`` is first read; return the requested one."""
         if name not in LATE or "_late" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         known, late = self.__dict__.pop("_late")

@@ -27,8 +27,8 @@ from phlexible.state.system import System
 
 
 def smallest_multipliers_at(system: System, state: State, multipliers: Array) -> Array:
-    """Return the smallest multipliers (constraint forces), shape (rows,), that exert the same generalized forces on
-    the bodies in a state as the given ones. They differ where constraints are redundant."""
+    """Return the smallest multipliers (constraint forces) with the same generalized forces in a state of a
+    system as the given ``multipliers``, shape (rows,). They differ where constraints are redundant."""
     matrix = system.rows.matrix(system.at(state))
     metric = sparse.diags_array(system.gap_lengths**2).tocsr()
     return smallest_solution(metric, sparse.csr_array(matrix.T), matrix.T @ multipliers)
@@ -76,8 +76,9 @@ class Redundancy:
 
 
 def redundancies(system: System, state: State, at: Instants | None = None) -> list[Redundancy]:
-    """Find the redundant scalar constraints of a system in a state: return one ``Redundancy`` for each constraint
-    whose gradient is a linear combination of the others, such that the remaining ones are linearly independent.
+    """Find the redundant scalar constraints of a system in a state: return one ``Redundancy`` for each
+    constraint whose gradient is a linear combination of the others, such that the remaining ones are linearly
+    independent. ``at`` is the state as an instant, if it is known already.
 
     Args:
         at: the state as an instant, where its frames are known as numbers only.
@@ -127,8 +128,9 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
 
 
 def independent_rows(system: System, state: State, at: Instants | None = None) -> IntArray:
-    """Return the indices, ascending, of scalar constraints of a system whose gradients are linearly independent in
-    a state and span those of all constraints: all but the redundant ones.
+    """Return the indices, ascending, of scalar constraints of a system whose gradients are linearly
+    independent in a state and span those of all constraints: all but the redundant ones. ``at`` is the state
+    as an instant, if it is known already.
 
     Args:
         system: system with the constraints.
@@ -140,9 +142,10 @@ def independent_rows(system: System, state: State, at: Instants | None = None) -
 
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
-    """Return one dense block of the constraint matrix for each body (or node) that constraints act on, in the
-    metric of its kinetic energy. The blocks are scaled such that each constraint has length 1 over all blocks. The
-    original lengths come with them, shape (rows,)."""
+    """Return one dense block of the constraint matrix of a system in a state for each body that constraints
+    act on. A node of a string or soft body counts as a body. The blocks are in the metric of its kinetic
+    energy and scaled such that each constraint has length 1 over all blocks. The original lengths come with
+    them, shape (rows,). ``at`` is the state as an instant."""
     layout = system.layout
     matrix = system.rows.small_matrix(at)
     if not isinstance(matrix, np.ndarray):
@@ -190,8 +193,9 @@ def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Arra
 
 
 def _are_few_and_independent(system: System, state: State, at: Instants) -> bool:
-    """Return whether a system has so few constraints that a dense matrix can be used, and are clearly linearly
-    independent in a state. False means that a closer look is needed."""
+    """Return whether a system has so few constraints that a dense matrix can be used, and are clearly
+    linearly independent in a state. False means that a closer look is needed. ``at`` is the state as an
+    instant."""
     matrix = system.rows.small_matrix(at)
     if not (isinstance(matrix, np.ndarray) and is_small(len(matrix))):
         return False
@@ -202,9 +206,9 @@ def _are_few_and_independent(system: System, state: State, at: Instants) -> bool
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:
-    """Return whether ``count`` scalar constraints are clearly linearly independent, judged by the least eigenvalue
-    of their inverse effective mass matrix. It is assembled from the blocks of all bodies. False means that a closer
-    look is needed.
+    """Return whether ``count`` scalar constraints are clearly linearly independent, judged by the least
+    eigenvalue of their inverse effective mass matrix. It is assembled from the blocks of all bodies
+    (``fronts``). False means that a closer look is needed.
 
     Then, as mostly, nothing has to be eliminated joint by joint.
     """
@@ -217,8 +221,9 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
 
 
 def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
-    """Return whether many scalar constraints are clearly linearly independent, judged by the least eigenvalue of
-    their sparse inverse effective mass matrix. False means that a closer look is needed."""
+    """Return whether many scalar constraints (``count``) are clearly linearly independent, judged by the
+    least eigenvalue of their sparse inverse effective mass matrix. It is assembled from the blocks of all
+    bodies (``fronts``). False means that a closer look is needed."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     blocks = [(front.columns, front.block.T @ front.block) for front in fronts]
@@ -238,8 +243,9 @@ def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
 
 
 def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[IntArray, Array]]:
-    """Return one block of the constraint matrix for each node of a string or soft body that joints act on: pairs of
-    constraint indices and entries, shape (dimension, constraints), divided by the root of the node's mass.
+    """Return one block of the constraint matrix for each node of a string or soft ``body`` that joints act
+    on: pairs of constraint indices and entries, shape (dimension, constraints), divided by the root of the
+    node's mass. The body's columns in ``matrix`` begin at ``first``.
 
     Columns and block as of the other bodies; together they would be as wide as the joints on a string.
     """
@@ -254,14 +260,14 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
 
 
 def _joint_count(fronts: set[_Front]) -> int:
-    """Return how many joints the elimination of a joint would connect at most: the sum of the numbers of joints
-    over the matrix blocks that involve it. Joints with small counts are eliminated first."""
+    """Return how many joints the elimination of a joint would connect at most: the sum of the numbers of
+    joints over the matrix blocks (``fronts``) that involve it. Joints with small counts are eliminated first."""
     return sum(len(front.joints) for front in fronts)
 
 
 def _merge(fronts: set[_Front], first: IntArray) -> _Front:
-    """Merge several matrix blocks of the elimination into one that has the rows of all and the union of their
-    columns. The first columns are the scalar constraints ``own`` that are eliminated next."""
+    """Merge several matrix blocks (``fronts``) of the elimination into one that has the rows of all and the
+    union of their columns. The first columns are the scalar constraints ``first`` that are eliminated next."""
     others = np.unique(np.concatenate([first[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([first, np.setdiff1d(others, first)])
     place = {int(column): index for index, column in enumerate(columns)}
@@ -285,8 +291,10 @@ def _triangle(block: Array, count: int) -> Array:
 def _combination(
     eliminated: list[tuple[IntArray, IntArray, Array]], rows: IntArray, triangle: Array, short: int
 ) -> dict[int, float]:
-    """Return the coefficients, by index of the constraint, of the linear combination of scaled constraint gradients
-    that vanishes. The redundant constraint ``rows[short]`` has the coefficient 1."""
+    """Return the coefficients, by index of the constraint, of the linear combination of scaled constraint
+    gradients that vanishes. ``eliminated`` are the constraints and blocks of earlier eliminations,
+    ``triangle`` is the triangular factor of the last. The redundant constraint ``rows[short]`` has the
+    coefficient 1."""
     known = {int(rows[short]): 1.0}
     before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
     known.update({int(row): float(value) for row, value in zip(rows[:short], before, strict=True)})
@@ -318,8 +326,9 @@ MOST_NAMED = 12
 
 
 def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
-    """Return whether constraints of a system are redundant in a state. If so, emit a ``RedundancyWarning`` that
-    names the joints, and raise an error if the joints contradict each other.
+    """Return whether constraints of a system are redundant in a state. If so, emit a ``RedundancyWarning``
+    that names the joints, and raise an error if the joints contradict each other. ``at`` is the state as an
+    instant, if it is known already.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones
     (``smallest_multipliers_at``).
@@ -340,16 +349,17 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
 
 
 def redundancy_text(system: System, state: State, redundant: list[Redundancy], at: Instants | None = None) -> str:
-    """Return a warning text with the names of redundant joints, followed by advice on joints whose axes other
-    joints lock unintentionally."""
+    """Return a warning text with the names of ``redundant`` joints of a system in a state. Advice on joints
+    whose axes other joints lock unintentionally follows. ``at`` is the state as an instant, if it is known
+    already."""
     numbers = sorted({number for redundancy in redundant for number in redundancy.joints})
     locked = locked_joints(system, state, system.at(state) if at is None else at, numbers)
     return f"{_message(system, redundant)}; {locked_joint_text(locked)}" if locked else _message(system, redundant)
 
 
 def _refuse_contradiction(system: System, state: State, redundant: list[Redundancy]) -> None:
-    """Raise a ``RedundancyError`` if redundant constraints demand contradicting accelerations in a state, so that
-    no motion can continue from it."""
+    """Raise a ``RedundancyError`` if ``redundant`` constraints of a system demand contradicting accelerations
+    in a state, so that no motion can continue from it."""
     size = system.gap_lengths
     change = system.rows.accelerations(system.at(state))[0] / size
     scale = max(float(np.abs(change).max()), _rate(system, state) ** 2)
@@ -368,8 +378,8 @@ def _refuse_contradiction(system: System, state: State, redundant: list[Redundan
 
 
 def _rate(system: System, state: State) -> float:
-    """Return a characteristic rate of the velocities of a state: the larger of the largest angular velocity and the
-    largest translational velocity over a body length [1/s]."""
+    """Return a characteristic rate of the velocities of a state of a system: the larger of the largest
+    angular velocity and the largest translational velocity over a body length [1/s]."""
     layout = system.layout
     spins = state.velocity[layout.spin[2]]
     linear = state.velocity[layout.linear]
@@ -406,8 +416,9 @@ TAKEN_ON = 1e-2  # share of given rates along the combination of rows that is cl
 
 
 def dead_centre_text(system: System, state: State, weights: Array) -> str:
-    """Return a clause for the error message of a failed step if the mechanism is near a dead centre (singular
-    configuration) or a bifurcation. The clause names the joints involved; otherwise it is an empty text.
+    """Return a clause for an error message if a system in a state, where a time step failed, is near a dead
+    centre or bifurcation. A dead centre is a singular configuration. ``weights`` make velocities comparable,
+    shape (velocities,). The clause names the joints involved; otherwise it is an empty text.
 
     Args:
         system: system that has only the constraints that hold.
@@ -444,9 +455,9 @@ def dead_centre_text(system: System, state: State, weights: Array) -> str:
 
 
 def _can_go_two_ways(system: System, state: State, combination: Array, motions: Array) -> bool:
-    """Return whether a mechanism can continue from a pose in two directions (bifurcation). This is so where the
-    second derivative of a linear combination of constraints, whose gradient vanishes, has both signs over the free
-    motions.
+    """Return whether a system can continue from the pose of ``state`` in two directions (bifurcation). This
+    is so where the second derivative of a linear ``combination`` of constraints, whose gradient vanishes, has
+    both signs over the free motions.
 
     Paths through a pose with lambda.G = 0 have velocities nu with G nu = 0 and lambda.(d2g/dt2) = 0, both at
     dnu/dt = 0: two ways where this quadratic form has both signs, none where it has one. Where something moves as

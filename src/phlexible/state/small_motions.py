@@ -17,9 +17,9 @@ from phlexible.state.system import System
 
 
 def displaced(system: System, state: State, change: Array) -> State:
-    """Return a copy of a state whose pose is changed by a small motion in the layout of the velocities, shape
-    (velocities,): translations in world axes and elastic coordinates are added, rotation vectors in body axes are
-    applied. Velocities stay the same.
+    """Return a copy of a state of a system whose pose is changed by a small motion. The motion, ``change``,
+    is in the layout of the velocities, shape (velocities,). Translations in world axes and elastic
+    coordinates are added, rotation vectors in body axes are applied. Velocities stay the same.
 
     Args:
         change: (dx, dtheta, deta) of every carrier in the places of nu, flat.
@@ -41,9 +41,9 @@ def displaced(system: System, state: State, change: Array) -> State:
 
 
 def velocity_between(system: System, start: State, end: State) -> Array:
-    """Return the velocities, shape (velocities,), at the end of a time step of one second that begins at rest. They
-    are twice the displacements from the pose of ``start`` to that of ``end``, by the step of the conserving scheme
-    (4.1)."""
+    """Return the velocities of a system, shape (velocities,), at the end of a time step of one second that
+    begins at rest. They are twice the displacements from the pose of ``start`` to that of ``end``, by the
+    formula of the conserving scheme (4.1)."""
     layout, velocity = system.layout, np.zeros_like(start.velocity)
     velocity[layout.linear] = 2 * (end.position - start.position)[:, : system.dimension]
     velocity[layout.elastic_rate] = 2 * (end.eta - start.eta)
@@ -61,9 +61,10 @@ def velocity_between(system: System, start: State, end: State) -> Array:
 
 
 def centring_matrix(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
-    """Return the sparse matrix, shape (velocities, velocities), that converts small motions of floating bodies
-    about a state from reference points to centres of mass. It changes the translations of the reference points to
-    those of the centres of mass. Both are in body axes; rotations and elastic coordinates are unchanged.
+    """Return the sparse matrix that converts small motions of floating bodies of a system about a state from
+    reference points to centres of mass. It has the shape (velocities, velocities). Only ``bodies`` with these
+    numbers are converted (None: all). It changes the translations of the reference points to those of the
+    centres of mass. Both are in body axes; rotations and elastic coordinates are unchanged.
 
     Args:
         system: the mechanism.
@@ -84,9 +85,9 @@ def centring_matrix(system: System, state: State, bodies: Collection[int] | None
 
 
 def world_matrix(system: System, state: State) -> sparse.csr_array:
-    """Return the sparse matrix, shape (velocities, velocities), that converts the translations of floating bodies
-    in small motions from body axes to world axes. The motions are about a state. All other components are
-    unchanged."""
+    """Return the sparse matrix that converts the translations of floating bodies of a system in small motions
+    from body axes to world axes. It has the shape (velocities, velocities). The motions are about a state.
+    All other components are unchanged."""
     layout, d = system.layout, system.dimension
     size, own = int(layout.velocity[-1]), layout.linear[: layout.frames]
     turned = state.rotation[:, :d, :d]
@@ -106,15 +107,15 @@ def _from_triplets(entries: Sequence[tuple[IntArray, IntArray, Array]], size: in
 
 
 def size_of_motion(system: System, change: Array) -> float:
-    """Return a dimensionless size of a small motion, shape (velocities,): the larger of its largest displacement
-    over the length of the model, and its largest rotation [rad]."""
+    """Return a dimensionless size of a small motion of a system, ``change``, shape (velocities,): the larger
+    of its largest displacement over the length of the model, and its largest rotation [rad]."""
     move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
     return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
 
 
 def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
-    """Return bounds, shape (velocities,) [N, N m], on the residual forces that a force balance may have because
-    positions are rounded: stiffness times machine precision times the size of the coordinates.
+    """Return bounds, shape (velocities,) [N, N m], on the residual forces that a system in a state may have
+    because positions are rounded: stiffness times machine precision times the size of the coordinates.
 
     Args:
         system: mechanism in balance.

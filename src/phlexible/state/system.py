@@ -212,8 +212,8 @@ class System:
         return self.with_rows(np.array([own < 0 or is_locked[own] for own in self.row_switches], dtype=bool))
 
     def with_rows(self, holds: BoolArray) -> "Phase":
-        """Return a copy of this system that has only the scalar constraints chosen by a mask, shape (rows,). The
-        scalar constraints of one joint must be chosen together."""
+        """Return a copy of this system that has only the scalar constraints chosen by the mask ``holds``,
+        shape (rows,). The scalar constraints of one joint must be chosen together."""
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
@@ -235,13 +235,13 @@ class System:
         return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
 
     def functions(self, rows: Sequence[Bilinear]) -> FunctionSet:
-        """Convert symbolic scalar functions of points and directions (constraints, joint coordinates) to a
-        ``FunctionSet``, which evaluates them with the bodies of this system."""
+        """Convert symbolic scalar functions ``rows`` of points and directions (constraints, joint
+        coordinates) to a ``FunctionSet``, which evaluates them with the bodies of this system."""
         return function_set(rows, self.layout, self.resolver, self.paths)
 
     def vectors(self, vectors: Sequence[Vector]) -> VectorSet:
-        """Convert symbolic points and directions of bodies and ground to a ``VectorSet``, which evaluates them with
-        the bodies of this system. Points between two nodes of a string are not allowed."""
+        """Convert symbolic ``vectors`` (points and directions) of bodies and ground to a ``VectorSet``, which
+        evaluates them with the bodies of this system. Points between two nodes of a string are not allowed."""
         return VectorSet(tuple(self.resolver.resolve(vector) for vector in vectors), self.layout)
 
     def point(self, port: Port) -> "tuple[Array, VectorSet]":

@@ -89,9 +89,9 @@ class VectorResolver:
         ]
 
     def resolve(self, vector: Vector) -> CarriedVector:
-        """Convert a symbolic point or direction to numbers: the index of the body or node that carries it, its
-        undeformed value in body axes and its shape functions. Points between nodes of a string are not allowed; see
-        ``parts``."""
+        """Convert a symbolic ``vector`` (point or direction) to numbers: the index of the body or node that
+        carries it, its undeformed value in body axes and its shape functions. Points between nodes of a
+        string are not allowed; see ``parts``."""
         nothing = np.zeros((3, 0))
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             is_point, frame = isinstance(vector, PointOf), frame_of_vector(vector)
@@ -188,8 +188,9 @@ class VectorSet:
         return x
 
     def local(self, at: Instants) -> Array:
-        """Return those vectors of this set that are carried by floating bodies, with their elastic displacement, in
-        body axes, shape (instants, vectors, 3). Points are relative to the centre of mass."""
+        """Return those vectors of this set that are carried by floating bodies, with their elastic
+        displacement, in body axes, shape (instants, vectors, 3). Points are relative to the centre of mass.
+        ``at`` holds the state at one or more instants."""
         return at.once(self, "local", lambda: self._local(at))
 
     def _local(self, at: Instants) -> Array:
@@ -198,9 +199,10 @@ class VectorSet:
         return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the time derivatives of all k world vectors of this set in world axes, shape (instants, k, 3).
-        They are due to given velocities of the system, shape (instants, velocities), and the moving ground frames.
-        World vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return the time derivatives of all k world vectors of this set in world axes, shape (instants, k,
+        3). They are due to the given ``velocity`` of the system, shape (instants, velocities), and the moving
+        ground frames. World vectors are points of bodies, or directions fixed to them, in world axes. ``at``
+        holds the state at one or more instants."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)
@@ -211,8 +213,9 @@ class VectorSet:
         return result
 
     def generalized_forces(self, at: Instants, forces: Array) -> Array:
-        """Return the generalized forces, shape (instants, velocities), of given world forces on the k vectors of
-        this set, shape (instants, k, 3): the transposed Jacobian times the forces."""
+        """Return the generalized forces, shape (instants, velocities), of given world forces on the k vectors
+        of this set, shape (instants, k, 3): the transposed Jacobian times the forces. ``at`` holds the state
+        at one or more instants."""
         layout, own = self.layout, forces[:, self._on_frames]
         linear, spin = np.zeros((at.count, len(layout.linear), 3)), np.zeros((at.count, layout.frames, 3))
         turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
@@ -226,9 +229,10 @@ class VectorSet:
         return result
 
     def prescribed_rates(self, at: Instants) -> Array:
-        """Return the time derivatives that the k world vectors of this set have because ground frames move while
-        all bodies stand still: shape (instants, k, 3). They are zero for vectors of bodies. World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        """Return the time derivatives that the k world vectors of this set have because ground frames move
+        while all bodies stand still: shape (instants, k, 3). They are zero for vectors of bodies. World
+        vectors are points of bodies, or directions fixed to them, in world axes. ``at`` holds the state at
+        one or more instants."""
         result = np.zeros((at.count, len(self.vectors), 3))
         for k in self._on_moving:
             frame = self.vectors[k].frame
@@ -240,10 +244,10 @@ class VectorSet:
         return result
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of the k world vectors of this set in world axes if all velocities of
-        the system were constant. The result, shape (instants, k, 3), has centripetal and Coriolis terms, and
-        accelerations of ground frames. World vectors are points of bodies, or directions fixed to them, in world
-        axes."""
+        """Return the second time derivatives of the k world vectors of this set in world axes if all
+        velocities of the system were constant. The result, shape (instants, k, 3), has centripetal and
+        Coriolis terms, and accelerations of ground frames. World vectors are points of bodies, or directions
+        fixed to them, in world axes. ``at`` holds the state at one or more instants."""
         given = at.prescribed
         assert isinstance(given, PrescribedFunctions), "recordings hold no accelerations of frames"
         result = np.zeros((at.count, len(self.vectors), 3))
@@ -269,9 +273,9 @@ class VectorSet:
         return self._pattern.matrix(np.concatenate([np.ones(self._linear[0].size), turned.ravel()]))
 
     def lever_stiffness(self, at: Instants, forces: Array) -> Matrix:
-        """Return the derivative with respect to the pose of the generalized forces of constant world forces on the
-        vectors of this set. Forces have the shape (k, 3), the result (velocities, velocities). It comes from the
-        change of moment arms.
+        """Return the derivative with respect to the pose of the generalized forces of constant world forces
+        on the vectors of this set. Forces have the shape (k, 3), the result (velocities, velocities). It
+        comes from the change of moment arms. ``at`` is the state as an instant.
 
         For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
         ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3). An array where it is small.
@@ -386,9 +390,10 @@ def _coupled_pairs(spins: int, motions: int) -> IntArray:
 
 
 def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
-    """Split the flat velocities of a system, shape (instants, velocities), into translational and angular ones.
-    Return translational velocities of all c carriers (floating bodies, or nodes of other bodies), shape (instants,
-    c, 3), and angular velocities of all f floating bodies, shape (instants, f, 3)."""
+    """Split the flat velocities of a system, shape (instants, velocities), into translational and angular
+    ones, whose positions ``layout`` gives. Return translational velocities of all c carriers (floating
+    bodies, or nodes of other bodies), shape (instants, c, 3), and angular velocities of all f floating
+    bodies, shape (instants, f, 3)."""
     linear = np.zeros((len(velocity), len(layout.linear), 3))
     linear[:, :, : layout.linear.shape[1]] = velocity[:, layout.linear]
     spin = np.zeros((len(velocity), layout.frames, 3))

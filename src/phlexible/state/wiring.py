@@ -188,8 +188,9 @@ class Wiring:
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
         """Return the positions of the nonzero entries of the Jacobian of the scalar functions (the constraint
-        matrix) with respect to the velocities. With them come the weighted sums that compute them from nine source
-        values for each pair of a function and a moving vector.
+        matrix) with respect to the velocities. With them come the weighted sums that compute them from nine
+        source values for each pair of a function and a moving vector. ``set_of`` are the vectors with their
+        numbers.
 
         Args:
             set_of: the vectors with their numbers.
@@ -217,8 +218,9 @@ class Wiring:
         return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """List all products that add up to the Jacobian of the scalar functions (the constraint matrix) as four
-        index arrays: coefficient, source value, row and column.
+        """List all products that add up to the Jacobian of the scalar functions (the constraint matrix) as
+        four index arrays: coefficient, source value, row and column. ``layout`` says where the numbers of
+        each body are, ``shapes`` are the shape functions of vectors.
 
         Coefficients are 1, at place 0, and after it all numbers of the shapes.
         """
@@ -270,9 +272,10 @@ def _cached_wiring(*made_of: object) -> Wiring:
 
 
 def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_of: VectorSet) -> Wiring:
-    """Return the index structure of scalar functions of world vectors (which function consists of which difference
-    vectors, and these of which vectors). It comes from a cache if functions with the same structure were built
-    before. World vectors are points of bodies, or directions fixed to them, in world axes.
+    """Return the index structure of scalar ``functions`` of world vectors: which function consists of which
+    difference vectors (``chords``), and these of which vectors of ``set_of``. It comes from a cache if
+    functions with the same structure were built before. World vectors are points of bodies, or directions
+    fixed to them, in world axes.
 
     Args:
         chords, functions: attributes of ``Wiring``.
@@ -285,8 +288,8 @@ def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_o
 
 
 def total_weight(parts: Iterable[tuple[float, int]]) -> float:
-    """Return the sum of the weights of a difference vector, which is given by pairs (weight, index of a vector);
-    exactly zero if the sum is within round-off of zero."""
+    """Return the sum of the weights of a difference vector, which is given by its ``parts``, pairs (weight,
+    index of a vector); exactly zero if the sum is within round-off of zero."""
     weights = [weight for weight, _ in parts]
     total = sum(weights)
     return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total

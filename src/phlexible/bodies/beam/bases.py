@@ -58,7 +58,9 @@ LONG = 256
 
 def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia], is_sparse: bool) -> BeamBasis:
     """Return a basis of the elastic coordinates of a beam, matrix (mesh.size, n): the nodal displacements and
-    slopes that its frame conditions (clamped start, simple supports, mean axis) leave free.
+    slopes that its frame conditions (clamped start, simple supports, mean axis) leave free. ``mesh`` is the
+    finite element mesh. ``inertia`` returns the inertia of the beam, which defines the mean axis; long bases
+    are sparse if ``is_sparse``.
 
     Args:
         inertia: function that returns the inertia of the beam, which defines the mean axis.
@@ -79,8 +81,9 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia
 
 
 def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
-    """Convert deformations of a beam from the elastic coordinates of ``basis``, shape (m, k), to those of the frame
-    clamped at the start; shape (n, k). Each of the k columns is a deformation.
+    """Convert deformations of a beam from the elastic coordinates of ``basis``, shape (m, k), to those of the
+    frame clamped at the start; shape (n, k). Each of the k columns is a deformation. ``mesh`` is the finite
+    element mesh.
 
     A rigid motion of the beam is added, which brings its start back to the clamped position.
     """
@@ -100,8 +103,9 @@ def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[
 
 
 def _uncached_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
-    """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if it is one displacement or
-    rotation of one node, else ``other_unit``. The result is not cached."""
+    """Return the unit of each elastic coordinate of a beam (``columns`` of mesh coordinates) as text: "m" or
+    "rad" if it is one displacement or rotation of one node, else ``other_unit``. The result is not cached.
+    ``mesh`` is the finite element mesh."""
     entries = sparse.coo_array(columns)
     alone = np.bincount(entries.row, minlength=mesh.size)[entries.row] == 1
     result, is_angle = [other_unit] * columns.shape[1], mesh.is_angle()
@@ -171,8 +175,9 @@ class ReducedBasis:
 
 
 def independent_columns(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """Append to the columns of ``basis`` (n, ...) those of ``columns`` that are linearly independent of them and of
-    each other. Return the joined columns, shape (n, m).
+    """Append to the columns of ``basis`` (n, ...) those of ``columns`` that are linearly independent of them
+    and of each other. Return the joined columns, shape (n, m). Independence is measured in the energy metric
+    of ``stiffness``, shape (n, n).
 
     Independence is measured in the energy metric of ``stiffness`` (n, n), positive definite; the columns themselves
     are not changed.
@@ -249,8 +254,9 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
 
 
 def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
-    """Return groups of indices of beam coordinates between which neither mass nor stiffness matrix has entries.
-    Each group has bending in y, bending in z, torsion, or several of these."""
+    """Return groups of indices of beam coordinates between which neither mass nor stiffness matrix has
+    entries. ``families`` are the kinds of the coordinates. Each group has bending in y, bending in z,
+    torsion, or several of these."""
     groups: list[IntArray] = []
     for family in (Family.BENDING_Y, Family.BENDING_Z, Family.TORSION):
         members = np.flatnonzero(families == family)
@@ -265,15 +271,16 @@ def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list
 
 def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
     """Return whether a symmetric positive definite matrix has entries above round-off between two groups of
-    indices. They are compared with the diagonal."""
+    indices, ``one`` and ``other``. They are compared with the diagonal."""
     scale = np.sqrt(np.diag(matrix))
     block = np.abs(matrix[np.ix_(one, other)]) / np.outer(scale[one], scale[other])
     return bool(block.max() > COUPLED)
 
 
 def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
-    """Return the damping matrix C (n, n) with given modal damping ratios for the vibration modes of a mass and a
-    stiffness matrix (n, n): C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T.
+    """Return the damping matrix C (n, n) with given modal damping ratios for the vibration modes of a mass
+    and a stiffness matrix (n, n): C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T. A sequence of ratios does
+    not count the modes of the first ``axial`` coordinates.
 
     The matrix is full, unless all ratios are zero and M is sparse. A sequence of ratios does not count the modes of
     the first ``axial`` coordinates, which get its last value.
@@ -328,7 +335,8 @@ class Axial(StrEnum):
 
 def check_basis(columns: Array, strain: StrainEnergy) -> None:
     """Raise ``ParameterError`` if the columns of a user's reduced basis of a beam are unsuitable: linearly
-    dependent, or without the axial displacements that bending needs (membrane locking).
+    dependent, or without the axial displacements that bending needs (membrane locking). ``strain`` is the
+    strain energy in all coordinates.
 
     Args:
         columns: shape (n, k).
@@ -359,8 +367,9 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
 
 
 def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, kind: Axial) -> Array:
-    """Return a reduced basis of a beam completed by axial displacement shapes, so that bending does not stretch the
-    beam (no membrane locking); shape (n, m).
+    """Return a reduced basis of a beam (``columns``) completed by axial displacement shapes, so that bending
+    does not stretch the beam (no membrane locking); shape (n, m). ``strain`` is the strain energy in all
+    coordinates; ``kind`` says which axial coordinates are added.
 
     Args:
         columns: shape (n, k); their axial parts stay for ``CONDENSED``, and lie in the added span for ``ALL``.
@@ -395,7 +404,9 @@ def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
 
 def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
     """Return the Craig-Bampton basis of a beam for bending and torsion, shape (n, k): static shapes for unit
-    motions of both ends, then vibration modes with both ends clamped.
+    motions of both ends, then ``modes`` vibration modes with both ends clamped. ``mesh`` is the finite
+    element mesh. ``frame`` is the basis of the coordinates; ``mass`` and ``stiffness`` are matrices of the
+    free beam.
 
     R. R. Craig, M. C. C. Bampton, *Coupling of substructures for dynamic analyses*, AIAA Journal 6, 1968.
     Both are computed for the free beam and then transformed to the frame, so that the span is the same in every
@@ -432,8 +443,9 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
-    """Return the mean product of the slopes of two bending shapes over each element of a beam, for all pairs of
-    columns, shape (elements, pairs). Axial displacements have to follow these."""
+    """Return the mean product of the slopes of two bending shapes over each element of a beam, for all pairs
+    of columns, shape (elements, pairs). Axial displacements have to follow these. ``strain`` has these
+    slopes."""
     slopes = strain.squares @ columns
     count = len(strain.weights)
 

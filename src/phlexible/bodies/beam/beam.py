@@ -78,9 +78,8 @@ ROUND_OFF = 1e-9
 
 
 def _convert_modes(name: str, modes: object) -> int | ReducedBasis | None:
-    """Convert the option ``modes`` of a beam: None stays, arrays become a ``ReducedBasis``, numbers are checked to
-    be whole.
-    """
+    """Convert the option ``modes`` of a beam: None stays, arrays become a ``ReducedBasis``, numbers are
+    checked to be whole. ``name`` is that of the argument, for messages."""
     if modes is None or isinstance(modes, ReducedBasis):
         return modes
     if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
@@ -215,7 +214,8 @@ class Beam(Body):
         return (_shared if self.elements <= SHORT else Beam._discretized)(self, plane_or_space(dimension))
 
     def _discretized(self, dimension: int) -> FloatingBody:
-        """Return this beam as arrays, as ``discretize`` does, computed anew."""
+        """Return this beam as arrays, as ``discretize`` does, computed anew. ``dimension`` is that of the
+        model (1, 2 or 3)."""
         if self.modes is None:
             mesh, basis = self._coordinates(dimension, is_sparse=not self.damping_ratio)
             return self._assemble(mesh, basis.columns, self.damping_ratio)
@@ -245,8 +245,9 @@ class Beam(Body):
         return replace(self, frame=Frame.CANTILEVER if is_tangent else Frame.SIMPLY_SUPPORTED)
 
     def described_coordinates(self, columns: Array, resolved: Body, dimension: int) -> Array:
-        """Convert deformations from the elastic coordinates of the beam ``resolved``, whose frame is decided, to
-        those of this beam, both of shape (n, k). Each of the k columns is a deformation.
+        """Convert deformations from the elastic coordinates of the beam ``resolved``, whose frame is decided,
+        to those of this beam, both of shape (n, k). Each of the k columns is a deformation. ``dimension`` is
+        that of the model (1, 2 or 3).
 
         The result suits ``modes=``; coordinates of a beam with modes are returned as they are.
         """
@@ -255,8 +256,9 @@ class Beam(Body):
         return clamped_coordinates(columns, resolved._coordinates(dimension)[1], self._coordinates(dimension)[0])
 
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Return a Craig-Bampton basis for the argument ``modes=`` of this beam, shape (n, k): axial shapes, static
-        shapes for motions of the ends, then modes with clamped ends.
+        """Return a Craig-Bampton basis for the argument ``modes=`` of this beam, shape (n, k): axial shapes,
+        static shapes for motions of the ends, then ``modes`` modes with clamped ends. ``dimension`` is that
+        of the model (1, 2 or 3)..
 
         Args:
             modes: number of bending and torsion modes with both ends clamped.
@@ -276,8 +278,9 @@ class Beam(Body):
         return self.with_axial(craig_bampton_columns(mesh, basis, mass, stiffness, count), dimension, axial)
 
     def with_axial(self, basis: ArrayLike, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Complete a basis of bending shapes of this beam by axial shapes, so that bending does not stretch it (von
-        Karman strain would lock). Return all columns, shape (n, m).
+        """Complete a basis of bending shapes of this beam by axial shapes, so that bending does not stretch
+        it (von Karman strain would lock). Return all columns, shape (n, m). ``dimension`` is that of the
+        model (1, 2 or 3).
 
         Args:
             basis: shape (n, k), over the n coordinates that the beam has with ``modes=None``.
@@ -298,8 +301,8 @@ class Beam(Body):
         return with_axial_columns(columns, full.strain, members, kind)
 
     def split(self, parts: int, elements: int | None = None) -> "SplitBeam":
-        """Return this beam cut into equal parts, each with a body frame of its own, for large deflections: they
-        need to be small within each part only.
+        """Return this beam cut into equal parts, of ``elements`` elements each, each with a body frame of its
+        own, for large deflections: they need to be small within each part only.
 
         ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
         be small within each part only: the error falls with the number of parts.
@@ -322,7 +325,8 @@ class Beam(Body):
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """Return the surface that pictures draw for this beam: a tube or prism with the outline of its
-        cross-sections, which deforms with the elastic coordinates."""
+        cross-sections, which deforms with the elastic coordinates. ``data`` are the arrays of the body,
+        ``ports`` the positions of joints, shape (k, 3) [m]."""
         points = data.points
         assert isinstance(points, BeamPoints)
         count = int(np.clip(STATIONS * self.elements, *FEWEST_AND_MOST)) + 1
@@ -336,8 +340,9 @@ class Beam(Body):
         return tuple(np.linspace(0.0, self.length, self.elements + 1).tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements of this beam and the estimated memory [bytes] of a simulation with
-        it. Full matrices (modes, modal damping, mean-axis frame) need more."""
+        """Return the number of finite elements of this beam and the estimated memory [bytes] of a simulation
+        with it. Full matrices (modes, modal damping, mean-axis frame) need more. ``dimension`` is that of the
+        model (1, 2 or 3)."""
         coordinates = self.elements * (3 if dimension == 2 else 6)
         if self.frame is Frame.MEAN_AXIS or self.modes is not None or self.damping_ratio:
             return self.elements, MATRICES * np.dtype(float).itemsize * coordinates**2
@@ -348,8 +353,9 @@ class Beam(Body):
         return {"start": Start(), "end": End()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Return the stress states of the port-Hamiltonian model of this beam: section moments, torque and normal
-        force, discontinuous between elements or of Hermite type, as ``stress`` says."""
+        """Return the stress states of the port-Hamiltonian model of this beam: section moments, torque and
+        normal force, discontinuous between elements or of Hermite type, as ``stress`` says. ``data`` are the
+        arrays of the beam."""
         points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
         if StressContinuity(stress) is StressContinuity.HERMITE:
@@ -357,8 +363,9 @@ class Beam(Body):
         return discontinuous_stress(self.element_forces(points), strain)
 
     def _part(self, number: int, count: int, elements: int, frame: Frame) -> "Beam":
-        """Return part ``number`` (from 0) of ``count`` equal parts of this beam as a beam. It has its piece of a
-        varying section and the lumped masses on it."""
+        """Return part ``number`` (from 0) of ``count`` equal parts of this beam as a beam. It has its piece
+        of a varying section and the lumped masses on it. It has ``elements`` elements and the ``frame`` of
+        this kind."""
         length, section = self.length / count, self._section
         start = number * length
         if isinstance(section, VaryingSection):
@@ -376,15 +383,16 @@ class Beam(Body):
         return beam_inertia(mesh, self._section, self.material, self.masses, self.rotary_inertia)
 
     def _coordinates(self, dimension: int, is_sparse: bool = False) -> tuple[BeamMesh, BeamBasis]:
-        """Return the finite element mesh of this beam, and the basis that maps all elastic coordinates in its frame
-        to mesh coordinates. The basis is a sparse matrix on request (``is_sparse``)."""
+        """Return the finite element mesh of this beam, and the basis that maps all elastic coordinates in its
+        frame to mesh coordinates. The basis is a sparse matrix on request (``is_sparse``). ``dimension`` is
+        that of the model (1, 2 or 3)."""
         plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
         return mesh, frame_basis(Frame(self.frame), mesh, self._inertia, is_sparse)
 
     def _checked_columns(self, basis: ReducedBasis, dimension: int) -> Array:
-        """Return the columns of a user's reduced basis, shape (n, k). Raise ``ParameterError`` unless n is the
-        number of elastic coordinates of this beam."""
+        """Return the columns of a user's reduced basis, shape (n, k). Raise ``ParameterError`` unless n is
+        the number of elastic coordinates of this beam. ``dimension`` is that of the model (1, 2 or 3)."""
         size = len(self._coordinates(dimension)[1].families)
         if len(basis.array) != size:
             raise ParameterError(
@@ -423,7 +431,8 @@ equal beams, since descriptions and arrays never change; the last 64 are stored.
 
 @lru_cache(CACHED_COUNT)
 def _shared(beam: Beam, dimension: int) -> FloatingBody:
-    """Return the arrays of a short beam, which are read-only, since models with equal beams share them."""
+    """Return the arrays of a short beam, which are read-only, since models with equal beams share them.
+    ``dimension`` is that of the model (1, 2 or 3)."""
     body = beam._discretized(dimension)
     for record in (body, body.strain, body.points):
         make_arrays_read_only(record)
@@ -465,8 +474,8 @@ class SplitBeam:
         return self.count * self.part.length
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements in all parts of this split beam, and the estimated memory [bytes] of
-        a simulation with it."""
+        """Return the number of finite elements in all parts of this split beam, and the estimated memory
+        [bytes] of a simulation with it. ``dimension`` is that of the model (1, 2 or 3)."""
         elements, needed = self.part.memory(dimension)
         return self.count * elements, self.count * needed
 

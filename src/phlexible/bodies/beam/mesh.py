@@ -39,8 +39,8 @@ ROUND_OFF = 1e-12
 
 
 def _convert_inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
-    """Convert the moments of inertia of a lumped mass on a beam, passed by the user, to three about x, y, z [kg
-    m2]. One number J gives (J/2, J/2, J)."""
+    """Convert the moments of inertia of a lumped mass on a beam, ``value`` passed by the user, to three about
+    x, y, z [kg m2]. One number J gives (J/2, J/2, J). ``name`` is that of the argument, for messages."""
     inertia = numbers(name, value, "one or three moments of inertia [kg m2]")
     if inertia.ndim == 0:
         inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
@@ -299,8 +299,8 @@ class BeamMesh:
         return self._uncached_fields(x, basis)
 
     def _uncached_fields(self, x: Array, basis: Matrix) -> BeamFields:
-        """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of each
-        of n coordinates. The cache is not used."""
+        """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of
+        each of n coordinates. These are the columns of ``basis``. The cache is not used."""
         element, s = self.locate_elements(x)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
@@ -320,9 +320,9 @@ class BeamMesh:
     def _bending(
         self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Matrix
     ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
-        """Return five fields of bending in one plane of this beam, each (k, n): deflection, slope, rotation of the
-        section, curvature and shear strain at k points, per unit of n coordinates. ``element`` and ``s`` say where
-        the points are."""
+        """Return five fields of bending in one plane of this beam, each (k, n): deflection, slope, rotation
+        of the section, curvature and shear strain at k points, per unit of n coordinates, the columns of
+        ``basis``. ``components`` are those of the nodes; ``element`` and ``s`` say where the points are."""
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
@@ -341,8 +341,8 @@ class BeamMesh:
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
         """Return, per unit of n coordinates, the field that the given components of the nodes of this beam
-        interpolate at k points, shape (k, n). ``local`` has the element's shape functions there, shape (k, 2 *
-        components).
+        interpolate at k points, shape (k, n). ``local`` has the element's shape functions there, shape (k, 2
+        * components). The coordinates are the columns of ``basis``.
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
@@ -352,15 +352,15 @@ class BeamMesh:
         return self._interpolated(element, local, within, basis)
 
     def _inner(self, element: IntArray, local: Array, inner: tuple[Inner, ...], basis: Matrix) -> Matrix:
-        """Return, per unit of n coordinates, the field that inner coordinates (shear, twist) of the elements of
-        this beam interpolate at k points; shape (k, n). ``local`` has their shape functions there, shape (k,
-        coordinates)."""
+        """Return, per unit of n coordinates, the field that inner coordinates (shear, twist) of the elements
+        of this beam interpolate at k points; shape (k, n). ``local`` has their shape functions there, shape
+        (k, coordinates). The coordinates are the columns of ``basis``."""
         return self._interpolated(element, local, [self.node_size + each for each in inner], basis)
 
     def _interpolated(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
-        """Return a field of this beam at k points per unit of n elastic coordinates, shape (k, n). It is a sum of
-        shape functions ``local`` (k, c) times mesh coordinates, that of function j ``within[j]`` behind the first
-        one of the element."""
+        """Return a field of this beam at k points per unit of n elastic coordinates, shape (k, n). It is a
+        sum of shape functions ``local`` (k, c) times mesh coordinates, that of function j ``within[j]``
+        behind the first one of the element. The coordinates are the columns of ``basis``."""
         columns = self.stride * element[:, None] + np.array(within)
         if not isinstance(basis, np.ndarray):
             ends = np.arange(0, local.size + 1, local.shape[1])
@@ -431,15 +431,17 @@ def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
 
 def stiffness_at(section: AnySection, material: Material | None, theory: Theory, x: Array) -> Array:
     """Return the stiffness matrices of a beam's cross-sections at k positions x [m], shape (k, 6, 6): section
-    forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain. Shear entries are zero in Euler-Bernoulli theory."""
+    forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain. Shear entries are zero in Euler-Bernoulli theory.
+    ``material`` is that of a geometric section."""
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(_stiffness(section, material, theory), (len(x), 6, 6))
     return np.array([_stiffness(each, material, theory) for each in sections_at(section, x)])
 
 
 def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
-    """Return the mass moments of a beam's cross-sections at k positions x [m]: integrals of density times (1, y, z)
-    (1, y, z)^T over the area, shape (k, 3, 3) [kg/m, kg, kg m]."""
+    """Return the mass moments of a beam's cross-sections at k positions x [m]: integrals of density times (1,
+    y, z) (1, y, z)^T over the area, shape (k, 3, 3) [kg/m, kg, kg m]. ``material`` is that of a geometric
+    section."""
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(_section_moments(section, material), (len(x), 3, 3))
     return np.array([_section_moments(each, material) for each in sections_at(section, x)])
@@ -456,9 +458,9 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
-    """Raise ``ParameterError`` if the beam theory cannot represent a cross-section. In Euler-Bernoulli theory shear
-    must not be coupled with other strains, a mass centre off the axis needs rotary inertia, and other theories need
-    shear areas.
+    """Raise ``ParameterError`` if the beam theory cannot represent a cross-section. In Euler-Bernoulli theory
+    shear must not be coupled with other strains, a mass centre off the axis needs rotary inertia, and other
+    theories need shear areas. ``material`` is that of a geometric section.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
@@ -491,8 +493,9 @@ def _is_coupled(stiffness: Array) -> bool:
 
 
 def _stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
-    """Return the stiffness matrix of one cross-section of a beam, shape (6, 6): section forces (N, Q_y, Q_z, M_x,
-    M_y, M_z) per strain. Shear entries are zero in Euler-Bernoulli theory."""
+    """Return the stiffness matrix of one cross-section of a beam, shape (6, 6): section forces (N, Q_y, Q_z,
+    M_x, M_y, M_z) per strain. Shear entries are zero in Euler-Bernoulli theory. ``material`` is that of a
+    geometric section."""
     if isinstance(section, GeneralSection):
         return section.stiffness_matrix
     assert material is not None, "checked by the beam"
@@ -517,8 +520,8 @@ def _stiffness(section: UniformSection, material: Material | None, theory: Theor
 
 
 def _section_moments(section: UniformSection, material: Material | None) -> Array:
-    """Return the mass moments of one cross-section of a beam: integrals of density times (1, y, z) (1, y, z)^T over
-    its area, shape (3, 3) [kg/m, kg, kg m]."""
+    """Return the mass moments of one cross-section of a beam: integrals of density times (1, y, z) (1, y,
+    z)^T over its area, shape (3, 3) [kg/m, kg, kg m]. ``material`` is that of a geometric section."""
     if isinstance(section, GeneralSection):
         return section.moments
     assert material is not None, "checked by the beam"
@@ -568,8 +571,9 @@ def beam_inertia(
     masses: Sequence[LumpedMass],
     rotary_inertia: bool,
 ) -> BeamInertia:
-    """Return the mass of a beam as point masses with moments of inertia at quadrature points of its axis, followed
-    by its lumped masses.
+    """Return the mass of a beam as point masses with moments of inertia at quadrature points of its axis,
+    followed by its lumped masses. ``mesh`` is the finite element mesh. ``section`` and ``material`` are those
+    of the beam; sections have full moments of inertia only with ``rotary_inertia``.
 
     Without rotary inertia sections in the plane have none, and in space only spin about x.
     """
@@ -592,9 +596,10 @@ def beam_inertia(
 
 
 def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
-    """Return the mass integrals of a beam with n elastic coordinates: first moments S = int rho Psi (3, n + 1) [kg
-    m] and second moments W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1) [kg m2]. The columns of Psi are
-    position and shape functions.
+    """Return the mass integrals of a beam with n elastic coordinates: first moments S = int rho Psi (3, n +
+    1) [kg m] and second moments W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1) [kg m2]. The columns of
+    Psi are position and shape functions. ``mesh`` is the finite element mesh. ``basis`` has the coordinates
+    as columns; ``inertia`` is that of the sections.
 
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
@@ -619,8 +624,9 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
 
 
 def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
-    """Return linear and angular momentum of a straight beam per unit rate of each mesh coordinate, one row each:
-    shape (6, mesh.size) in space, (3, mesh.size) in the plane. They define the mean-axis frame.
+    """Return linear and angular momentum of a straight beam per unit rate of each mesh coordinate, one row
+    each: shape (6, mesh.size) in space, (3, mesh.size) in the plane. They define the mean-axis frame.
+    ``inertia`` is that of the sections.
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """
@@ -633,8 +639,9 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
 def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> Matrix:
     """Return the fields of a beam's axis that multiply 1, x, y and z in a displaced position, per unit of n
-    coordinates. The shape is (4 k, 3 (n + 1)) for k points: a block of rows for each of the four factors, a block
-    of columns for each direction."""
+    coordinates. The shape is (4 k, 3 (n + 1)) for k points: a block of rows for each of the four factors, a
+    block of columns for each direction. ``mesh`` is the finite element mesh. ``basis`` has the coordinates as
+    columns; ``inertia`` has the points."""
     at = mesh.fields(inertia.x, basis)
     tilt = inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))

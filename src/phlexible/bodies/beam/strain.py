@@ -83,8 +83,10 @@ class ElementForces:
         is_quadratic: bool,
         inner: Array | None = None,
     ) -> Array:
-        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of this beam at k positions x [m]. They are for
-        elastic coordinates eta (T, n) at T instants, shape (T, k, 6).
+        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of this beam at k positions x [m]. They are
+        for elastic coordinates eta (T, n) at T instants, shape (T, k, 6). With ``rates`` of eta and the
+        ``viscosity`` viscous stress is included, with ``inner`` (strains of Maxwell branches) viscoelastic
+        stress, and if ``is_quadratic`` the squares of slopes.
 
         Args:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
@@ -124,8 +126,9 @@ class ElementForces:
 
 
 def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
-    """Return the section forces of a beam's finite elements as functions of its elastic coordinates eta. The mesh
-    coordinates are ``basis @ eta``, basis (mesh.size, n)."""
+    """Return the section forces of a beam's finite elements as functions of its elastic coordinates eta. The
+    mesh coordinates are ``basis @ eta``, basis (mesh.size, n). ``section`` and ``material`` are those of the
+    beam."""
     present = section_strains(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
@@ -150,9 +153,9 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
-    """Return the stiffness matrix of each finite element of a beam for its s projected strains, shape (e, s, s). It
-    integrates stiffnesses of the cross-sections, ``sections`` (k, d, d), with functions ``phi`` (k, s) at k Gauss
-    points.
+    """Return the stiffness matrix of each finite element of a beam for its s projected strains, shape (e, s,
+    s). It integrates stiffnesses of the cross-sections, ``sections`` (k, d, d), with functions ``phi`` (k, s)
+    at k Gauss points. ``mesh`` is the finite element mesh. ``kinds`` are the kinds of the strains.
 
     The linear part of the stretch in the element is eliminated, since the constant normal force leaves it free
     (3.12): where bending or twist are coupled with stretch, a constant stretch would be too stiff.
@@ -196,8 +199,8 @@ class Strain(StrEnum):
 
 
 def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
-    """Return the strain energy of a beam as a function of its elastic coordinates, with linear or von Karman axial
-    strain. It follows from the strains and stiffnesses of its elements.
+    """Return the strain energy of a beam as a function of its elastic coordinates, with linear or von Karman
+    axial strain, as ``strain`` says. ``forces`` has the strains and stiffnesses of its elements.
 
     Linear: all of it in the stiffness. Von Karman: e_N holds the squares of the slopes, and the energy is
     ``S_NN (e_N + sum S_No e_o / S_NN)^2 / 2 + e_o.(S_oo - S_oN S_No / S_NN) e_o / 2``: one scalar strain an
@@ -265,8 +268,9 @@ COUPLED = 1e-12
 
 
 def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
-    """Return a space of stress states of a beam: the section forces of its elements, discontinuous between them.
-    When they are eliminated they give the displacement stiffness exactly.
+    """Return a space of stress states of a beam: the section forces of its elements, discontinuous between
+    them. When they are eliminated they give the displacement stiffness exactly. ``forces`` are these;
+    ``strain`` is the measure of axial strain.
 
     Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
     after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
@@ -296,7 +300,9 @@ def hermite_stress(
     mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None, strain: Strain
 ) -> StressSpace:
     """Return a space of stress states of a beam with continuous moments: nodal values [N m] and slopes [N] of
-    bending moments, nodal values of torque [N m] and normal force [N].
+    bending moments, nodal values of torque [N m] and normal force [N]. ``mesh`` is the finite element mesh.
+    ``basis`` has the coordinates as columns, ``section`` and ``material`` are those of the beam, ``strain``
+    is the measure of axial strain.
 
     Raises:
         ParameterError: a beam with shear, or sections that couple strains.
@@ -335,8 +341,8 @@ def hermite_stress(
 
 
 def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
-    """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node; bending
-    moments have a value and a slope at each node."""
+    """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node;
+    bending moments have a value and a slope at each node. ``mesh`` is the finite element mesh."""
     symbol, unit = SYMBOLS[kind]
     values = [StateBlock(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
     if kind not in (Measure.BEND_Y, Measure.BEND_Z):
@@ -347,12 +353,12 @@ def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
 
 def _hermite_functions(mesh: BeamMesh, x: Array) -> Array:
     """Return the cubic Hermite functions of all nodes of a beam at k positions x [m], values and slopes
-    alternating, shape (k, 2 nodes)."""
+    alternating, shape (k, 2 nodes). ``mesh`` is the finite element mesh."""
     columns = np.stack([mesh.at_nodes(c) for c in (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y)], axis=1)
     return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
 
 
 def _linear_functions(mesh: BeamMesh, x: Array) -> Array:
-    """Return the continuous, piecewise linear functions of all nodes of a beam at k positions x [m], shape (k,
-    nodes)."""
+    """Return the continuous, piecewise linear functions of all nodes of a beam at k positions x [m], shape
+    (k, nodes). ``mesh`` is the finite element mesh."""
     return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(NodeComponent.AXIAL)]

@@ -122,8 +122,8 @@ class _Scope:
 
 
 def read_abaqus_mesh(path: str) -> DeckMesh:
-    """Read the finite element mesh of an Abaqus or CalculiX input file, with its sets and surfaces. Each instance
-    of a part is moved to its position in the assembly.
+    """Read the finite element mesh of an Abaqus or CalculiX input file (``path``), with its sets and
+    surfaces. Each instance of a part is moved to its position in the assembly.
 
     Raises:
         ParameterError: nodes or elements that the deck only describes, or solids of other kinds.
@@ -255,8 +255,9 @@ class _Deck:
         number_of: dict[tuple[str, int], int],
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> None:
-        """Add the sets and surfaces of this Abaqus deck to a mesh, under the name "instance.name". A name that only
-        one instance has is added alone too."""
+        """Add the sets and surfaces of this Abaqus deck to a mesh, under the name "instance.name". ``scopes``
+        are parts and instances; ``number_of`` and ``where`` are the indices of their nodes and elements in
+        the mesh. A name that only one instance has is added alone too."""
         used = Counter(key for scope in scopes for key in scope.sets)
         solid = len(mesh.cells)
         for scope in scopes:
@@ -284,8 +285,9 @@ class _Deck:
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
     def _set_members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
-        """Yield instance name and number of each node or element in a set or surface of this Abaqus deck. Members
-        of other sets that it names are included."""
+        """Yield instance name and number of each node or element in a set or surface (``kind``, ``name``) of
+        this Abaqus deck. ``scope`` is the part or instance that has it. Members of other sets that it names
+        are included."""
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
         for block in scope.sets[kind, name]:
@@ -303,8 +305,9 @@ class _Deck:
                     yield from self._resolved_entries(inside, "NSET" if kind == "SURFACE" else kind, token)
 
     def _resolved_entries(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
-        """Yield instance name and number of the nodes or elements that one entry ``token`` in a set of this Abaqus
-        deck means: a number or a set's name, possibly after an instance's, "part-1.7"."""
+        """Yield instance name and number of the nodes or elements that one entry ``token`` in a set of this
+        Abaqus deck means: a number or a set's name, possibly after an instance's, "part-1.7". ``kind`` is
+        that of the set and ``scope`` the part or instance."""
         owner, dot, rest = token.rpartition(".")
         if dot and owner.casefold() in self._by_name:
             scope, token = self._by_name[owner.casefold()], rest
@@ -320,8 +323,9 @@ class _Deck:
         mesh: DeckMesh,
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> list[IntArray] | None:
-        """Return the vertices of the element faces in a surface of this Abaqus deck, in arrays (faces, vertices) of
-        equal numbers of vertices; None if some face cannot be resolved."""
+        """Return the vertices of the element faces in a surface of this Abaqus deck, in arrays (faces,
+        vertices) of equal numbers of vertices; None if some face cannot be resolved. ``key`` is the surface
+        in a ``scope`` (part or instance) of the deck, ``where`` has the indices of elements in the ``mesh``."""
         faces: dict[int, list[IntArray]] = {}
         for block in scope.sets[key]:
             inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)

@@ -12,8 +12,8 @@ from phlexible.errors import ParameterError
 
 
 def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
-    """Return the indices of the mesh points that a user chose, in the order of the choice: by numbers, by a
-    function of position, or by the name of a group.
+    """Return the indices of the mesh points that a user chose (``nodes``), in the order of the choice: by
+    numbers, by a function of position, or by the name of a group.
 
     Args:
         name: name of the choice in error messages.
@@ -30,8 +30,8 @@ def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, 
 
 
 def points_where(name: str, function: Callable[[Array], ArrayLike], positions: Array) -> IntArray:
-    """Return the indices of those of the positions (k, 3) [m] at which a user's function is True. It takes all
-    positions at once, as an array x (3, k).
+    """Return the indices of those of the positions (k, 3) [m] at which a user's function is True. It takes
+    all positions at once, as an array x (3, k). ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: the function fails, or returns anything but a truth value for each place.
@@ -51,8 +51,9 @@ def points_where(name: str, function: Callable[[Array], ArrayLike], positions: A
 
 
 def listed_points(name: str, nodes: Any, count: int, groups: Mapping[str, IntArray]) -> IntArray:
-    """Return the indices of mesh points that a user listed, or named by a group, as an array. Raise
-    ``ParameterError`` if there are none, or one that is not below ``count``.
+    """Return the indices of mesh points that a user listed, or named by a group (``nodes``), as an array.
+    Raise ``ParameterError`` if there are none, or one that is not below ``count``. ``name`` is that of the
+    argument, for messages.
 
     Raises:
         ParameterError: no list of whole numbers, a number that is none of a point, or no such group.

@@ -43,8 +43,9 @@ class StoredShapes:
 
     @classmethod
     def of(cls, model: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "StoredShapes":
-        """Return the results of a finite element model's reduction as arrays that can be stored in a file: shapes,
-        frequencies, interface motions, geometric stiffness. Its equations are left out."""
+        """Return the results of a finite element model's reduction as arrays that can be stored in a file:
+        shapes, frequencies, interface motions, ``geometric`` stiffness, ``unrelaxed`` strains. Its equations
+        are left out."""
         n = model.shapes.shape[1]
         return cls(
             model.shapes,

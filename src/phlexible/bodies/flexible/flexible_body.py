@@ -128,8 +128,13 @@ class FlexibleBody(Body):
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
-        """Return an elastic body made from a finite element mesh: of triangles or quadrilaterals for a plane body
-        or a plate, of tetrahedra or hexahedra for a solid. The mesh is reduced to a few displacement shapes.
+        """Return an elastic body made from a finite element mesh: of triangles or quadrilaterals for a plane
+        body or a plate, of tetrahedra or hexahedra for a solid. It is reduced to a few displacement shapes:
+        responses to loads on the ``interfaces`` (of ``moments`` and inertia, ``inertial_shapes``, too; with
+        ``modal_derivatives`` of second order) and the lowest ``modes``. ``material``, ``thickness``,
+        ``plane`` and ``theory`` describe the solid, ``order`` and ``element`` the elements, ``frame`` the
+        body frame, ``strain`` the measure of strain; ``damping_ratio`` is that of the shapes. ``scale`` is
+        the unit of length of the mesh [m], ``color`` is for pictures, ``cache`` a folder for results.
 
         It retains the static responses to unit forces and moments on the interfaces, those to the inertial loads of
         an accelerated and spinning frame, and the lowest modes.
@@ -240,8 +245,13 @@ class FlexibleBody(Body):
         inertial_shapes: bool = True,
         color: str | None = None,
     ) -> Self:
-        """Return an elastic body made from the mass and stiffness matrices of a finite element program, without
-        supports. It is reduced to a few displacement shapes; ``read_matrices`` reads such files.
+        """Return an elastic body made from the ``mass`` and ``stiffness`` matrices of a finite element
+        program, without supports. It is reduced to a few displacement shapes: responses to loads on the
+        ``interfaces`` (and to ``moments`` and inertia, ``inertial_shapes``) and the lowest ``modes``.
+        ``nodes`` are positions [m]; ``modal`` counts modal coordinates behind their unknowns. ``frame`` is
+        the body frame; ``damping``, ``damping_ratio``, ``viscosity`` and ``relaxation`` say how it loses
+        energy, and ``geometric_stiffness`` is that of its stresses. ``color`` is for pictures;
+        ``read_matrices`` reads such files.
 
         Without a mesh there is no strain: it is linear unless geometric stiffness matrices are given.
 
@@ -332,8 +342,9 @@ class FlexibleBody(Body):
         return self.data
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this body: the surface of its mesh, or lines between its interfaces if it
-        was made from matrices."""
+        """Return what pictures draw for this body: the surface of its mesh, or lines between its interfaces
+        if it was made from matrices. ``data`` are the arrays of the body, ``ports`` the positions of joints,
+        shape (k, 3) [m]."""
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
@@ -395,8 +406,9 @@ def _body_of_mesh(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
-    """Return the arrays of a floating body made from a plane or solid mesh, and its retained displacement shapes.
-    These are read from the cache folder or computed."""
+    """Return the arrays of a floating body made from a plane or solid ``mesh``, and its retained displacement
+    shapes. ``materials`` are the elastic constants of the elements. ``interfaces`` are the regions on which
+    joints and loads act. ``choice`` are the user's options. These are read from the cache folder or computed."""
     d = mesh.dimension
     nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
     is_linear = choice.strain is MeshStrain.LINEAR
@@ -443,7 +455,7 @@ def _checked_order(order: int) -> int:
 
 def _checked_thickness(thickness: float | None, dimension: int) -> float:
     """Return the thickness [m] of a plane mesh that a user passed, or 1.0 for a solid mesh. Raise
-    ``ParameterError`` if it is missing or does not apply."""
+    ``ParameterError`` if it is missing or does not apply. ``dimension`` is that of the model (1, 2 or 3)."""
     if dimension == 3:
         if thickness is not None:
             raise ParameterError(f"thickness is that of a plane mesh; this mesh is solid, got {thickness!r}")
@@ -454,5 +466,6 @@ def _checked_thickness(thickness: float | None, dimension: int) -> float:
 
 
 def _vector_text(values: Array) -> str:
-    """Return a vector as text with five significant digits, such as "(1, 0.5, 0)", for the summary of a body."""
+    """Return a vector (``values``) as text with five significant digits, such as "(1, 0.5, 0)", for the
+    summary of a body."""
     return "(" + ", ".join(f"{value:.5g}" for value in values) + ")"

@@ -69,8 +69,9 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Check a user's mass, stiffness and damping matrices from another finite element program. Return them as a
-    model without the unknowns that have neither mass nor stiffness.
+    """Check a user's mass, stiffness and damping matrices from another finite element program. Return them as
+    a model without the unknowns that have neither mass nor stiffness. ``nodes`` are the positions [m];
+    ``modal`` counts modal coordinates behind their unknowns.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 
@@ -134,8 +135,9 @@ def nodal_interfaces(
 
 
 def _nodal_interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterface:
-    """Return one interface (set of nodes on which joints and loads act) of a model of matrices. It has the rows
-    that give its displacement and rotation from the unknowns."""
+    """Return one interface (set of nodes on which joints and loads act) of a ``model`` of matrices, with this
+    ``name`` and the user's description ``spec``. It has the rows that give its displacement and rotation from
+    the unknowns."""
     nodes: Any = spec
     kind = InterfaceKind.AVERAGE
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
@@ -175,8 +177,9 @@ def _nodal_interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshI
 
 
 def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
-    """Convert a user's square matrix to a sparse, exactly symmetric one. Raise ``ParameterError`` if it is not of
-    ``size``, not finite, or not symmetric up to round-off."""
+    """Convert ``value``, a user's square matrix, to a sparse, exactly symmetric one. Raise ``ParameterError``
+    if it is not of ``size``, not finite, or not symmetric up to round-off. ``name`` is that of the argument,
+    for messages."""
     if not sparse.issparse(value):
         value = numbers(name, value, "a square matrix")
         if value.ndim != 2:
@@ -197,7 +200,7 @@ def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.cs
 
 def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
     """Raise ``ParameterError`` if a user's stiffness matrix resists rigid motions: the body must be free of
-    supports, and node positions must fit."""
+    supports, and node positions must fit. ``unknowns`` describes the unknowns of the nodes."""
     rigid = unknowns.rigid_fields(unknowns.places.mean(axis=0))
     forces = np.abs(stiffness @ rigid).max(axis=0)
     gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)
@@ -225,8 +228,10 @@ def body_of_matrices(
     geometric: GeometricStiffness | None,
     viscoelasticity: tuple[float, Maxwell | None],
 ) -> tuple[FloatingBody, Condensed]:
-    """Return the arrays of the floating body made from mass and stiffness matrices of another program, and the
-    reduced model with its retained displacement shapes.
+    """Return the arrays of the floating body made from mass and stiffness matrices of another program, and
+    the reduced model with its retained displacement shapes. ``interfaces`` are the regions on which joints
+    and loads act. ``choice`` are the user's options. ``geometric`` is the user's geometric stiffness,
+    ``viscoelasticity`` the Kelvin-Voigt time and the Maxwell branches.
 
     Raises:
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.
@@ -254,8 +259,9 @@ def body_of_matrices(
 
 
 def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
-    """Warn the user if a damping matrix from another program resists rigid motions, as a share of the mass matrix
-    does. A floating body damps its strains only.
+    """Warn the user if a damping matrix from another program resists rigid motions, as a share of the mass
+    matrix does. A floating body damps its strains only. ``model`` has the matrices, ``frequencies`` are those
+    of the shapes.
 
     Damping below the round-off of the matrices, which is estimated from the stiffness, is ignored.
     """
@@ -288,8 +294,9 @@ def _strain_energy(
     choice: ShapeOptions,
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
-    """Return the strain energy of a body from matrices in its retained coordinates: linear, or with the geometric
-    stiffness that the user gave as a function or for unit loads."""
+    """Return the strain energy of a body from matrices in its retained coordinates: linear, or with the
+    geometric stiffness that the user gave as a function or for unit loads. ``model`` has the matrices.
+    ``interfaces`` are the regions on which joints and loads act. ``choice`` are the user's options."""
     frequencies = retained.basis.frequencies
     if geometric is None:
         return linear_strain(frequencies)
@@ -315,8 +322,9 @@ def _load_matrices(
     choice: ShapeOptions,
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:
-    """Return the geometric stiffness matrices of unit loads that a user gave, by the index of the load. Loads are
-    those of all interfaces, then the inertial ones."""
+    """Return the geometric stiffness matrices of unit loads that a user gave, by the index of the load. Loads
+    are those of all interfaces, then the inertial ones. ``model`` has the other matrices. ``choice`` are the
+    user's options."""
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

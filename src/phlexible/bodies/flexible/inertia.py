@@ -20,8 +20,9 @@ MEAN_AXIS = "mean_axis"
 def frame_rows(
     frame: str | Sequence[str], structure: ElasticStructure, rows: dict[str, Array], positions: dict[str, Array]
 ) -> Array:
-    """Return the frame conditions of a finite element body, which tie its body frame to it, as a matrix F (r, N).
-    Elastic displacements u of the N unknowns satisfy F u = 0; rigid motions do not.
+    """Return the frame conditions of a finite element body, which tie its body frame to it, as a matrix F (r,
+    N). Elastic displacements u of the N unknowns satisfy F u = 0; rigid motions do not. ``structure`` has
+    mass and rigid motions; ``rows`` and ``positions`` are those of the interfaces by name.
 
     "mean_axis": u has neither linear nor angular momentum. The name of an interface: it does not move. Two names:
     the first does not move nor rotate about the line to the second, which stays on that line.
@@ -66,8 +67,9 @@ MOMENTUM_ERROR = 1e-4
 
 
 def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a finite element body with n displacement shapes: mass [kg], S = int rho Psi (3,
-    n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). The columns of Psi are position and shapes.
+    """Return the mass integrals of a finite element body with n displacement shapes: mass [kg], S = int rho
+    Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). ``places`` are the node
+    positions, shape (N, 3) [m]. The columns of Psi are position and shapes.
 
     Args:
         mass: of the nodes, shape (N, N) [kg].
@@ -84,9 +86,9 @@ def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a finite element body, given by its mass matrix, for n displacement shapes: mass
-    [kg], S = int rho Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). The columns of Psi
-    are position and shapes.
+    """Return the mass integrals of a finite element body, given by its mass matrix, for n displacement
+    shapes: mass [kg], S = int rho Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1).
+    The columns of Psi are position and shapes. ``unknowns`` describes the unknowns of the nodes.
 
     Args:
         mass: shape (N, N).
@@ -126,8 +128,9 @@ def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> 
 
 
 def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Array]:
-    """Return the mass [kg] and mass times centre of mass, shape (3,) [kg m], of a body with the given mass matrix.
-    Raise ``ParameterError`` unless rigid motions have the momentum of a rigid body."""
+    """Return the mass [kg] and mass times centre of mass, shape (3,) [kg m], of a body with the given mass
+    matrix. Raise ``ParameterError`` unless rigid motions have the momentum of a rigid body. ``unknowns``
+    describes the unknowns of the nodes."""
     moves = np.column_stack([unknowns.translation(axis) for axis in unknowns.translation_axes])
     masses = moves.T @ (mass @ moves)
     total = float(np.trace(masses)) / unknowns.dimension

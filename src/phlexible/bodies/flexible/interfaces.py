@@ -64,8 +64,9 @@ class MeshInterface:
 def user_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces (regions on which joints and loads act) of a solid or plane mesh that a user described
-    by name: nodes, centroid and mean motion of each.
+    """Return the interfaces (regions on which joints and loads act) of a solid or plane mesh that a user
+    described by name: nodes, centroid and mean motion of each. ``source`` is the mesh as the user passed it.
+    ``thickness`` is that of a plane mesh.
 
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
@@ -109,8 +110,9 @@ def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
 def _mesh_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    """Return one interface (region on which joints and loads act) of a solid or plane mesh from a user's choice of
-    nodes. Raise ``ParameterError`` unless these cover a side of an element."""
+    """Return one interface (region on which joints and loads act) of a solid or plane mesh from a user's
+    choice of nodes. Raise ``ParameterError`` unless these cover a side of an element. It has this ``name``
+    and ``kind``. ``source`` is the mesh as the user passed it. ``thickness`` is that of a plane mesh."""
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
     region = region_of(name, nodes, source, mesh)
@@ -157,8 +159,9 @@ class MeshRegion:
         return np.unique(np.concatenate(nodes))
 
     def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
-        """Raise ``ParameterError`` if the mean motion over this region of a mesh leaves out vertices that the user
-        chose; vertices next to it may be left out.
+        """Raise ``ParameterError`` if the mean motion over this region of a mesh leaves out vertices that the
+        user chose; vertices next to it may be left out. ``averaged`` are the vertices of the mean; ``name``
+        is that of the interface.
 
         Args:
             averaged: vertices of the averaged region.
@@ -174,8 +177,8 @@ class MeshRegion:
             )
 
     def size_error(self, name: str, mesh: ElementMesh) -> ParameterError:
-        """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh cover no
-        side of an element."""
+        """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh
+        cover no side of an element. ``name`` is that of the interface."""
         area = "an area" if mesh.dimension == 3 else "a length"
         return ParameterError(
             f"interface {name!r} has {int(self.is_chosen.sum())} node(s) that cover no side of an element: an "
@@ -185,8 +188,9 @@ class MeshRegion:
 
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
-    """Return the region of a mesh (elements, facets and vertices) that a user chose: by nodes, by a function of
-    position, or by the name of a group.
+    """Return the region of a mesh (elements, facets and vertices) that a user chose: by nodes, by a function
+    of position, or by the name of a group. ``source`` is the mesh as the user passed it. Facets of chosen
+    elements on the boundary count if ``with_sides``.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
@@ -221,8 +225,9 @@ def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_s
 
 
 def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: ElementMesh) -> IntArray:
-    """Return the chosen elements of a mesh without those whose vertices are all chosen only by accident, as at rims
-    and at ends of lines.
+    """Return those of the chosen elements (``cells``) of a mesh whose vertices are not all chosen by
+    accident. Accidents occur at rims and at ends of lines. ``nodes`` is the user's choice, ``is_chosen`` its
+    mask of vertices.
 
     A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
     """
@@ -241,8 +246,8 @@ def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: Ele
 
 
 def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
-    """Return the ascending indices of the facets of a mesh that belong to a named group of the user's mesh. Raise
-    ``ParameterError`` if some are no sides of elements.
+    """Return the ascending indices of the facets of a mesh that belong to a group of the user's mesh,
+    ``name`` of ``source``. Raise ``ParameterError`` if some are no sides of elements.
 
     Raises:
         ParameterError: some are no facets of the mesh.
@@ -263,7 +268,7 @@ def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
 
 def _extent_hint(nodes: Any, source: UserMesh) -> str:
     """Return a text for error messages with the range of the mesh's coordinates. If the user chose nodes by a
-    function, it advises a tolerance."""
+    function, it advises a tolerance. ``source`` is the mesh as the user passed it."""
     low, high = source.points.min(axis=0), source.points.max(axis=0)
     box = ", ".join(f"{a:g} <= {c} <= {b:g}" for a, b, c in zip(low, high, "xyz", strict=True))
     return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")
@@ -298,8 +303,9 @@ def outward_area(basis: Any) -> Array:
 
 
 def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) -> Array:
-    """Return the matrix that gives mean displacement and rotation of a mesh region from the displacements of all N
-    nodes, by least squares; shape (6, 3 N) in space and (3, 2 N) in the plane."""
+    """Return the matrix that gives mean displacement and rotation of a mesh region from the displacements of
+    all N nodes, by least squares; shape (6, 3 N) in space and (3, 2 N) in the plane. ``measures`` are
+    integrals of shape functions over the region, ``name`` is that of the interface."""
     area = measures[3].sum()
     center = measures[:3].sum(axis=1) / area
     arms = measures[:3] - center[:, None] * measures[3]  # int xi N_a
@@ -349,8 +355,9 @@ class TiedStructure:
 def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
-    """Return a finite element structure in which the nodes of each rigid interface follow displacement and rotation
-    of the interface. They are no unknowns any more."""
+    """Return a finite element structure, made from ``full``, in which the nodes of each rigid interface
+    follow displacement and rotation of the interface. They are no unknowns any more. ``unknowns`` describes
+    the unknowns of the nodes.."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
     followers = [_tied_unknowns(each, unknowns) for each in rigid_interfaces]
@@ -380,9 +387,10 @@ def tied_structure(
 def rotation_work(
     interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Return the work of nodal forces of shape k on second-order displacements of the nodes of interfaces that
-    rotate with shapes i and j; shape (n, n, n). For a rotation theta these are theta x (theta x xi) / 2 with the
-    node's moment arm xi.
+    """Return the work of nodal forces of shape k on second-order displacements of the nodes of interfaces
+    that rotate with shapes i and j; shape (n, n, n). For a rotation theta these are theta x (theta x xi) / 2
+    with the node's moment arm xi. ``unknowns`` describes the unknowns of the nodes. Averaged interfaces count
+    too if ``with_averaged``.
 
     Linear ties omit this displacement: without it the nodes of an interface that rotates in its frame move apart,
     and the forces between them do work.
@@ -409,8 +417,9 @@ def rotation_work(
 
 
 def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, rotations: Array) -> Array:
-    """Return the second-order displacements of the nodes of interfaces that rotate by two shapes i <= j, for all
-    pairs, shape (N, pairs): (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with moment arm xi.
+    """Return the second-order displacements of the nodes of interfaces that rotate by two shapes i <= j, for
+    all pairs, shape (N, pairs): (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with moment arm xi.
+    ``unknowns`` describes the unknowns of the nodes. ``rotations`` are those of the interfaces in the shapes.
 
     Averaged interfaces are treated as if they were rigid.
 
@@ -438,8 +447,8 @@ def _tied_unknowns(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
 
 
 def _rigid_motion_at(position: Array, unknowns: Unknowns) -> Array:
-    """Return displacement and rotation at a point for each unit rigid motion about the origin; shape (r, r), with r
-    = 6 in space and 3 in the plane."""
+    """Return displacement and rotation at a point (``position``) for each unit rigid motion about the origin;
+    shape (r, r), with r = 6 in space and 3 in the plane. ``unknowns`` describes the unknowns of the nodes."""
     components = np.array([*unknowns.translation_axes, *(3 + axis for axis in unknowns.spin_axes)])
     places = np.tile(position, (len(components), 1))
     return Unknowns(unknowns.dimension, np.zeros_like(components), components, places).rigid_fields()

@@ -102,8 +102,8 @@ class FileMatrices(dict[str, LabelledMatrix]):
 def _checked_matrices(
     matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path
 ) -> FileMatrices:
-    """Return the readable matrices of a file, with the reasons why others cannot be read. Raise ``ParameterError``
-    if none can be read.
+    """Return the readable matrices of a file, with the reasons why others cannot be read (``unread``). Raise
+    ``ParameterError`` if none can be read.
 
     Raises:
         ParameterError: there are none, or none that can be read.
@@ -252,8 +252,9 @@ def read_punch(file: Path) -> FileMatrices:
 
 
 def _parse_label(name: str, node: str, component: str) -> tuple[int, int]:
-    """Return the label (grid point, component), or (scalar point, 0), from the fields of a ``DMIG`` entry of
-    Nastran. Raise ``ParameterError`` for other components."""
+    """Return the label (grid point, component), or (scalar point, 0), from the fields ``node`` and
+    ``component`` of a ``DMIG`` entry of Nastran. ``name`` is that of the matrix. Raise ``ParameterError`` for
+    other components."""
     label = int(node), int(component or 0)
     if not 0 <= label[1] <= COMPONENTS:
         raise ParameterError(
@@ -291,7 +292,7 @@ def read_output4(file: Path) -> FileMatrices:
 
 def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
     """Return a sparse matrix of the given shape from columns (index, first row, values) of an OUTPUT4 file. A
-    symmetric matrix of which only one half is stored is completed."""
+    symmetric matrix (``form``) of which only one half is stored is completed."""
     rows = [np.arange(row, row + len(values)) for _, row, values in columns]
     column_indices = [np.full(len(values), column) for column, _, values in columns]
     entries = [values for *_, values in columns]
@@ -302,8 +303,8 @@ def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> spar
 
 
 def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Yield name and matrix of each block of a Nastran OUTPUT4 text file; for a complex matrix its type number in
-    place of the matrix."""
+    """Yield name and matrix of each block of a Nastran OUTPUT4 text file (``lines``); for a complex matrix
+    its type number in place of the matrix."""
     position = 0
     while position < len(lines) and lines[position].strip():
         head = lines[position]
@@ -330,8 +331,9 @@ def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]
 
 
 def _read_values(lines: list[str], position: int, per_line: int, width: int) -> tuple[Array, int]:
-    """Read the real numbers of an OUTPUT4 text file from the line with index ``position`` on, up to the next line
-    of integers. Return them with the index of that line."""
+    """Read the real numbers of an OUTPUT4 text file from the line with index ``position`` on, up to the next
+    line of integers. A line has ``per_line`` numbers of ``width`` characters. Return them with the index of
+    that line."""
     values: list[float] = []
     while position < len(lines) and "." in (line := lines[position])[:width]:
         parts = [line[k * width : (k + 1) * width] for k in range(per_line)]
@@ -341,8 +343,8 @@ def _read_values(lines: list[str], position: int, per_line: int, width: int) -> 
 
 
 def _read_binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Yield name and matrix of each block of a binary Nastran OUTPUT4 file; for a complex matrix its type number in
-    place of the matrix."""
+    """Yield name and matrix of each block of a binary Nastran OUTPUT4 file (``data``); for a complex matrix
+    its type number in place of the matrix."""
     order = "<" if data[0] == 24 else ">"
     records = _fortran_records(data, order)
     for head in records:
@@ -372,8 +374,8 @@ def _read_binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
 
 
 def _fortran_records(data: bytes, order: str) -> Iterator[bytes]:
-    """Yield the content of each Fortran record in the bytes of a binary file. The byte order is "<" (little-endian)
-    or ">"."""
+    """Yield the content of each Fortran record in the bytes ``data`` of a binary file. The byte order is "<"
+    (little-endian) or ">"."""
     position = 0
     while position + 8 <= len(data):
         length = int(np.frombuffer(data[position : position + 4], order + "i4")[0])
@@ -385,8 +387,8 @@ def _fortran_records(data: bytes, order: str) -> Iterator[bytes]:
 
 
 def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
-    """Read all matrices in a file of a finite element program (Matrix Market, Abaqus, Nastran, Ansys), by name. A
-    single matrix without a name gets that of the file.
+    """Read all matrices in a file (``path``) of a finite element program (Matrix Market, Abaqus, Nastran,
+    Ansys), by name. A single matrix without a name gets that of the file.
 
     Access to complex matrices, and to rectangular ones of punch files, raises an error.
 

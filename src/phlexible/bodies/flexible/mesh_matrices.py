@@ -68,8 +68,9 @@ def element_materials(
     plane: PlaneState,
     thickness: float,
 ) -> ElementMaterials:
-    """Return elastic constants and density of each element of a mesh, from one material for all or one for each
-    named group of elements.
+    """Return elastic constants and density of each element of a mesh, from one material for all or one for
+    each named group of elements. The mesh has ``count`` elements in ``dimension`` dimensions; a plane mesh is
+    in plane stress or strain (``plane``) and has a ``thickness`` [m].
 
     Raises:
         ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,
@@ -118,8 +119,9 @@ def element_materials(
 
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
-    """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material, for solids and plane
-    strain. In plane stress the Lame constant is the effective one."""
+    """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material, for solids and
+    plane strain. In plane stress the Lame constant is the effective one. ``dimension`` is that of the model
+    (1, 2 or 3)."""
     modulus, ratio = material.youngs_modulus, material.poissons_ratio
     shear = material.shear_modulus
     if dimension == 2 and plane is PlaneState.STRESS:
@@ -135,8 +137,8 @@ def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[f
 
 
 def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """Return the consistent mass matrix of the N nodes of a finite element mesh, shape (N, N) [kg]. It applies to
-    each component of the displacement."""
+    """Return the consistent mass matrix of the N nodes of a finite element mesh, shape (N, N) [kg]. It
+    applies to each component of the displacement. ``materials`` are the elastic constants of the elements."""
     parts = []
     for part in mesh.quadrature(mesh.mass_degree):
         weighted = part.values * (part.weights * materials.density[part.elements, None])[..., None]
@@ -145,8 +147,9 @@ def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_ar
 
 
 def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """Return the stiffness matrix of a finite element mesh with N nodes in d dimensions, shape (N d, N d) [N/m].
-    Unknowns are component after component at each node."""
+    """Return the stiffness matrix of a finite element mesh with N nodes in d dimensions, shape (N d, N d)
+    [N/m]. Unknowns are component after component at each node. ``materials`` are the elastic constants of the
+    elements."""
     d, parts = mesh.dimension, []
     for part in mesh.quadrature(mesh.stiffness_degree):
         e, q, _, k = part.gradients.shape
@@ -165,8 +168,9 @@ def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.c
 
 
 def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Return the geometric stiffness matrices of the stresses of n displacement shapes, projected on the shapes,
-    shape (n, n, n): H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j.
+    """Return the geometric stiffness matrices of the stresses of n displacement shapes, projected on the
+    shapes, shape (n, n, n): H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j. ``mesh`` is the finite
+    element mesh. ``materials`` are the elastic constants of the elements.
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -185,9 +189,10 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
 
 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Return minus the nodal forces that the quadratic strain of two displacement shapes i <= j causes, for all
-    pairs; shape (N d, pairs). This strain is (grad_i^T grad_j + grad_j^T grad_i) / 2. Modal derivatives are the
-    responses to these forces.
+    """Return minus the nodal forces that the quadratic strain of two displacement shapes i <= j causes, for
+    all pairs; shape (N d, pairs). This strain is (grad_i^T grad_j + grad_j^T grad_i) / 2. Modal derivatives
+    are the responses to these forces. ``mesh`` is the finite element mesh. ``materials`` are the elastic
+    constants of the elements.
 
     Args:
         shapes: nodal fields, shape (N, d, n).

@@ -76,7 +76,8 @@ class MomentElements:
 
 def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
     """Return the mixed plate elements, with bending moments as unknowns (Hellan, Herrmann, Johnson), on all
-    triangles of a scikit-fem mesh with straight edges.
+    triangles of a scikit-fem mesh with straight edges. Moments are polynomials of degree ``order``,
+    deflections have the element ``deflection``.
 
     Args:
         deflection: element of scikit-fem of order ``order + 1``.
@@ -140,8 +141,9 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
 
 
 def _polynomials(order: int) -> tuple[IntArray, IntArray]:
-    """Return the m polynomials with which bending moments vary over a triangular plate element. Each is given by
-    the edge whose tensor it multiplies (m,) and by its powers of the three barycentric coordinates (m, 3)."""
+    """Return the m polynomials with which bending moments vary over a triangular plate element. Each is given
+    by the edge whose tensor it multiplies (m,) and by its powers of the three barycentric coordinates (m, 3).
+    ``order`` is their degree along an edge."""
     of_edge, powers = [], []
     for edge, ends in enumerate(EDGES):
         for j in range(order + 1):
@@ -165,8 +167,9 @@ def _polynomial_values(powers: IntArray, points: Array) -> Array:
 
 
 def _derivative_functions(element: Any, degree: int) -> tuple[Any, Any]:
-    """Return two functions of points (2, q) of the reference triangle: first derivatives, shape (p, 2, q), and
-    second derivatives, shape (p, 2, 2, q), of an element's p shape functions."""
+    """Return two functions of points (2, q) of the reference triangle: first derivatives, shape (p, 2, q),
+    and second derivatives, shape (p, 2, 2, q), of an element's p shape functions, which are polynomials of
+    this ``degree``."""
     powers = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
     lattice = np.array(powers).T / max(degree, 1)
     count = len(powers)
@@ -226,7 +229,8 @@ class MixedBending:
 
 def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
     """Return stiffness and unknowns of thin-plate bending on straight triangles by mixed elements (Hellan,
-    Herrmann, Johnson). Their moments are eliminated; deflections and edge rotations stay."""
+    Herrmann, Johnson). Their moments are eliminated; deflections and edge rotations stay. ``mesh`` is the
+    finite element mesh. ``section`` has thickness and stiffness of the plate."""
     moments = moment_elements(mesh.mesh, mesh.element, 1)
     stretch = section.membrane[:, 0, 0] * section.thickness**2 / 12
     ratio = section.membrane[:, 0, 1] / section.membrane[:, 0, 0]
@@ -259,8 +263,10 @@ def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
 def _moment_matrix(
     mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
-    """Return the matrix that gives the bending moments xx, yy, xy at the N nodes of a plate from its q unknowns;
-    shape (3 N, q) [N], as means of adjacent triangles."""
+    """Return the matrix that gives the bending moments xx, yy, xy at the N nodes of a plate from its q
+    unknowns; shape (3 N, q) [N], as means of adjacent triangles. ``mesh`` is the finite element mesh.
+    ``solution`` are the moments per unknown of each triangle, ``unknown_indices`` their indices, ``size`` is
+    q."""
     values = _polynomial_values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
@@ -272,8 +278,9 @@ def _moment_matrix(
 
 
 def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
-    """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of the N nodes of a plate from its
-    q unknowns; shape (5 N, q)."""
+    """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of the N nodes of a plate
+    from its q unknowns; shape (5 N, q). ``mesh`` is the finite element mesh. ``moments`` has the edges,
+    ``middles`` are the nodes in their middles."""
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2

@@ -122,8 +122,8 @@ def from_polar(kind: str, position: Array) -> Array:
 
 
 def read_nastran(path: str) -> DeckMesh:
-    """Read the finite element mesh of a Nastran input file: grid points in basic axes, and elements in groups that
-    are named by their property number.
+    """Read the finite element mesh of a Nastran input file (``path``): grid points in basic axes, and
+    elements in groups that are named by their property number.
 
     Raises:
         ParameterError: elements with some of the nodes on their edges.

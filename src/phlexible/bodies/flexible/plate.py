@@ -58,7 +58,12 @@ class Plate(FlexibleBody):
         color: str | None = None,
         large: bool = False,
     ) -> None:
-        """Make the mesh of a rectangular plate and compute the shapes in which it deforms.
+        """Make the mesh of a rectangular plate and compute the shapes in which it deforms. It has a
+        ``length``, ``width`` and ``thickness`` [m] and a ``material``; its ``elements`` along x and y are of
+        kind ``element`` for a plate ``theory``. Shapes are responses to loads on the ``interfaces``
+        (``moments`` and inertia, ``inertial_shapes``, too) and the lowest ``modes``. ``frame`` is the body
+        frame, ``strain`` the measure of strain, ``damping_ratio`` that of the shapes. ``color`` is for
+        pictures; ``large`` accepts elements that need more than 32 GB of memory.
 
         Args:
             length, width, thickness: [m].
@@ -114,8 +119,9 @@ def _checked_elements(elements: Sequence[int]) -> tuple[int, int]:
 def _region_interfaces(
     interfaces: Mapping[str, str | InterfaceSpec] | None, x: Array, y: Array
 ) -> Mapping[str, InterfaceSpec] | None:
-    """Return a user's interfaces of a rectangular plate with names of regions replaced by functions of position
-    that choose their nodes. Regions are edges, corners, "boundary" and "face"."""
+    """Return a user's interfaces of a rectangular plate with names of regions replaced by functions of
+    position that choose their nodes. x and y are the ranges of the plate. Regions are edges, corners,
+    "boundary" and "face"."""
     if not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, InterfaceSpec] = {}

@@ -53,8 +53,9 @@ ON_A_LINE = 1e-9
 def plate_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name. Their
-    motion is the mean over the area of their elements, else over their edges.
+    """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name.
+    Their motion is the mean over the area of their elements, else over their edges. ``source`` is the mesh as
+    the user passed it. ``mesh`` is the finite element mesh. ``thickness`` is that of the plate [m].
 
     Raises:
         ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
@@ -68,8 +69,10 @@ def plate_interfaces(
 def _plate_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    """Return one interface (region on which joints and loads act) of a plate from a user's choice of nodes. Raise
-    ``ParameterError`` unless these cover an element or an edge."""
+    """Return one interface (region on which joints and loads act) of a plate from a user's choice of nodes.
+    Raise ``ParameterError`` unless these cover an element or an edge. It has this ``name`` and ``kind``.
+    ``source`` is the mesh as the user passed it. ``mesh`` is the finite element mesh. ``thickness`` is that
+    of the plate [m]."""
     if isinstance(nodes, str) and nodes in source.element_groups:
         region = MeshRegion(source.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
     else:
@@ -107,8 +110,9 @@ def _quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArra
 
 
 def _mean_rows(basis: Any, mesh: ElementMesh, thickness: float) -> tuple[Array, Array]:
-    """Return the centroid of a plate region, shape (3,) [m], and the matrix that gives its mean displacement and
-    rotation from the nodal unknowns; shape (6, 5 N).
+    """Return the centroid of a plate region, shape (3,) [m], and the matrix that gives its mean displacement
+    and rotation from the nodal unknowns; shape (6, 5 N). ``basis`` has the quadrature points. ``mesh`` is the
+    finite element mesh. ``thickness`` is that of the plate [m].
 
     The mean is over the edge or area times the thickness: points at height z move by u + z d.
     """
@@ -138,7 +142,7 @@ def _mean_rows(basis: Any, mesh: ElementMesh, thickness: float) -> tuple[Array, 
 
 
 def _is_line(places: Array) -> bool:
-    """Return whether positions (k, 3) all lie on one straight line, up to round-off."""
+    """Return whether positions ``places`` (k, 3) all lie on one straight line, up to round-off."""
     arms = places - places.mean(axis=0)
     singular = np.linalg.svd(arms, compute_uv=False)
     return bool(singular[1] <= ON_A_LINE * singular[0])
@@ -221,8 +225,8 @@ class PlatePoints(FlexiblePoints):
 
 
 def surface_shapes(unknowns: Unknowns, columns: Array, count: int, height: float) -> Array:
-    """Return the displacements of points at +height and -height [m] above the N nodes of a plate, upper points
-    first, shape (2 N, 3, n). ``columns`` (5 N, n) are its nodal unknowns in n shapes."""
+    """Return the displacements of points at +height and -height [m] above the N nodes of a plate, upper
+    points first, shape (2 N, 3, n). ``columns`` (5 N, n) are its nodal unknowns in n shapes. ``count`` is N."""
     middle, rotations = unknowns.vectors(columns, count), unknowns.rotations(columns, count)
     director = np.stack([rotations[:, 1], -rotations[:, 0], np.zeros_like(rotations[:, 0])], axis=1)
     return np.concatenate([middle + height * director, middle - height * director])
@@ -234,8 +238,8 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def plate_skin(points: PlatePoints) -> Skin:
-    """Return what pictures draw for a plate: its upper and lower surface and the rim between them, with vertices
-    that move with the nodes."""
+    """Return what pictures draw for a plate (``points``): its upper and lower surface and the rim between
+    them, with vertices that move with the nodes."""
     mesh, up = points.mesh, points.thickness / 2 * UP
     nodes = mesh.vertex_nodes
     count, shapes = len(nodes), points.middle_shapes[nodes]
@@ -258,8 +262,8 @@ def plate_skin(points: PlatePoints) -> Skin:
 
 
 def _rim_edges(points: PlatePoints) -> tuple[IntArray, Array]:
-    """Return the boundary edges of a plate's mesh as pairs of vertices, counter-clockwise, shape (b, 2), and their
-    outward normals, shape (b, 3)."""
+    """Return the boundary edges of a plate's mesh (in ``points``) as pairs of vertices, counter-clockwise,
+    shape (b, 2), and their outward normals, shape (b, 3)."""
     mesh = points.mesh.mesh
     facets = mesh.boundary_facets()
     corners = np.asarray(mesh.facets.T[facets], dtype=np.int64)
@@ -281,8 +285,9 @@ CHUNK = 256  # elements that are evaluated at once
 
 
 def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntArray) -> Array:
-    """Return the linear stress at k nodes on the surfaces of a plate per unit of each of n elastic coordinates;
-    shape (k, 6, n) [Pa], as the mean over adjacent elements.
+    """Return the linear stress at k nodes on the surfaces of a plate per unit of each of n elastic
+    coordinates; shape (k, 6, n) [Pa]. ``points`` has the mesh. ``section`` has thickness and stiffness of the
+    plate. The stress is the mean over adjacent elements.
 
     Components xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
     """
@@ -333,8 +338,9 @@ class _PlateModel:
 def _plate_model(
     mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
 ) -> _PlateModel:
-    """Return mass and stiffness matrix of a plate for its kind of elements: with nodal rotations, or with bending
-    moments that are eliminated."""
+    """Return mass and stiffness matrix of a plate for its kind of elements: with nodal rotations, or with
+    bending moments that are eliminated. ``mesh`` is the finite element mesh. ``materials`` are the elastic
+    constants of the elements. ``section`` has thickness and stiffness of the plate."""
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")
@@ -355,8 +361,10 @@ def body_of_plate(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
-    """Return the arrays of the floating body of a plate, and its retained displacement shapes. These are read from
-    the cache folder or computed.
+    """Return the arrays of the floating body of a plate, and its retained displacement shapes. These are read
+    from the cache folder or computed. ``mesh`` is the finite element mesh. ``materials`` are the elastic
+    constants of the elements. ``section`` has thickness and stiffness of the plate. ``interfaces`` are the
+    regions on which joints and loads act. ``choice`` are the user's options..
 
     Raises:
         ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.

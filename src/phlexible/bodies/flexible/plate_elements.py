@@ -86,8 +86,9 @@ def plate_section(
     theory: PlateTheory,
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
-    """Return thickness, stiffness and mass per area of the elements of a plate. They follow from elastic constants
-    of plane stress that are already multiplied by the thickness."""
+    """Return thickness, stiffness and mass per area of the elements of a plate. They follow from elastic
+    constants of plane stress that are already multiplied by the thickness. ``mesh`` is the finite element
+    mesh. ``materials`` are the elastic constants of the elements. ``theory`` says whether shear deforms them."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -142,8 +143,8 @@ class ShearInterpolation:
 
 
 def shear_interpolation(kind: CellKind) -> ShearInterpolation:
-    """Return the interpolation of the transverse shear strain in plate elements on triangles or quadrilaterals,
-    with which thin plates do not lock."""
+    """Return the interpolation of the transverse shear strain in plate elements on triangles or
+    quadrilaterals (``kind``), with which thin plates do not lock."""
     points, functionals = _triangle_functionals() if kind.is_simplex else _quadrilateral_functionals()
     basis = _simplex_basis(points) if kind.is_simplex else _quadrilateral_basis(points)
     inverse = np.linalg.inv(np.einsum("tpa,pam->tm", functionals, basis))
@@ -234,8 +235,9 @@ class PlateQuadrature:
 
 
 def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[PlateQuadrature]:
-    """Yield strains and shape functions of plate elements at their quadrature points, for chunks of elements that
-    fit into memory."""
+    """Yield strains and shape functions of plate elements at their quadrature points, for chunks of elements
+    that fit into memory. ``mesh`` is the finite element mesh. ``section`` has thickness and stiffness of the
+    plate."""
     points, weights = _quadrature(mesh)
     for elements in _element_chunks(mesh):
         jacobians = _jacobians(mesh, points, elements)
@@ -252,8 +254,9 @@ def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[Plate
 
 
 def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray, points: Array) -> Array:
-    """Return membrane strains, curvatures and shear strains of plate elements per unit of their nodal unknowns,
-    shape (e, q, 8, 5 k). They are at points (2, q) of the reference cell."""
+    """Return membrane strains, curvatures and shear strains of plate elements per unit of their nodal
+    unknowns, shape (e, q, 8, 5 k). They are at points (2, q) of the reference cell. ``mesh`` is the finite
+    element mesh. ``section`` has thickness and stiffness of the plate."""
     shear = shear_interpolation(mesh.kind)
     result = _nodal_strains(mesh, shear, elements, points)
     if mesh.kind.is_simplex:
@@ -264,7 +267,7 @@ def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray
 
 def _quadrature(mesh: ElementMesh) -> tuple[Array, Array]:
     """Return quadrature points (2, q) and weights (q,) of the reference cell for the strain energy of plate
-    elements."""
+    elements. ``mesh`` is the finite element mesh."""
     from skfem.quadrature import get_quadrature
 
     points, weights = get_quadrature(mesh.mesh.elem.refdom, DEGREE + (2 if mesh.geometry_order > 1 else 0))
@@ -272,7 +275,8 @@ def _quadrature(mesh: ElementMesh) -> tuple[Array, Array]:
 
 
 def _element_chunks(mesh: ElementMesh) -> Iterator[IntArray]:
-    """Yield the indices of plate elements in chunks whose strain matrices fit into memory."""
+    """Yield the indices of plate elements in chunks whose strain matrices fit into memory. ``mesh`` is the
+    finite element mesh."""
     size = max(1, CHUNK // (9 * 8 * UNKNOWNS * mesh.element_nodes.shape[1]))
     for first in range(0, mesh.cell_count, size):
         yield np.arange(first, min(first + size, mesh.cell_count))
@@ -297,8 +301,9 @@ def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tupl
 
 
 def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the strains of plate elements per unit of their nodal unknowns, without inner rotations, shape (e, q,
-    8, 5 k). They are at points (2, q) of the reference cell."""
+    """Return the strains of plate elements per unit of their nodal unknowns, without inner rotations, shape
+    (e, q, 8, 5 k). They are at points (2, q) of the reference cell. ``mesh`` is the finite element mesh.
+    ``shear`` interpolates the shear strain."""
     jacobians = _jacobians(mesh, points, elements)
     _, gradients = _shape_functions(mesh, points, jacobians)
     strains = np.zeros((*jacobians.shape[:2], 8, UNKNOWNS * gradients.shape[3]))
@@ -316,8 +321,9 @@ def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntAr
 
 
 def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], signs: tuple[float, float]) -> None:
-    """Write the strains xx, yy, 2 xy of a plane displacement field, per unit of the nodal unknowns, into ``rows``.
-    The field's two components are the unknowns ``components`` times ``signs``."""
+    """Write the strains xx, yy, 2 xy of a plane displacement field, per unit of the nodal unknowns, into
+    ``rows``. The field's two components are the unknowns ``components`` times ``signs``. ``gradients`` are
+    those of the shape functions."""
     (first, second), (one, two) = components, signs
     rows[:, :, 0, first::UNKNOWNS] = one * gradients[:, :, 0]
     rows[:, :, 2, first::UNKNOWNS] = one * gradients[:, :, 1]
@@ -326,15 +332,18 @@ def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], s
 
 
 def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, values: Array) -> Array:
-    """Return the shear strains of e plate elements at points (2, q), in the axes of the mesh, shape (e, q, 2, m).
-    They belong to m sets of values of the functionals, ``values`` (e, T, m)."""
+    """Return the shear strains of e plate elements at points (2, q), in the axes of the mesh, shape (e, q, 2,
+    m). They belong to m sets of values of the functionals, ``values`` (e, T, m). ``jacobians`` are those of
+    the map from the reference cell."""
     reference = np.einsum("qat,etm->eqam", shear.fields(points), values, optimize=True)
     return np.asarray(np.swapaxes(np.linalg.inv(jacobians), 2, 3) @ reference)
 
 
 def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the strains of triangular plate elements per unit of their two inner rotations (bubble functions),
-    shape (e, q, 8, 2). The bubble function is r s (1 - r - s) in reference coordinates r and s."""
+    """Return the strains of triangular plate elements per unit of their two inner rotations (bubble
+    functions), shape (e, q, 8, 2). They are at ``points`` (2, q) of the reference cell. ``mesh`` is the
+    finite element mesh. ``shear`` interpolates the shear strain. The bubble function is r s (1 - r - s) in
+    reference coordinates r and s."""
     r, s = points
     jacobians, there = (_jacobians(mesh, each, elements) for each in (points, shear.points))
     slopes = np.array([s * (1 - 2 * r - s), r * (1 - r - 2 * s)])
@@ -351,8 +360,10 @@ def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntA
 
 
 def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
-    """Return the matrices that eliminate the inner rotations of plate triangles, shape (e, 2, 5 k): minus the inner
-    rotations, per unit nodal unknown, with the least strain energy."""
+    """Return the matrices that eliminate the inner rotations of plate triangles, shape (e, 2, 5 k): minus the
+    inner rotations, per unit nodal unknown, with the least strain energy. ``mesh`` is the finite element
+    mesh. ``section`` has thickness and stiffness of the plate. ``shear`` interpolates the shear strain in the
+    ``elements``."""
     points, weights = _quadrature(mesh)
     areas = np.abs(np.linalg.det(_jacobians(mesh, points, elements))) * weights
     inner = _bubble_strains(mesh, shear, elements, points)
@@ -367,22 +378,23 @@ def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpol
 
 
 def plate_unknowns(mesh: ElementMesh) -> Unknowns:
-    """Return the description of the five unknowns of each node of a plate: three displacements and the rotations
-    about x and y."""
+    """Return the description of the five unknowns of each node of a plate: three displacements and the
+    rotations about x and y. ``mesh`` is the finite element mesh."""
     node = np.repeat(np.arange(mesh.node_count), UNKNOWNS)
     return Unknowns(3, node, np.tile(np.arange(UNKNOWNS), mesh.node_count), mesh.nodes[node])
 
 
 def plate_mass(nodal_mass: sparse.csr_array, section: PlateSection) -> sparse.csr_array:
     """Return the mass matrix of a plate with rotary inertia over its nodal unknowns, shape (5 N, 5 N).
-    ``nodal_mass`` (N, N) [kg] is that of one displacement component."""
+    ``nodal_mass`` (N, N) [kg] is that of one displacement component. ``section`` has thickness and stiffness
+    of the plate."""
     turning = section.thickness**2 / 12
     return sparse.csr_array(sparse.kron(nodal_mass, sparse.diags_array([1.0, 1.0, 1.0, turning, turning])))
 
 
 def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_array:
-    """Return the stiffness matrix of a plate (membrane, bending, shear) over its nodal unknowns, shape (5 N, 5
-    N)."""
+    """Return the stiffness matrix of a plate (membrane, bending, shear) over its nodal unknowns, shape (5 N,
+    5 N). ``mesh`` is the finite element mesh. ``section`` has thickness and stiffness of the plate."""
     parts = []
     for part in plate_quadrature(mesh, section):
         e, q, _, k = part.strains.shape
@@ -393,8 +405,9 @@ def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_arra
 
 
 def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: Array) -> Array:
-    """Return the geometric stiffness matrices of the stresses of n displacement shapes of a plate, projected on the
-    shapes, shape (n, n, n): H[k, i, j] = int stress_k : Q(phi_i, phi_j) with the quadratic strain Q.
+    """Return the geometric stiffness matrices of the stresses of n displacement shapes of a plate, projected
+    on the shapes, shape (n, n, n): H[k, i, j] = int stress_k : Q(phi_i, phi_j) with the quadratic strain Q.
+    ``mesh`` is the finite element mesh. ``section`` has thickness and stiffness of the plate.
 
     Args:
         shapes: shape (5 N, n).
@@ -416,15 +429,17 @@ def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: 
 
 
 def stress_resultants(part: PlateQuadrature, section: PlateSection, shapes: Array) -> Array:
-    """Return membrane forces, bending moments and shear forces of a plate for n displacement shapes (5 N, n) at
-    quadrature points; shape (e, q, 8, n)."""
+    """Return membrane forces, bending moments and shear forces of a plate for n displacement shapes (5 N, n)
+    at the quadrature points of ``part``; shape (e, q, 8, n). ``section`` has thickness and stiffness of the
+    plate."""
     strains = part.strains @ shapes[part.unknowns][:, None]
     return np.asarray(section.stiffness[part.elements, None] @ strains)
 
 
 def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Array, Array]:
-    """Return gradients of the displacement u and of the director displacement d (tilt of the normal) of n plate
-    shapes; each (e, q, 3, 2, n). Also return d itself (e, q, 3, n). All are at quadrature points."""
+    """Return gradients of the displacement u and of the director displacement d (tilt of the normal) of n
+    plate shapes; each (e, q, 3, 2, n). Also return d itself (e, q, 3, n). All are at the quadrature points of
+    ``part``."""
     e, n = len(part.elements), shapes.shape[1]
     nodal = shapes[part.unknowns].reshape(e, -1, UNKNOWNS, n)
     across = np.stack([nodal[:, :, 4], -nodal[:, :, 3], np.zeros_like(nodal[:, :, 3])], axis=2)
@@ -435,7 +450,7 @@ def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Arra
 
 
 def _symmetric_tensors(rows: Array) -> Array:
-    """Return symmetric tensors (e, q, 2, 2, n) from their components xx, yy, xy, given as (e, q, 3, n)."""
+    """Return symmetric tensors (e, q, 2, 2, n) from their components xx, yy, xy, the ``rows`` (e, q, 3, n)."""
     return np.stack([rows[:, :, [0, 2]], rows[:, :, [2, 1]]], axis=2)
 
 
@@ -461,9 +476,11 @@ NEGLIGIBLE = 0.1
 def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
-    """Return the membrane strains of a plate that bends in two directions and that no in-plane displacement can
-    relax. They are quadratic forms C (m, n, n): strain k is eta . C_k eta / 2 for amplitudes eta of n shapes, with
-    stiffness one.
+    """Return the membrane strains of a plate that bends in two directions and that no in-plane displacement
+    can relax. They are quadratic forms C (m, n, n): strain k is eta . C_k eta / 2 for amplitudes eta of n
+    shapes, with stiffness one. ``mesh`` is the finite element mesh. ``section`` has thickness and stiffness
+    of the plate. ``frequencies`` are those of the shapes [rad/s]; ``relaxed`` returns displacements under
+    loads.
 
     Args:
         shapes: shape (5 N, n).
@@ -492,8 +509,9 @@ def surface_strains(
 
 
 def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Return the indices of those displacement shapes of a plate whose slopes cause a large quadratic membrane
-    strain, relative to the largest."""
+    """Return the indices of those displacement shapes of a plate whose slopes cause a large quadratic
+    membrane strain, relative to the largest. ``mesh`` is the finite element mesh. ``section`` has thickness
+    and stiffness of the plate."""
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)
@@ -506,8 +524,9 @@ def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) ->
 def _quadratic_energies(
     mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array]:
-    """Return the energies of the quadratic membrane strains between all pairs of plate shapes, shape (pairs, pairs)
-    [J], and the nodal forces of their stress; shape (5 N, pairs)."""
+    """Return the energies of the quadratic membrane strains between all pairs of plate shapes, shape (pairs,
+    pairs) [J], and the nodal forces of their stress; shape (5 N, pairs). ``mesh`` is the finite element mesh.
+    ``section`` has thickness and stiffness of the plate."""
     first, second = np.array(pairs).T
     energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
     for part in plate_quadrature(mesh, section):

@@ -108,8 +108,8 @@ class FlexiblePoints(MaterialPoints):
         """
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this body at an interface or at another position. On other positions joints
-        and loads cannot act; sensors may watch them.
+        """Return the material point of this body at a ``location``, an interface or another position. On
+        other positions joints and loads cannot act; sensors may watch them.
 
         Raises:
             AttachmentError: no interface of that name, or a position outside the body.
@@ -130,8 +130,9 @@ class FlexiblePoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the line that pictures draw for this body, from interface to interface or between two nodes at its
-        ends: positions (k, 3) [m] and displacements per unit coordinate (k, 3, n)."""
+        """Return the line that pictures draw for this body, from interface to interface or between two nodes
+        at its ends: positions (k, 3) [m] and displacements per unit coordinate (k, 3, n). ``count`` has no
+        effect."""
         if len(self.interfaces.names) > 1:
             return self.interfaces.positions, self.interfaces.shapes
         axis = int(np.ptp(self.nodes, axis=0).argmax())
@@ -144,7 +145,7 @@ class FlexiblePoints(MaterialPoints):
 
     def outside_error(self, described: str, position: Array) -> AttachmentError:
         """Return (not raise) an exception with the message that a position is not in this body, and where the
-        nearest node is."""
+        nearest node is. The message begins with ``described``."""
         shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(position)])
         return AttachmentError(
             f"{described} is outside the mesh; the nearest node is at ({shown}), interfaces are "
@@ -177,7 +178,7 @@ class NodePoints(FlexiblePoints):
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
         """Return the material point of the node of this body at an undeformed position (3,) [m]; raise
-        ``AttachmentError`` unless a node is there.
+        ``AttachmentError`` unless a node is there. ``described`` names it in the message.
 
         Raises:
             AttachmentError: no node is there.
@@ -213,8 +214,8 @@ class MeshPoints(FlexiblePoints):
         return np.asarray(self.mesh.vertex_nodes[np.unique(mesh.facets[:, mesh.boundary_facets()])])
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, interpolated in
-        its element. Raise ``AttachmentError`` outside of the mesh.
+        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, interpolated
+        in its element. Raise ``AttachmentError`` outside of the mesh. ``described`` names it in the message.
 
         Raises:
             AttachmentError: outside the mesh.
@@ -271,8 +272,8 @@ def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
 
 
 def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position: Array) -> Array:
-    """Return the coordinates of a position in the reference cell of each of e elements, by Newton's method, shape
-    (d, e); nan where it fails."""
+    """Return the coordinates of a position in the reference cell of each of e elements, by Newton's method,
+    shape (d, e); nan where it fails. ``mesh`` is the finite element mesh."""
     mapping = mesh.mesh.mapping()
     middle = np.asarray(mesh.mesh.elem.refdom.p).mean(axis=1)
     X = np.tile(middle[:, None, None], (1, len(elements), 1))
@@ -290,8 +291,8 @@ def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position:
 
 
 def _distance_outside(mesh: ElementMesh, local: Array) -> Array:
-    """Return how far points, given by reference coordinates ``local`` (d, e) in e elements, lie outside of the
-    reference cell, shape (e,); negative inside, infinite for nan."""
+    """Return how far points, given by reference coordinates ``local`` (d, e) in e elements, lie outside of
+    the reference cell, shape (e,); negative inside, infinite for nan. ``mesh`` is the finite element mesh."""
     over = -local.min(axis=0)
     over = np.maximum(over, local.sum(axis=0) - 1 if mesh.kind.is_simplex else local.max(axis=0) - 1)
     return np.where(np.isnan(over), np.inf, over)

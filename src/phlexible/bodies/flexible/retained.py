@@ -58,8 +58,8 @@ class RetainedShapes:
 
 
 def all_elastic_shapes(framed: FramedStructure) -> RetainedShapes:
-    """Return all elastic vibration shapes of a small structure with their frequencies. They serve models that
-    another program has reduced already.
+    """Return all elastic vibration shapes of a small structure (``framed``, with its frame conditions), with
+    their frequencies. They serve models that another program has reduced already.
 
     Raises:
         ParameterError: a mechanism is among them.
@@ -84,7 +84,9 @@ def retained_shapes(
     second_order_loads: Array | None = None,
 ) -> RetainedShapes:
     """Return the displacement shapes to which a finite element structure is reduced, orthogonal in mass and
-    stiffness: static responses to loads, modal derivatives and the lowest vibration modes.
+    stiffness: static responses to ``loads`` and ``inertial_loads``, modal derivatives (responses to
+    ``second_order_loads``) and the lowest vibration ``modes``. ``framed`` is the structure with its frame
+    conditions; inertial responses faster than ``fastest`` [rad/s] are left out.
 
     Each is scaled to unit energy and orthogonalised against those before it; shapes that depend on earlier ones are
     left out, and so are inertial responses that only expand and contract thin sections.
@@ -113,8 +115,9 @@ def retained_shapes(
 
 
 def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> float:
-    """Return the frequency [rad/s] of the slowest motion of a structure with constant strain: about 3.5 c / length
-    of a bar with wave speed c. Static responses to inertia that are much faster are not retained."""
+    """Return the frequency [rad/s] of the slowest motion of a structure with constant strain
+    (``homogeneous``, displacements as columns): about 3.5 c / length of a bar with wave speed c. Static
+    responses to inertia that are much faster are not retained."""
     from scipy.linalg import eigh
 
     rigid, mass = structure.rigid, structure.mass
@@ -156,9 +159,9 @@ class _Span:
 
 
 def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
-    """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the same space as
-    ``span`` (N, n). Also return their squared frequencies (n,) [rad2/s2]. ``forces`` is the stiffness times
-    ``span``."""
+    """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the same space
+    as ``span`` (N, n). Also return their squared frequencies (n,) [rad2/s2]. ``forces`` is the stiffness
+    times ``span``. ``structure`` has mass and stiffness."""
     from scipy.linalg import eigh
 
     mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
@@ -185,8 +188,9 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """Return loads (N, k) balanced by forces on the frame conditions of an elastic structure (which tie the body
-    frame to it), shape (N, l). Loads that become zero by it, and so cause no strain, are left out."""
+    """Return loads (N, k) balanced by forces on the frame conditions of an elastic structure (which tie the
+    body frame to it), shape (N, l). Loads that become zero by it, and so cause no strain, are left out.
+    ``framed`` is this structure; ``scale`` makes its unknowns comparable."""
     balanced = framed.balanced_loads(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
@@ -212,8 +216,10 @@ def retained_body(
     relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
-    """Return a floating body as arrays (``FloatingBody``) whose elastic coordinates are amplitudes of displacement
-    shapes of a finite element model. Its mass moments, strain energy, damping and points are passed on.
+    """Return a floating body as arrays (``FloatingBody``) whose elastic coordinates are amplitudes of
+    displacement shapes of a finite element model. Its mass moments, strain energy, damping and points are
+    passed on. The model has these ``nodes``, a ``viscosity`` [s] and Maxwell branches (``relaxation``).
+    ``dimension`` is that of the model (1, 2 or 3).
 
     Args:
         dimension: 2 or 3.
@@ -248,8 +254,8 @@ DEPENDENT_COLUMN = 1e-12
 
 
 def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tuple[FloatingBody, Array]:
-    """Return the arrays of a flexible body in k coordinates of unit mass that span ``basis`` (n, k), and their
-    frequencies, shape (k,) [rad/s].
+    """Return the arrays of a flexible body, ``data``, in k coordinates of unit mass that span ``basis`` (n,
+    k), and their frequencies, shape (k,) [rad/s].
 
     Quadratic strains are condensed again, so that shapes that are left out relax them.
 
@@ -303,8 +309,8 @@ def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, chos
 
 
 def effective_mass(data: FloatingBody) -> Array:
-    """Return the effective masses of a body's n elastic coordinates: the shares of its mass along x, y, z and of
-    its inertia about x, y, z that each carries, shape (n, 6); in the plane (n, 3)."""
+    """Return the effective masses of a body's n elastic coordinates (arrays ``data``): the shares of its mass
+    along x, y, z and of its inertia about x, y, z that each carries, shape (n, 6); in the plane (n, 3)."""
     S, W = data.first_moments, data.all_moments
     cyclic = [((axis + 1) % 3, (axis + 2) % 3) for axis in data.rotation_axes]
     spins = np.array([W[a, b, 0, 1:] - W[b, a, 0, 1:] for a, b in cyclic])
@@ -405,7 +411,8 @@ def condense(
     second_order: SecondOrder | None = None,
 ) -> Condensed:
     """Reduce a finite element model, given by its mass and stiffness matrices, to a few retained displacement
-    shapes: responses to loads on interfaces and lowest modes. The user's options decide which.
+    shapes: responses to loads on interfaces and lowest modes. The user's options (``choice``) decide which;
+    ``second_order`` returns loads for modal derivatives. ``unknowns`` describes the unknowns of the nodes..
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit
@@ -452,8 +459,9 @@ def condense(
 
 
 def _unit_loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
-    """Return the unit forces and moments on the interfaces of a finite element model. Also return the inertial
-    loads of an accelerated and spinning frame, both of shape (N, loads)."""
+    """Return the unit forces and moments on the interfaces of a finite element model (``tied``). ``unknowns``
+    describes the unknowns of the nodes. ``choice`` are the user's options. Also return the inertial loads of
+    an accelerated and spinning frame, both of shape (N, loads)."""
     d, size = unknowns.dimension, len(tied.structure.rigid)
     rows = [block if choice.moments else block[:d] for block in tied.rows.values()]
     loads = np.vstack([np.zeros((0, size)), *rows]).T

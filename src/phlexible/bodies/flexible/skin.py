@@ -15,8 +15,9 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
-    """Return the linear stress at k nodes of a mesh per unit of each of n retained displacement shapes; shape (k,
-    6, n) [Pa]. It is averaged over the elements at a node.
+    """Return the linear stress at k nodes of a mesh per unit of each of n retained displacement shapes; shape
+    (k, 6, n) [Pa]. It is averaged over the elements at a node. ``materials`` are the elastic constants of the
+    elements.
 
     Components xx, yy, zz, yz, xz, xy in body axes; of a plane mesh those of plane stress or strain in the plane.
 
@@ -58,8 +59,9 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
 
 
 def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Array:
-    """Return the factors by which the stresses of the n retained shapes are multiplied and added, shape (T, n), for
-    elastic coordinates eta (T, n). They contain the quadratic strains too.
+    """Return the factors by which the stresses of the n retained shapes are multiplied and added, shape (T,
+    n), for elastic coordinates eta (T, n). They contain the quadratic strains too. ``data`` are the arrays of
+    the body, ``frequencies`` those of the shapes.
 
     The stress is the second Piola-Kirchhoff stress in body axes; displacements that relax quadratic strain do no
     work.

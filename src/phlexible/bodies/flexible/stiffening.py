@@ -59,7 +59,9 @@ def condensed_strain(
     frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE, unrelaxed: Array | None = None
 ) -> StrainEnergy:
     """Return the strain energy of n displacement shapes with geometric stiffness: V = sum_k eps_k^2 / 2, with
-    strains eps_k = omega_k eta_k + eta.C_k eta / 2 and C_k = H_k / omega_k.
+    strains eps_k = omega_k eta_k + eta.C_k eta / 2 and C_k = H_k / omega_k. ``frequencies`` are the omega_k
+    [rad/s], ``unrelaxed`` are matrices of further strains; squares below the share ``negligible`` are left
+    out.
 
     Displacements that are not retained relax the quadratic strain, except its projection on the linear strains of
     the retained shapes. C_k is split into squares in coordinates of equal strain energy, in which entries are
@@ -119,8 +121,11 @@ def derivative_loads(
     framed: FramedStructure,
     shapes: Array,
 ) -> Array:
-    """Return the loads whose static responses are the most important modal derivatives of displacement shapes (q,
-    n), shape (q, m). Modal derivatives are displacements that relax quadratic strain.
+    """Return the loads whose static responses are the most important modal derivatives of displacement shapes
+    (q, n), shape (q, m). ``mesh`` is the finite element mesh. ``materials`` are the elastic constants of the
+    elements. ``unknowns`` describes the unknowns of the nodes. ``interfaces`` are the regions on which joints
+    and loads act. ``tied`` and ``framed`` are the structure with rigid interfaces and with frame conditions.
+    Modal derivatives are displacements that relax quadratic strain.
 
     Derivatives of all pairs are ordered by their energy at unit energies of the shapes.
     """

@@ -96,8 +96,9 @@ class Unknowns:
         return np.column_stack(products)
 
     def homogeneous_fields(self, about: Array) -> Array:
-        """Return the values of the N nodal unknowns of this finite element model for displacements of constant
-        strain: e_a x_b + e_b x_a with a <= b. The shape is (N, 6) in space, (N, 3) in the plane."""
+        """Return the values of the N nodal unknowns of this finite element model for displacements of
+        constant strain: e_a x_b + e_b x_a with a <= b, where x is the position relative to ``about``. The
+        shape is (N, 6) in space, (N, 3) in the plane."""
         arms, fields = self.places - about, []
         for a in self.translation_axes:
             for b in self.translation_axes[a:]:
@@ -126,7 +127,7 @@ class Unknowns:
 
 def mesh_unknowns(places: Array, dimension: int) -> Unknowns:
     """Return the description of the displacement unknowns of a mesh with k nodes at ``places`` (k, 3) [m]:
-    component after component at each node."""
+    component after component at each node. ``dimension`` is that of the model (1, 2 or 3)."""
     count = len(places)
     node = np.repeat(np.arange(count), dimension)
     return Unknowns(dimension, node, np.tile(np.arange(dimension), count), places[node])
@@ -138,8 +139,8 @@ ROUND_OFF = 1e8
 
 
 def fastest_square(mass: sparse.csr_array, stiffness: sparse.csr_array) -> float:
-    """Return the square of the largest frequency of single unknowns of a model, K_ii / M_ii [rad2/s2], among those
-    whose mass is not round-off."""
+    """Return the square of the largest frequency of single unknowns of a model [rad2/s2], among those whose
+    mass is not round-off. It is K_ii / M_ii with ``stiffness`` K and ``mass`` M."""
     masses, stiff = mass.diagonal(), stiffness.diagonal()
     squares = stiff[masses > 0] / masses[masses > 0]
     slow = float(np.quantile(squares, 0.25)) if len(squares) else 0.0

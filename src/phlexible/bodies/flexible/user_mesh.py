@@ -85,8 +85,9 @@ class UserMesh:
 
 
 def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
-    """Convert a mesh passed by the user to one format: an object of scikit-fem or meshio, the path of a mesh file,
-    or a pair of points and cells.
+    """Convert a mesh passed by the user to one format: an object of scikit-fem or meshio, the path of a mesh
+    file, or a pair of points and cells. Plane meshes lie in z = 0 if ``is_flat``; ``scale`` is the unit of
+    length of the mesh [m].
 
     Args:
         mesh: also points and cells of triangles or tetrahedra.
@@ -138,8 +139,8 @@ def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
 
 
 def _read_file(path: str) -> Any:
-    """Read a mesh file with the reader for its ending and return the mesh. Raise ``ParameterError`` if it cannot be
-    read or has no points or elements."""
+    """Read a mesh file (``path``) with the reader for its ending and return the mesh. Raise
+    ``ParameterError`` if it cannot be read or has no points or elements."""
     if not os.path.exists(path):
         raise ParameterError(f"mesh: there is no file {path}")
     try:
@@ -173,8 +174,9 @@ def _reader(path: str) -> Callable[[str], Any]:
 
 
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMesh:
-    """Convert a mesh of scikit-fem, with its named subdomains and boundaries, to the format of this package. If
-    ``is_flat``, plane cells must lie in z = 0."""
+    """Convert a mesh of scikit-fem, with its named subdomains and boundaries, to the format of this package.
+    If ``is_flat``, plane cells must lie in z = 0. ``kind`` is that of its cells, ``order`` that of their
+    geometry."""
     places = np.zeros((mesh.doflocs.shape[1], 3))
     places[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(places, kind.dimension, is_flat)
@@ -192,8 +194,8 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMes
 
 
 def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
-    """Raise ``ParameterError`` if the points of a mesh of triangles or quadrilaterals have to lie in the plane z =
-    0 (``is_flat``) and do not."""
+    """Raise ``ParameterError`` if the points of a mesh of triangles or quadrilaterals have to lie in the
+    plane z = 0 (``is_flat``) and do not. ``dimension`` is that of the cells."""
     if dimension == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
 
@@ -222,8 +224,9 @@ def _from_arrays(points: Any, cells: Any) -> UserMesh:
 
 
 def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
-    """Convert a mesh of meshio to the format of this package, with its named groups and a list of what was left
-    out. Its cells of highest dimension must be of one kind."""
+    """Convert a mesh of meshio to the format of this package, with its named groups and a list of what was
+    left out. Its cells of highest dimension must be of one kind. Plane cells must lie in z = 0 if
+    ``is_flat``."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -266,8 +269,8 @@ def _cell_dimension(name: str) -> int:
 
 
 def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
-    """Return points, and quadratic cells in scikit-fem's order of nodes. Nodes in the middle of faces and cells
-    that the mesh file lacks are added."""
+    """Return points, and quadratic cells in scikit-fem's order of nodes. Nodes in the middle of faces and
+    cells that the mesh file lacks are added. ``kind`` is that of the cells."""
     if kind is CellKind.TETRAHEDRON:
         return points, cells  # edges 01 12 20 03 13 23 in both
     if kind is CellKind.TRIANGLE:
@@ -317,8 +320,9 @@ def hexahedron_order() -> IntArray:
 def _collect_groups(
     mesh: Any, numbers: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
-    """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of facets, and
-    indices of nodes. ``numbers`` are the indices of the cell blocks with the elements."""
+    """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of
+    facets, and indices of nodes. ``numbers`` are the indices of the cell blocks with the elements.
+    ``dimension`` is that of the elements."""
     starts = dict(zip(numbers, np.cumsum([0, *(len(mesh.cells[n].data) for n in numbers)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}

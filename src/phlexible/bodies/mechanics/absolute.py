@@ -63,8 +63,8 @@ def elastic_force(body: AbsoluteBody, q: Array) -> Array:
 
 
 def gross_force(body: AbsoluteBody, q: Array) -> Array:
-    """Return the sum of the absolute values of all terms of the elastic force of a string or soft body, shape (d
-    N,) [N]. Round-off of the force is measured by it.
+    """Return the sum of the absolute values of all terms of the elastic force of a string or soft body, shape
+    (d N,) [N]. Round-off of the force is measured by it. q are the coordinates.
 
     It is at least that of a strain of 1e-5: the forces that balance an unloaded string are round-off.
     """
@@ -123,8 +123,8 @@ def with_row_sum(rows: Array) -> Array:
 
 
 def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
-    """Return the gradients dC_g/dq of the strains of a group of string elements as columns of a sparse matrix,
-    shape (d N, g). Node positions are ``nodes`` (N, d)."""
+    """Return the gradients dC_g/dq of the strains of a ``group`` of string elements of a body as columns.
+    They are a sparse matrix, shape (d N, g). Node positions are ``nodes`` (N, d)."""
     d, gradients = body.dimension, _gradients(body, group, nodes.ravel())
     rows = group.nodes[:, :, None] * d + np.arange(d)
     columns = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)
@@ -133,8 +133,8 @@ def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) 
 
 
 def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array) -> sparse.csr_array:
-    """Return the weighted sum of the Hessians of the strains of a group of string elements, sum_g factors[g]
-    d2C_g/dq2, shape (d N, d N)."""
+    """Return the weighted sum of the Hessians of the strains of a ``group`` of string elements of a body. It
+    is sum_g factors[g] d2C_g/dq2, shape (d N, d N)."""
     one = np.eye(body.dimension)
     half = np.einsum("g,gi,gj->gij", factors, group.first, group.second)
     return _assembled(body, group, np.einsum("gij,ab->giajb", half + half.transpose(0, 2, 1), one))
@@ -168,7 +168,7 @@ def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
 
 
 def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:
-    """Return the sparse matrix (d N, d N) of a string that is the sum of matrix blocks (g, k, d, k, d); each of
-    which belongs to the k nodes of a strain."""
+    """Return the sparse matrix (d N, d N) of a string (``body``) that is the sum of matrix blocks (g, k, d,
+    k, d); each of which belongs to the k nodes of a strain of the ``group``."""
     indices = group.nodes[:, :, None] * body.dimension + np.arange(body.dimension)
     return summed_blocks(indices, indices, blocks, (body.elastic_count,) * 2)

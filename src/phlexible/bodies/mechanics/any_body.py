@@ -34,8 +34,8 @@ def viscous_force(body: BodyData, eta: Array, rates: Array) -> Array:
 
 
 def gross_force(body: BodyData, eta: Array) -> Array:
-    """Return a measure of the size of the terms in a body's elastic force, shape (elastic_count,), by which its
-    round-off is judged: sums of absolute values."""
+    """Return a measure of the size of the terms in a body's elastic force, shape (elastic_count,), by which
+    its round-off is judged: sums of absolute values. eta are the elastic coordinates."""
     if isinstance(body, AbsoluteBody):
         return absolute.gross_force(body, eta)
     return np.abs(floating.elastic_force(body, eta))

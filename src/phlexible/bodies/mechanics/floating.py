@@ -369,8 +369,8 @@ def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Arra
 
 
 def _inertia_times(spread: Array, w: Array) -> Array:
-    """Return (tr(A) I - A) w for second moments A of mass (..., 3, 3) and vectors w (3,): the inertia tensor times
-    w, shape (..., 3)."""
+    """Return (tr(A) I - A) w for second moments A of mass, ``spread`` (..., 3, 3), and vectors w (3,): the
+    inertia tensor times w, shape (..., 3)."""
     return np.asarray(np.einsum("...aa->...", spread)[..., None] * w - spread @ w)
 
 
@@ -384,8 +384,8 @@ def _inertia_times(spread: Array, w: Array) -> Array:
 
 
 def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """Return the inertial forces M dnu/dt - h(eta, nu) of a floating body that moves rigidly, with constant elastic
-    coordinates eta, shape (velocity_count,).
+    """Return the inertial forces M dnu/dt - h(eta, nu) of a floating body that moves rigidly, with constant
+    elastic coordinates eta, shape (velocity_count,). nu are its velocities, ``acceleration`` is dnu/dt.
 
     Args:
         body: about its centre of mass (``centred``).
@@ -408,8 +408,9 @@ def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration:
 
 
 def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """Return the derivative with respect to eta of the inertial forces of a floating body that moves rigidly, with
-    constant elastic coordinates eta; shape (velocity_count, n)."""
+    """Return the derivative with respect to eta of the inertial forces of a floating body that moves rigidly,
+    with constant elastic coordinates eta; shape (velocity_count, n). nu are its velocities, ``acceleration``
+    their rates."""
     d, rigid, axes = body.dimension, body.rigid_count, list(body.rotation_axes)
     result = np.zeros((body.velocity_count, body.elastic_count))
     if not axes:

@@ -14,16 +14,16 @@ LEAST_STRAIN = 1e-5
 
 
 def deformation(group: ElementStrains, x: Array) -> Array:
-    """Return the transposed deformation gradients, rows dx/dX_a, at the q quadrature points of e elements of a soft
-    body, shape (..., e, q, 3, d). Node positions are x (..., N, d)."""
+    """Return the transposed deformation gradients, rows dx/dX_a, at the q quadrature points of a soft body.
+    Its e elements are ``group``, the shape is (..., e, q, 3, d). Node positions are x (..., N, d)."""
     nodal = x[..., group.nodes, :]
     differences = nodal - nodal[..., :1, :]
     return np.asarray(np.einsum("eqka,...ekd->...eqad", group.gradients, differences, optimize=True))
 
 
 def metric(group: ElementStrains, x: Array) -> Array:
-    """Return the right Cauchy-Green tensors C at the q quadrature points of e elements of a soft body, shape (...,
-    e, q, 3, 3). Node positions are x (..., N, d)."""
+    """Return the right Cauchy-Green tensors C at the q quadrature points of e elements (``group``) of a soft
+    body, shape (..., e, q, 3, 3). Node positions are x (..., N, d)."""
     F = deformation(group, x)
     C = F @ np.swapaxes(F, -1, -2)
     if group.is_sheet:
@@ -32,8 +32,8 @@ def metric(group: ElementStrains, x: Array) -> Array:
 
 
 def least_volumes(group: ElementStrains, x: Array) -> Array:
-    """Return the smallest ratio of deformed to undeformed volume (of a sheet: area) in each of e elements of a soft
-    body, shape (e,); negative if a solid element is inverted."""
+    """Return the smallest ratio of deformed to undeformed volume (of a sheet: area) in each of e elements
+    (``group``) of a soft body with node positions x, shape (e,); negative if a solid element is inverted."""
     F = deformation(group, x)
     if not group.is_sheet:
         return np.asarray(np.linalg.det(F).min(axis=-1))
@@ -54,8 +54,8 @@ def elastic_force(group: ElementStrains, x: Array) -> Array:
 
 
 def gross_force(group: ElementStrains, x: Array) -> Array:
-    """Return the sum of the absolute values of all terms of the elastic force of soft elements, shape (N, d) [N].
-    Round-off of the force is measured by it."""
+    """Return the sum of the absolute values of all terms of the elastic force of soft elements (``group``) at
+    node positions x. The shape is (N, d) [N]. Round-off of the force is measured by it."""
     S = np.abs(group.law.stress(metric(group, x)))
     S += LEAST_STRAIN * group.law.shear * np.diag([1.0, 1.0, 0.0 if group.is_sheet else 1.0])
     forces = np.einsum(
@@ -73,21 +73,24 @@ def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
 
 
 def stress_force(group: ElementStrains, x: Array, S: Array) -> Array:
-    """Return the nodal forces of second Piola-Kirchhoff stresses S (e, q, 3, 3) in the elements of a soft body
-    (principle of virtual work); shape (N, d) [N]."""
+    """Return the nodal forces of second Piola-Kirchhoff stresses S (e, q, 3, 3) in the elements of a soft
+    body (principle of virtual work); shape (N, d) [N]. ``group`` are the elements. ``x`` are the node
+    positions, shape (N, d)."""
     forces = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
     return _nodal_sums(group, x, np.einsum("eqka,eqad->ekd", group.gradients, forces))
 
 
 def stress_stiffness(group: ElementStrains, x: Array, S: Array) -> sparse.csr_array:
     """Return the geometric stiffness of constant stresses S (e, q, 3, 3) in the elements of a soft body: the
-    derivative of their nodal forces with respect to the node positions, shape (d N, d N) [N/m]."""
+    derivative of their nodal forces with respect to the node positions, shape (d N, d N) [N/m]. ``group`` are
+    the elements. ``x`` are the node positions, shape (N, d)."""
     return _assembled(group, x, _geometric_blocks(group, x, S))
 
 
 def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at all quadrature points of a soft
-    body with respect to its node positions, sparse; shape (6 e q, d N)."""
+    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at all quadrature points of a
+    soft body with respect to its node positions, sparse; shape (6 e q, d N). ``group`` are the elements.
+    ``x`` are the node positions, shape (N, d)."""
     rows = _strain_rows(group, x)
     e, q, _, _, d = rows.shape
     columns = np.broadcast_to((group.nodes[:, :, None] * d + np.arange(d))[:, None], (e, q, *rows.shape[3:]))
@@ -98,16 +101,17 @@ def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
 
 
 def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the damping matrix C of the viscous force -C dx/dt of soft elements at node positions x (N, d); shape
-    (d N, d N) [N s/m]."""
+    """Return the damping matrix C of the viscous force -C dx/dt of soft elements (``group``) at node
+    positions x (N, d); shape (d N, d N) [N s/m]."""
     tangent = group.viscosity * QuadraticConstitution(group.law.lame, group.law.shear).tangent(np.eye(3))
     blocks = _material_blocks(group, x, np.broadcast_to(tangent, (*group.weights.shape, 6, 6)))
     return _assembled(group, x, blocks)
 
 
 def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
-    """Return the nodal forces of the springs of Maxwell branches in soft elements, whose strains are e (e, q, 6),
-    shape (N, d) [N]. The springs have the linear elasticity of the elements."""
+    """Return the nodal forces of the springs of Maxwell branches in soft elements, whose strains are e (e, q,
+    6), shape (N, d) [N]. The springs have the linear elasticity of the elements. ``group`` are the elements.
+    ``x`` are the node positions, shape (N, d)."""
     E = np.empty((*e.shape[:2], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         E[..., a, b] = E[..., b, a] = e[..., k]
@@ -116,8 +120,9 @@ def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
 
 
 def _strain_rows(group: ElementStrains, x: Array) -> Array:
-    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at each quadrature point of a soft
-    body; shape (e, q, 6, k, d). They are with respect to the positions of the k nodes of its element."""
+    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at each quadrature point of a
+    soft body; shape (e, q, 6, k, d). They are with respect to the positions of the k nodes of its element.
+    ``group`` are the elements. ``x`` are the node positions, shape (N, d)."""
     F, g = deformation(group, x), group.gradients
     rows = [
         np.einsum("eqk,eqd->eqkd", g[..., a], F[..., b, :])
@@ -128,8 +133,9 @@ def _strain_rows(group: ElementStrains, x: Array) -> Array:
 
 
 def _material_blocks(group: ElementStrains, x: Array, tangent: Array) -> Array:
-    """Return the material part of the stiffness of each element of a soft body, shape (e, k, d, k, d). ``tangent``
-    (e, q, 6, 6) are the tangents dS/dE of its law."""
+    """Return the material part of the stiffness of each element of a soft body, shape (e, k, d, k, d).
+    ``tangent`` (e, q, 6, 6) are the tangents dS/dE of its law. ``group`` are the elements. ``x`` are the node
+    positions, shape (N, d)."""
     rows = _strain_rows(group, x)
     e, q, _, k, d = rows.shape
     flat = rows.reshape(e, q, 6, k * d)
@@ -138,24 +144,25 @@ def _material_blocks(group: ElementStrains, x: Array, tangent: Array) -> Array:
 
 
 def _geometric_blocks(group: ElementStrains, x: Array, S: Array) -> Array:
-    """Return the geometric stiffness of each element of a soft body under stresses S (e, q, 3, 3), shape (e, k, d,
-    k, d)."""
+    """Return the geometric stiffness of each element of a soft body under stresses S (e, q, 3, 3), shape (e,
+    k, d, k, d). ``group`` are the elements. ``x`` are the node positions, shape (N, d)."""
     weighted = group.weights[..., None, None] * S
     geometric = np.einsum("eqia,eqab,eqjb->eij", group.gradients, weighted, group.gradients, optimize=True)
     return np.asarray(np.einsum("eij,cd->eicjd", geometric, np.eye(x.shape[1])))
 
 
 def _nodal_sums(group: ElementStrains, x: Array, forces: Array) -> Array:
-    """Return the forces on the N nodes of a soft body, shape (N, d): sums of forces on the k nodes of each element,
-    given as (e, k, d)."""
+    """Return the forces on the N nodes of a soft body, shape (N, d): sums of forces on the k nodes of each
+    element, given as (e, k, d). ``group`` are the elements. x has the shape of the result."""
     result = np.zeros_like(x)
     np.add.at(result, group.nodes, forces)
     return result
 
 
 def _assembled(group: ElementStrains, x: Array, blocks: Array) -> sparse.csr_array:
-    """Return the sparse matrix (d N, d N) of a soft body that is the sum of matrix blocks (e, k, d, k, d); each of
-    which belongs to the k nodes of an element."""
+    """Return the sparse matrix (d N, d N) of a soft body that is the sum of matrix blocks (e, k, d, k, d);
+    each of which belongs to the k nodes of an element. ``group`` are the elements. ``x`` are the node
+    positions, shape (N, d)."""
     d = x.shape[1]
     indices = group.nodes[:, :, None] * d + np.arange(d)
     return summed_blocks(indices, indices, blocks, (x.size, x.size))

@@ -77,8 +77,8 @@ PATCH, HERTZ_PATCH = (
 
 
 def _convert_side(name: str, value: object) -> object:
-    """Convert the argument ``first`` or ``second`` of a ``Contact``: a list becomes a tuple, and a body made from a
-    mesh is replaced by its surface (``MeshSurface``)."""
+    """Convert ``value``, the argument ``name`` ("first" or "second") of a ``Contact``: a list becomes a
+    tuple, and a body made from a mesh is replaced by its surface (``MeshSurface``)."""
     if isinstance(value, list | tuple):
         return tuple(map(touchable_part, contact_parts(name, value)))
     return touchable_part(value)
@@ -270,8 +270,9 @@ class Contact(ForceElement):
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
     def rotational_bristles(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
-        """Return the friction springs (bristles) by which a contact resists rolling and drilling (spin about the
-        normal), each None where there is no such resistance.
+        """Return the friction springs (bristles) by which a contact resists rolling and drilling (spin about
+        the normal), each None where there is no such resistance. ``dimension`` is that of the model (1, 2 or
+        3).
 
         Their stiffness has the ratio to the inertia of a solid ball that the bristle, or the contact, has to its
         mass. In a contact group stiffness and damping are those of a ball with 0.4 r^2 = 1.
@@ -355,11 +356,9 @@ class Contact(ForceElement):
         return tuple(part for name, side in sides if side is not None for part in contact_parts(name, side))
 
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
-        """Return the contact members of both sides of a contact (spheres, line segments, sample points and convex
-        solids, between which distances are computed), cached.
-
-        ``dimension``: of the model; None: that of the bodies.
-        """
+        """Return the contact members of both sides of a contact (spheres, line segments, sample points and
+        convex solids, between which distances are computed), cached. ``dimension`` is that of the model (1, 2
+        or 3); None: that of the bodies."""
         if dimension is None:
             dimension = min((size for part in self.parts for size in dimensions_of(part)), default=3)
         if dimension not in self._members and not self.is_contact_group:
@@ -461,9 +460,9 @@ class Contact(ForceElement):
         return self._other, self.touching_ports[0]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force laws of a contact, one for each gap between a point and the surface: normal force (8.17)
-        and friction along the surface (8.18, 8.28). It is empty for a contact group, whose forces are computed
-        after a search.
+        """Return the force laws of a contact, one for each gap between a point and the surface: normal force
+        (8.17) and friction along the surface (8.18, 8.28). It is empty for a contact group, whose forces are
+        computed after a search. ``dimension`` is that of the model (1, 2 or 3).
 
         Raises:
             ModelError: the bodies start deep inside each other.
@@ -492,7 +491,8 @@ class Contact(ForceElement):
         return tuple(found)
 
     def is_lossy(self, dimension: int) -> bool:
-        """Return whether a contact dissipates energy, by damping, friction or restitution below 1."""
+        """Return whether a contact dissipates energy, by damping, friction or restitution below 1. It is the
+        same in any ``dimension``."""
         return bool(self.damping) or self.friction > 0 or self.restitution not in (None, 1.0)
 
     def _check_depth(self, port: Port, depth: float, surface: Touchable) -> None:
@@ -531,8 +531,8 @@ def _mass_of(port: Port) -> float:
 
 
 def _needs_search(side: object, radius: float) -> bool:
-    """Return whether a contact with this side needs the contact search. It does if the shape (torus, mesh, or a box
-    that is touched by points) has no closed-form distance in contacts of two."""
+    """Return whether a contact with this side needs the contact search. It does if the shape (torus, mesh, or
+    a box that is touched by points of some ``radius``) has no closed-form distance in contacts of two."""
     if not isinstance(side, Surface) or (isinstance(side.shape, Box) and (radius or side.inside)):
         return False
     return isinstance(side.shape, Box) or not isinstance(side.shape, OF_TWO)

@@ -112,8 +112,8 @@ class Member(NamedTuple):
         return self.rounding < WIDE
 
     def touches_segment(self, piece: "Member") -> bool:
-        """Return whether a solid must be tested against the interior of a given line segment. It must if the
-        segment is long compared with the rounding of the solid; otherwise its ends suffice."""
+        """Return whether a solid must be tested against the interior of the line segment ``piece``. It must
+        if the segment is long compared with the rounding of the solid; otherwise its ends suffice."""
         length, thickest, is_alone = piece.size
         return bool(length and self.rounding < thickest and (self.rounding or not is_alone))
 
@@ -135,9 +135,9 @@ class Member(NamedTuple):
         return is_round and self.start.has_orientation
 
     def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
-        """Return the direction vectors that rotate with a contact member, one for each axis at its start port and
-        then at its end port; empty for bodies without an orientation. Contact members are spheres, line segments
-        and solids."""
+        """Return the direction vectors that rotate with a contact member, one for each axis at its start port
+        and then at its end port; empty for bodies without an orientation. Contact members are spheres, line
+        segments and solids. ``dimension`` is that of the model (1, 2 or 3)."""
         axes = AXES if self.axes is None else self.axes.T  # of edges those of their body
         if not self.start.has_orientation or not self.end.has_orientation:
             return ()
@@ -149,8 +149,8 @@ class Member(NamedTuple):
 
 
 def contact_parts(name: str, value: object) -> tuple[Side, ...]:
-    """Return one side of a contact as a tuple of parts (ports, bodies, surfaces), after checking that each of them
-    can touch. ``name`` is "first" or "second", for messages.
+    """Return ``value``, one side of a contact, as a tuple of parts (ports, bodies, surfaces), after checking
+    that each of them can touch. ``name`` is "first" or "second", for messages.
 
     Raises:
         ModelError: parts that nothing touches.
@@ -193,11 +193,10 @@ def dimensions_of(part: Side) -> Iterator[int]:
 def contact_members(
     first: Sequence[Side], second: Sequence[Side] | None, radii: tuple[float, float], dimension: int
 ) -> tuple[Member, ...]:
-    """Return the contact members of both sides of a contact: spheres, line segments, sample points and convex
-    solids. Those of a part that is on both sides are listed once.
-
-    ``second`` None: all parts of ``first`` touch each other.
-    """
+    """Return the contact members of both sides of a contact, ``first`` and ``second``: spheres, line
+    segments, sample points and convex solids. ``second`` None: all parts of ``first`` touch each other. Those
+    of a part that is on both sides are listed once. ``radii`` are those of points and lines of each side [m].
+    ``dimension`` is that of the model (1, 2 or 3)."""
     one, other = {_identity_key(each) for each in first}, {_identity_key(each) for each in second or ()}
     parts = [(each, radii[0], 3 if second is None or _identity_key(each) in other else 1) for each in first]
     parts += [(each, radii[1], 2) for each in second or () if _identity_key(each) not in one]
@@ -221,8 +220,9 @@ def contact_members(
 def contact_pair_members(
     touching_ports: Sequence[Port], radius: float, surface: Touchable, dimension: int
 ) -> tuple[Member, ...]:
-    """Return the contact members of a contact of two: the touching points, as spheres of a radius [m], and the
-    spheres or solids of the touched surface."""
+    """Return the contact members of a contact of two: the touching points (``touching_ports``), as spheres of
+    a radius [m], and the spheres or solids of the touched surface. ``dimension`` is that of the model (1, 2
+    or 3)."""
     rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touching_ports)
     return (*rounds, *_spheres_and_segments(surface, 0.0, 2), *_solids(surface, 2, dimension))
 
@@ -257,16 +257,16 @@ def _identity_key(part: Side) -> object:
 
 
 def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool:
-    """Return whether both sides of a contact are the same line body (string, rod or beam), which then touches
-    itself."""
+    """Return whether both sides of a contact, ``first`` and ``second``, are the same line body (string, rod
+    or beam), which then touches itself."""
     if second is None or len(first) != 1 or len(second) != 1 or first[0] is not second[0]:
         return False
     return isinstance(first[0], PlacedBody | PlacedWhole) and bool(line_nodes(first[0]))
 
 
 def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
-    """Return the line segments of a string, rod or beam that touches itself. Each stores its position along the
-    line; neighbours within two diameters do not touch."""
+    """Return the line segments of a string, rod or beam that touches itself, with this ``radius`` [m]. Each
+    stores its position along the line; neighbours within two diameters do not touch."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
@@ -281,9 +281,9 @@ def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
 
 
 def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port, Port]]) -> list[tuple[int, int]]:
-    """Return, for the start and the end of each member of contacts, the adjoining segment: pairs (index of that
-    segment, its far end: 0 start, 1 end) in the order of starts and ends. A member without a neighbour has itself
-    there.
+    """Return, for the start and the end of each member of contacts, the adjoining segment: pairs (index of
+    that segment, its far end: 0 start, 1 end) in the order of starts and ends. A member without a neighbour
+    has itself there. Ports that are ``joined`` count as one.
 
     Two segments share an end where they have one port, or where their ports are at one position of one body or are
     joined there at the start; of more than two segments two do.
@@ -312,8 +312,9 @@ def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port,
 
 
 def can_touch(one: Member, other: Member) -> bool:
-    """Return whether two contact members may touch: they are on different bodies, or far enough apart along one
-    line, and on opposite sides of the contact. Contact members are spheres, line segments and solids."""
+    """Return whether two contact members, ``one`` and ``other``, may touch: they are on different bodies, or
+    far enough apart along one line, and on opposite sides of the contact. Contact members are spheres, line
+    segments and solids."""
     if one.owner == other.owner and not (one.row and other.row and one.row.is_far_from(other.row)):
         return False
     return one.side | other.side == 3
@@ -352,8 +353,9 @@ def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Memb
 
 
 def _sample_points(part: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
-    """Yield sample points of a part of a contact, as contact members that solids of the other side touch: ends of
-    capsules, nodes of lines, corners and rims of rigid bodies."""
+    """Yield sample points of a part of a contact, as contact members that solids of the other side touch:
+    ends of capsules, nodes of lines, corners and rims of rigid bodies. Nodes and points have this ``radius``
+    [m]. ``dimension`` is that of the model (1, 2 or 3).."""
     kind = MemberKind.SAMPLE
     match part:
         case Capsule():
@@ -390,8 +392,8 @@ class _SolidShape(NamedTuple):
         return self.port.placed.rotation if isinstance(self.port, Attachment) else np.eye(3)
 
     def port_at(self, place: Array) -> Port:
-        """Return the port (attachment point) at an offset from the middle of a solid shape, in axes of its body,
-        shape (3,) [m]."""
+        """Return the port (attachment point) at an offset ``place`` from the middle of a solid shape, in axes
+        of its body, shape (3,) [m]."""
         if isinstance(self.port, Attachment):
             return self.port.placed.point(self.port.point.position + self.middle + place)
         return fixed_point(self.port.initial_position() + self.middle + place, self.port.label)
@@ -413,8 +415,9 @@ def _solid_shape(part: Side) -> _SolidShape | None:
 
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
-    """Yield the two circular rims of a cylinder, or the ring of a torus, as contact members, which planes touch at
-    their lowest points. Contact members are spheres, line segments and solids."""
+    """Yield the two circular rims of a cylinder, or the ring of a torus (``shape``), as contact members,
+    which planes touch at their lowest points. ``side`` is 1 or 2. Contact members are spheres, line segments
+    and solids."""
     axes, owner = solid.axes @ _triad_about(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2
@@ -424,16 +427,17 @@ def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Me
 
 
 def _line_segments(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
-    """Yield the line segments between consecutive nodes of a beam, rod or string, as contact members with round
-    ends of a radius [m]."""
+    """Yield the line segments between consecutive nodes of a beam, rod or string, as contact members with
+    round ends of a radius [m]. ``side`` is that of the contact, ``owner`` the name of the body."""
     for a, b in pairwise(nodes):
         length = float(np.linalg.norm(b.initial_position() - a.initial_position()))
         yield Member(a, b, radius, side, owner, size=(length, length / BEND, 0.0))
 
 
 def _edge_segments(part: Side, side: int, dimension: int) -> Iterator[Member]:
-    """Yield the edges of a box or mesh, or the axis or side lines of a cylinder, as line-segment contact members.
-    Solids of the other side touch them between the end points."""
+    """Yield the edges of a box or mesh, or the axis or side lines of a cylinder (``part``), as line-segment
+    contact members. Solids of the other side touch them between the end points. ``dimension`` is that of the
+    model (1, 2 or 3)."""
     if dimension == 3 and (solid := _solid_shape(part)):
         shape = solid.shape
         own, is_alone = 0.0, 0.0
@@ -479,8 +483,8 @@ def edges_of(shape: Shape) -> Array:
 
 
 def _axis_between_ends(shape: Cylinder) -> float:
-    """Return the half length of the axis of the largest capsule (cylinder with round ends) inside a cylinder [m];
-    at most 0 if the cylinder is too short for one."""
+    """Return the half length of the axis of the largest capsule (cylinder with round ends) inside a cylinder
+    (``shape``) [m]; at most 0 if the cylinder is too short for one."""
     return float(shape.length / 2 - ROUNDED * shape.radius)
 
 
@@ -502,12 +506,10 @@ def _solids(part: Side, side: int, dimension: int) -> Iterator[Member]:
 def _solids_of_shape(
     port: Port, shape: Shape, axes: Array, is_inside: bool, has_ends: bool, side: int, dimension: int
 ) -> Iterator[Member]:
-    """Yield the convex solids with a signed distance (ball, tube, plane, box, torus, mesh) that make up a shape, as
-    contact members. ``axes`` is the rotation from shape to world axes; ``is_inside``: the shape is hollow and
-    touched from inside.
-
-    ``has_ends``: a cylinder is finite.
-    """
+    """Yield the convex solids with a signed distance (ball, tube, plane, box, torus, mesh) that make up a
+    shape, as contact members of a ``side``. ``port`` is its middle, ``axes`` is the rotation from shape to
+    world axes; ``is_inside``: the shape is hollow and touched from inside; ``has_ends``: a cylinder is
+    finite. ``dimension`` is that of the model (1, 2 or 3).."""
     match shape:
         case Sphere():
             if is_inside:
@@ -561,8 +563,9 @@ def _solid(
     thickness: float = inf,
     rounding: float = WIDE,
 ) -> Member:
-    """Return a contact member for a convex solid of a kind about a port. It has up to three sizes [m], a bounding
-    radius, a thickness and a least radius of curvature; missing sizes are 0."""
+    """Return a contact member of a ``side`` for a convex solid of a kind about a port. ``axes`` are those of
+    the solid in the world; it has up to three sizes [m], a bounding radius ``around``, a ``thickness`` and a
+    least radius of curvature, ``rounding``. Missing sizes are 0."""
     if not port.has_orientation:
         raise ModelError(f"{port} has no orientation and cannot carry a surface")
     a, b, c, *_ = (*size, 0.0, 0.0, 0.0)
@@ -575,8 +578,8 @@ def _triad_about(axis: Array) -> Array:
 
 
 def _shape_of(part: PlacedBody | PlacedWhole) -> Shape | None:
-    """Return the contact shape of a rigid body; None for other bodies. In a planar model a cylinder or torus about
-    z is replaced by a sphere of its outer radius.
+    """Return the contact shape of a rigid body (``part``); None for other bodies. In a planar model a
+    cylinder or torus about z is replaced by a sphere of its outer radius.
 
     Raises:
         ModelError: none, or a cylinder that lies in the plane.
@@ -603,8 +606,8 @@ def _centre_port(part: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
 
 
 def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, float] | None:
-    """Return the centre (as an attachment) and radius [m] of a rigid body that is a ball; None for other parts. A
-    port at the centre of a ball may stand for it.
+    """Return the centre (as an attachment) and radius [m] of a rigid body that is a ball; None for other
+    parts. A port at the centre of a ball stands for it if ``counts_centres``.
 
     Args:
         part: part of a contact.
@@ -621,6 +624,7 @@ def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, flo
 def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
     """Yield the points of a shape that other solids touch first, with their kind: corners, rims, and points a
     little inside of them. They are relative to the shape's middle in body axes, each (k, 3) [m].
+    ``dimension`` is that of the model (1, 2 or 3).
 
     Corners would slip past those of a shape of the same size: such shapes touch points that are inset.
     """
@@ -655,15 +659,16 @@ def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Ar
 
 
 def line_nodes(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Return the nodes of a string, rod or beam as attachment points, from start to end; empty for other bodies."""
+    """Return the nodes of a string, rod or beam (``part``) as attachment points, from start to end; empty for
+    other bodies."""
     if isinstance(part, PlacedWhole):
         return part.nodes()
     return tuple(part.at(x) for x in part.body.contact_positions())
 
 
 def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Return the surface nodes of a soft body (finite-element mesh in absolute coordinates) as attachment points
-    for contacts.
+    """Return the surface nodes of a soft body, ``part`` (finite-element mesh in absolute coordinates), as
+    attachment points for contacts.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
@@ -682,7 +687,8 @@ def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
     """Raise ModelError if two contact members (spheres, segments, solids) overlap deeply at the initial pose,
-    judged by their centres, middles and ends. ``owner`` is the contact, for the message.
+    judged by their centres, middles and ends. ``owner`` is the contact, for the message. ``dimension`` is
+    that of the model (1, 2 or 3).
 
     Raises:
         ModelError: two start deep inside each other; says how deep.

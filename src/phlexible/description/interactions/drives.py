@@ -51,8 +51,9 @@ class Drive(ModelPart):
         return self.joint.second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint function of a drive, zero where the joint coordinate equals its prescribed path
-        p(t): coordinate minus p(t), or for an angle the sine of that difference (8.15)."""
+        """Return the constraint function of a drive, zero where the joint coordinate equals its prescribed
+        path p(t): coordinate minus p(t), or for an angle the sine of that difference (8.15). ``dimension`` is
+        that of the model (1, 2 or 3)."""
         return (self.joint.coordinate(dimension, self.coordinate).driven_constraint(self.path),)
 
     def check_against(self, drives: tuple["Drive", ...]) -> None:
@@ -95,8 +96,9 @@ class ServoPush(Portable):
         return values.reshape(np.shape(time)) if np.ndim(time) else float(values[0])
 
     def values_over_steps(self, middles: Array, ends: Array) -> Array:
-        """Return the prescribed part of a servo's force in each step, shape (steps,) [N or N m]. It is kp target +
-        kd (rate of the target), with the target at the middle of the step.
+        """Return the prescribed part of a servo's force in each time step, shape (steps,) [N or N m]. It is
+        kp target + kd (rate of the target), with the target at the middle of the time step. ``middles`` and
+        ``ends`` are the times of middles and ends of all time steps [s].
 
         Without ``rate`` of the target its rate is the mean between the ends of each step.
 
@@ -122,8 +124,8 @@ class Servo(JointElement):
     """
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force law of a servo along its joint coordinate, as a tuple of one. It is marked so that its
-        whole power is booked as supplied work."""
+        """Return the force law of a servo along its joint coordinate, as a tuple of one. It is marked so that
+        its whole power is booked as supplied work. ``dimension`` is that of the model (1, 2 or 3)."""
         return tuple(replace(force, is_servo=True) for force in super().forces(dimension))
 
     def _kinds(self) -> list[str]:

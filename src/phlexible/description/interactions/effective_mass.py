@@ -41,8 +41,9 @@ def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> floa
 
 
 def effective_mass(coordinate: Coordinate, rows: Sequence[Bilinear] = ()) -> float:
-    """Return the effective mass 1 / (g M^-1 g^T) along a coordinate of two rigid bodies at the initial pose [kg or
-    kg m^2]. Here g is the derivative of the coordinate to the velocities; the result is 0 if neither side moves.
+    """Return the effective mass 1 / (g M^-1 g^T) along a coordinate of two rigid bodies at the initial pose
+    [kg or kg m^2]. Here g is the derivative of the coordinate to the velocities; the result is 0 if neither
+    side moves. ``rows`` are constraints between the bodies that are satisfied.
 
     g is the derivative of the coordinate to the velocities. Zero if nothing that moves is on either side.
 
@@ -64,8 +65,8 @@ def effective_mass(coordinate: Coordinate, rows: Sequence[Bilinear] = ()) -> flo
 
 
 def _body_forces(rows: Sequence[Bilinear], slopes: Array) -> dict[PlacedBody, Array]:
-    """Return the force and the moment about its origin on each body, in world axes, shape (6,). They belong to
-    forces of size ``slopes`` along the given functions of the poses."""
+    """Return the force and the moment about its origin on each body, in world axes, shape (6,). They belong
+    to forces of size ``slopes`` along the given functions ``rows`` of the poses."""
     found: dict[PlacedBody, Array] = {}
     for slope, row in zip(slopes, rows, strict=True):
         for term in row.terms:
@@ -85,8 +86,9 @@ def _add(rows: dict[PlacedBody, Array], difference: VectorSum, force: Array) -> 
 
 
 def _mobility(placed: PlacedBody, rows: Array) -> Array:
-    """Return G M^-1 G^T for one body, shape (k, k): its inverse mass matrix projected on k generalized force
-    directions G in world axes, shape (k, 6). A nodal body counts with the mass of one node.
+    """Return G M^-1 G^T for one body (``placed``), shape (k, k): its inverse mass matrix projected on k
+    generalized force directions G, the ``rows`` of shape (k, 6) in world axes. A nodal body counts with the
+    mass of one node.
 
     A node counts with its share of the mass of its body.
     """

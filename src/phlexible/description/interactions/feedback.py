@@ -64,8 +64,8 @@ class LinearController:
 
 
 def linear_controller(system: Any) -> LinearController | None:
-    """Return the matrices A, B, C, D of a StateSpace or TransferFunction of the package python-control, as a
-    ``LinearController``; None for any other object.
+    """Return the matrices A, B, C, D of ``system``, a StateSpace or TransferFunction of the package
+    python-control, as a ``LinearController``; None for any other object.
 
     Raises:
         ParameterError: matrices that are not finite, or a transfer function with more zeros than poles.
@@ -137,14 +137,14 @@ def discretized(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
 
 
 def transition_matrices(law: LinearController, duration: float) -> tuple[Array, Array]:
-    """Return the matrices A and B of the state update x -> A x + B u of a linear controller over a duration [s].
-    The input u is constant; a discrete controller has these matrices already."""
+    """Return the matrices A and B of the state update x -> A x + B u of a linear controller over a duration
+    [s]. ``law`` is the controller. The input u is constant; a discrete controller has these matrices already."""
     return (law.A, law.B) if law.is_discrete else discretized(law.A, law.B, duration)
 
 
 def sample_controller(law: LinearController, period: float) -> LinearController:
-    """Return the discrete-time controller that equals a continuous linear controller whose input is constant over a
-    sampling period [s] (zero-order hold)."""
+    """Return the discrete-time controller that equals a continuous linear controller (``law``) whose input is
+    constant over a sampling period [s]. This is a zero-order hold."""
     A, B = transition_matrices(law, period)
     return replace(law, A=A, B=B, is_discrete=True, period=period)
 
@@ -363,16 +363,16 @@ def _check_measured(item: object) -> None:
 
 
 def measured_count(item: KinematicPair | Attachment | Sensor) -> int:
-    """Return how many numbers a controller measures of an object: 2 for each joint coordinate (value and rate), 6
-    for an attachment, or the components of a sensor."""
+    """Return how many numbers a controller measures of an object (``item``): 2 for each joint coordinate
+    (value and rate), 6 for an attachment, or the components of a sensor."""
     if isinstance(item, Sensor):
         return item.count
     return 6 if isinstance(item, Attachment) else 2 * len(item.coordinate_names)
 
 
 def actuated_count(item: Actuated) -> int:
-    """Return how many numbers a controller's output has for an object that it acts on: 3 (a force vector) for an
-    attachment, 1 for a joint coordinate or a load with a direction."""
+    """Return how many numbers a controller's output has for an object (``item``) that it acts on: 3 (a force
+    vector) for an attachment, 1 for a joint coordinate or a load with a direction."""
     return 3 if isinstance(item, Attachment) else 1
 
 

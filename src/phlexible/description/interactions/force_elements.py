@@ -241,26 +241,27 @@ class OneSided:
         return float(self.stiffness * self.depth(theta, limit) ** (self.exponent + 1) / (self.exponent + 1))
 
     def force(self, theta: float, limit: float) -> float:
-        """Return the elastic force of a one-sided spring (contact or stop) along a coordinate theta, without
-        damping [N or N m]; zero where it is open."""
+        """Return the elastic force of a one-sided spring (contact or stop, at a ``limit``) along a coordinate
+        theta, without damping [N or N m]; zero where it is open."""
         return float(self.side * self.stiffness * self.depth(theta, limit) ** self.exponent)
 
     def force_derivative(self, theta: float, limit: float) -> float:
-        """Return the derivative of the elastic force of a one-sided spring (contact or stop) with respect to its
-        coordinate theta [N/m or N m/rad]; zero where it is open."""
+        """Return the derivative of the elastic force of a one-sided spring (contact or stop) with respect to
+        its coordinate theta [N/m or N m/rad]; zero where it is open. It begins to act at the ``limit`` of the
+        coordinate."""
         x = self.depth(theta, limit)
         return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
 
     def damping_at(self, theta: float, limit: float) -> float:
-        """Return the linear damping coefficient of a one-sided spring (contact or stop) for small motions about a
-        penetration [N s/m or N m s/rad]."""
+        """Return the linear damping coefficient of a one-sided spring for small motions about a coordinate
+        theta beyond its ``limit`` [N s/m or N m s/rad]. Such springs are contacts and stops."""
         share = float(self.depth(theta, limit) ** self.exponent)
         return share * (self.damping if self.restitution is None else self.impact_damping / self.slowest)
 
     def viscous_force(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
-        """Return the viscous part of the force of a one-sided spring (contact or stop) at a coordinate theta and
-        its rate [N or N m]. It is limited so that the total force never pulls. ``damper`` is an additional damping
-        coefficient while in contact."""
+        """Return the viscous part of the force of a one-sided spring (contact or stop) at a coordinate theta
+        and its rate [N or N m]. It begins at the ``limit`` of the coordinate and is limited so that the total
+        force never pulls. ``damper`` is an additional damping coefficient while in contact."""
         share = float(self.depth(theta, limit) ** self.exponent)
         damping = self.damping + self.impact_damping / max(abs(rate), self.slowest)
         still, total = self.stiffness * share, damping * share + (damper if share > 0 else 0.0)
@@ -294,8 +295,11 @@ def friction_bristle(
     default: Callable[[], float],
     mass: float = 0.0,
 ) -> Bristle | None:
-    """Return the friction spring (bristle) of a contact or joint from the user's options; None where friction is
-    absent or regularized in the speed. Raise ParameterError for options that contradict each other.
+    """Return the friction spring (bristle) of a contact or joint (``owner``) from the user's options; None
+    where friction is absent or regularized in the speed. Options are its ``stiffness`` and ``damping``, the
+    ``dynamic`` and ``static`` coefficients and the ``slow`` speed, each with its name. ``default`` returns a
+    stiffness, ``mass`` is the mass that it damps. Raise ParameterError for options that contradict each
+    other.
 
     Args:
         owner: name of the element, for messages.
@@ -574,8 +578,9 @@ class SpringDamper(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force law of a spring and damper along the distance of its two points, as a tuple of one; for
-        ``tension_only`` a one-sided law that does not push.
+        """Return the force law of a spring and damper along the distance of its two points, as a tuple of
+        one; for ``tension_only`` a one-sided law that does not push. ``dimension`` is that of the model (1, 2
+        or 3).
 
         Raises:
             ModelError: the points coincide at the initial pose.
@@ -672,8 +677,8 @@ class JointElement(AlongJoint):
         return self.breakpoints
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force law of a joint element (spring, damper, potential and prescribed force) along its joint
-        coordinate, as a tuple of one."""
+        """Return the force law of a joint element (spring, damper, potential and prescribed force) along its
+        joint coordinate, as a tuple of one. ``dimension`` is that of the model (1, 2 or 3)."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         rest = coordinate.initial_value() if self.rest is None else self.rest
         own = (coordinate, self.stiffness, self.damping, rest, self.potential, self.force)
@@ -700,8 +705,8 @@ class JointElement(AlongJoint):
 
 
 def three_numbers(name: str, value: ArrayLike) -> Array:
-    """Convert one non-negative number for all axes, or three of them, to an array of shape (3,); raise
-    ParameterError for anything else."""
+    """Convert ``value``, one non-negative number for all axes or three of them, to an array of shape (3,);
+    raise ParameterError for anything else. ``name`` is that of the argument, for messages."""
     found = numbers(name, value, THREE)
     if found.shape not in ((), (3,)) or not np.isfinite(found).all() or (found < 0).any():
         raise ParameterError(f"{name} must be {THREE}, got {value!r}")
@@ -764,8 +769,8 @@ class Bushing(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force laws of a bushing along its coordinates: three translations and three rotations (sines
-        of angles) in space, two and one in the plane."""
+        """Return the force laws of a bushing along its coordinates: three translations and three rotations
+        (sines of angles) in space, two and one in the plane. ``dimension`` is that of the model (1, 2 or 3)."""
         offset = self.second.initial_position() - self.first.initial_position()
         along, slow = np.asarray(self.stiffness), np.asarray(self.damping)
         about, slow_about = np.asarray(self.rotational_stiffness), np.asarray(self.rotational_damping)

@@ -122,8 +122,8 @@ class Bilinear:
 
 
 def initial_sum(difference: VectorSum) -> Array:
-    """Return the value of a weighted sum of positions and directions at the initial pose with undeformed bodies, in
-    world axes, shape (3,)."""
+    """Return the value of ``difference``, a weighted sum of positions and directions, at the initial pose
+    with undeformed bodies, shape (3,). It is in world axes."""
     (weight, vector), *others = difference.parts
     total = initial_vector(vector) if weight == 1.0 else weight * initial_vector(vector)
     for weight, vector in others:
@@ -132,7 +132,8 @@ def initial_sum(difference: VectorSum) -> Array:
 
 
 def initial_vector(vector: Vector) -> Array:
-    """Return a position or direction at the initial pose with undeformed bodies, in world axes, shape (3,)."""
+    """Return a ``vector`` (position or direction) at the initial pose with undeformed bodies, in world axes,
+    shape (3,)."""
     match vector:
         case PointOf(port=port):
             return port.initial_position()
@@ -152,20 +153,21 @@ def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Bilinear, ...]:
 
 
 def offset_along_axis(a: Port, b: Port, axis: Array, label: str) -> Bilinear:
-    """Return the constraint function (x_b - x_a) . d_a = 0, by which port b has no offset from port a along the
-    direction ``axis``, which rotates with the body of a."""
+    """Return the constraint function (x_b - x_a) . d_a = 0, by which port b has no offset from port a along
+    the direction ``axis``, which rotates with the body of a. ``label`` names it in messages."""
     return Bilinear((BilinearTerm(1.0, between(a, b), as_sum(DirectionOf(a, axis))),), 0.0, label)
 
 
 def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Bilinear:
-    """Return the constraint function d_a . d_b = 0, by which direction ``axis_a`` fixed to the body of port a and
-    ``axis_b`` fixed to that of port b are perpendicular."""
+    """Return the constraint function d_a . d_b = 0, by which direction ``axis_a`` fixed to the body of port a
+    and ``axis_b`` fixed to that of port b are perpendicular. ``label`` names it in messages."""
     return Bilinear((dot_term(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
 
 
 def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Bilinear:
-    """Return the constraint function (d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0, the sine of the relative rotation of two
-    bodies in the plane of two unit vectors (``axes``), which locks that rotation.
+    """Return the constraint function (d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0, the sine of the relative rotation
+    of two bodies (with ports a and b) in the plane of two unit vectors (``axes``), which locks that rotation.
+    ``label`` names it in messages.
 
     The axes of the plane are two unit vectors. Directions that rotate with slopes stay unit vectors to first order
     only. To second order d_a1 . d_b2 alone depends on the choice of the two vectors in the plane, and this does
@@ -189,8 +191,8 @@ def dot_term(first: Vector, second: Vector, coefficient: float = 1.0) -> Bilinea
 
 
 def constant_distance(a: Port, b: Port, length: float, label: str) -> Bilinear:
-    """Return the constraint function that keeps two ports at a constant distance: (|x_b - x_a|^2 - length^2) / (2
-    length) = 0, which has the unit of a length [m]."""
+    """Return the constraint function that keeps two ports a and b at a constant distance: (|x_b - x_a|^2 -
+    length^2) / (2 length) = 0, which has the unit of a length [m]. ``label`` names it in messages."""
     difference, factor = between(a, b), 1 / (2 * length)
     return Bilinear((BilinearTerm(factor, difference, difference),), factor * length**2, label)
 
@@ -290,8 +292,8 @@ class LinearCoordinate(Coordinate):
         return np.ones(y.shape)
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivative of a coordinate that equals a single bilinear function: zero, shape (1,
-        1)."""
+        """Return the second derivative of a coordinate that equals a single bilinear function y: zero, shape
+        (1, 1)."""
         return np.zeros((1, 1))
 
 
@@ -405,8 +407,8 @@ class DistanceCoordinate(Coordinate):
         return length
 
     def driven_constraint(self, path: TimePath) -> Bilinear:
-        """Raise ParameterError, because the distance of two points cannot be driven as a coordinate; the joint
-        ``Distance`` prescribes distances.
+        """Raise ParameterError, because the distance of two points cannot be driven along a ``path`` as a
+        coordinate; the joint ``Distance`` prescribes distances.
 
         Raises:
             ParameterError: always.
@@ -462,8 +464,9 @@ class AngleCoordinate(Coordinate):
 
 
 def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
-    """Return the angle of the second port relative to the first one, as a coordinate. The axis is ``across`` x
-    ``along`` of two unit vectors that rotate with the first port.
+    """Return the angle of the second port relative to the first one, as a coordinate. The axis is ``across``
+    x ``along`` of two unit vectors that rotate with the first port. ``dimension`` is that of the model (1, 2
+    or 3).
 
     With a1 = across and a2 = along, which rotate with the first port, and b1 and b2, which equal them at the
     initial pose and rotate with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2, which do
@@ -477,8 +480,8 @@ def angle_about(first: Port, second: Port, across: Array, along: Array, dimensio
 
 
 def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:
-    """Return the coordinate (x_second - x_first) . d: the position of the second port along an axis that rotates
-    with the first port [m]."""
+    """Return the coordinate (x_second - x_first) . d: the position of the second port along an axis that
+    rotates with the first port [m]. ``name`` is that of the coordinate."""
     return PositionCoordinate(name, first, second, DirectionOf(first, axis))
 
 
@@ -539,7 +542,7 @@ class KinematicPair(ModelPart, ABC):
 
     def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
         """Return the value of a joint coordinate at the initial pose [rad or m]. ``name`` None: the only
-        coordinate."""
+        coordinate. ``dimension`` is that of the model (1, 2 or 3)."""
         return self.coordinate(dimension, name).initial_value()
 
     def coordinate_name(self, of: str | None) -> str:
@@ -574,8 +577,8 @@ class KinematicPair(ModelPart, ABC):
 
 
 def check_ports(part: object, **ports: object) -> None:
-    """Raise ModelError if arguments of a joint or element are not ports, are all on the ground, or are both on one
-    body. ``ports`` are by argument name.
+    """Raise ModelError if arguments of a joint or element (``part``) are not ports, are all on the ground, or
+    are both on one body. ``ports`` are by argument name.
 
     Raises:
         ModelError: says which.
@@ -595,16 +598,16 @@ def check_ports(part: object, **ports: object) -> None:
 
 
 def expect(part: object, *ports: Port) -> None:
-    """Record on the bodies of the ports that a joint, load or element was made. A warning can then name it if it is
-    never added to a model."""
+    """Record on the bodies of the ports that a joint, load or element (``part``) was made. A warning can then
+    name it if it is never added to a model."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.expect(part)
 
 
 def receive(part: object, *ports: Port) -> None:
-    """Remove the record of ``expect`` on the bodies of the ports, because the joint, load or element was added to a
-    model, refused, or replaced."""
+    """Remove the record of ``expect`` on the bodies of the ports, because ``part`` was added to a model,
+    refused, or replaced. It is a joint, load or element."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.receive(part)

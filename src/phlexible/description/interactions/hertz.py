@@ -13,8 +13,9 @@ def hertz_stiffness(
     other_radius: float | None = None,
     other_material: Material | None = None,
 ) -> float:
-    """Return Hertz's contact stiffness K of the normal force K x^1.5 between two spheres at a penetration x, for
-    ``Contact(..., exponent=1.5)`` [N/m^1.5].
+    """Return Hertz's contact stiffness K of the normal force K x^1.5 between two spheres at a penetration x
+    [N/m^1.5]. It is for ``Contact(..., exponent=1.5)``. They have ``radius`` and ``other_radius`` [m] (None:
+    a plane) and are made of ``material`` and ``other_material`` (None: rigid).
 
     K = 4/3 E* sqrt(R), 1/E* = (1 - nu_1^2)/E_1 + (1 - nu_2^2)/E_2, 1/R = 1/R_1 + 1/R_2. It holds while the depth x
     is small compared with R.

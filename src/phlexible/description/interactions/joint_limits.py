@@ -29,8 +29,8 @@ ROUND_OFF = 1e-9
 
 
 def _inertia_along(along: AlongJoint) -> tuple[float, float]:
-    """Return the effective mass or moment of inertia that a joint coordinate moves at the initial pose [kg or kg
-    m^2]. The second result is the size of the smaller of the two bodies [m]."""
+    """Return the effective mass or moment of inertia that a joint coordinate (``along``) moves at the initial
+    pose [kg or kg m^2]. The second result is the size of the smaller of the two bodies [m]."""
     ports = [port for port in along.ports if isinstance(port, Attachment)]
     dimension = max((port.placed.data.dimension for port in ports), default=3)
     coordinate = along.joint.coordinate(dimension, along.coordinate)
@@ -114,7 +114,8 @@ class JointFriction(AlongJoint):
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the friction law of a joint along its coordinate (8.19, 8.31), as a tuple of one. It has dry
-        friction, with or without a friction spring, and viscous friction."""
+        friction, with or without a friction spring, and viscous friction. ``dimension`` is that of the model
+        (1, 2 or 3)."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         share = self.coefficient * (self.radius or 1.0)
         joint = self.joint if share else None
@@ -172,8 +173,9 @@ class JointStop(AlongJoint):
         return weight_stiffness(inertia, size)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the one-sided spring laws of the travel limits of a joint coordinate, one for each limit (8.17).
-        Raise ModelError if the initial pose is beyond a limit.
+        """Return the one-sided spring laws of the travel limits of a joint coordinate, one for each limit
+        (8.17). Raise ModelError if the initial pose is beyond a limit. ``dimension`` is that of the model (1,
+        2 or 3).
 
         Raises:
             ModelError: the initial pose is beyond an end.

@@ -131,7 +131,7 @@ class PointLoad(Load, DirectedLoad):
 
     def check_components(self, values: Array, dimension: int, times: Array | None = None) -> None:
         """Raise ParameterError if values of a force or torque point out of the plane (dimension 2) or line
-        (dimension 1) of the model.
+        (dimension 1) of the model. The ``times`` of the values are named in the message.
 
         Args:
             values: shape (3,), or (times, 3) [N or N m].
@@ -159,8 +159,8 @@ class PointLoad(Load, DirectedLoad):
     _wanted: ClassVar[Mapping[int, str]] = {2: "(0, 0, m_z)"}
 
     def _outside(self, dimension: int) -> slice:
-        """Return the slice of the components of a torque that must be zero in a planar model, x and y (moments act
-        about z)."""
+        """Return the slice of the components of a torque that must be zero in a planar model, x and y
+        (moments act about z). ``dimension`` is that of the model."""
         return slice(2)
 
     def __repr__(self) -> str:

@@ -102,8 +102,9 @@ class RodElement(ForceElement):
         ]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the elastic force laws of a rod's finite element: for each quadrature point and component i of the
-        transformed strain L^T strain, a spring of stiffness D_i times the point's measure, where C = L D L^T."""
+        """Return the elastic force laws of a rod's finite element: for each quadrature point and component i
+        of the transformed strain L^T strain, a spring of stiffness D_i times the point's measure, where C = L
+        D L^T. ``dimension`` is that of the model (1, 2 or 3)."""
         kept = list(KEPT[dimension])
         found, functions, relaxation = [], self.functions(dimension), self.rod.relaxation
         roots = [np.diag(lower) for lower in self._cholesky_factors(dimension)]
@@ -186,6 +187,7 @@ class RodElement(ForceElement):
 
 def rod_elements(rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None = None) -> tuple[RodElement, ...]:
     """Return the finite elements between the placed nodes (rigid sections) of a rod, from start to end.
+    ``stress_free`` are strains without stress; None: those of ``rod``.
 
     Args:
         rod: description of the rod.

@@ -67,12 +67,13 @@ class Sensor(ABC):
 
     @abstractmethod
     def read(self, run: Any) -> Array:
-        """Return the values of a sensor at all recorded instants of a ``RecordedRun``, shape (N + 1,), or (N + 1,
-        components)."""
+        """Return the values of a sensor at all recorded instants of ``run``, a ``RecordedRun``, shape (N +
+        1,), or (N + 1, components)."""
 
     def rows(self, point: Any) -> Iterator[tuple[str, str, Array]]:
-        """Yield name, unit and linear map of each component of a sensor in a linear model. The map is a row of
-        shape (velocities,) that takes small motions about a ``LinearPoint`` to the sensor's output.
+        """Yield name, unit and linear map of each component of a sensor in a linear model. The map is a row
+        of shape (velocities,) that takes small motions about ``point``, a ``LinearPoint``, to the sensor's
+        output.
 
         The output is the row times the small motions, differentiated ``differentiations`` times.
 
@@ -83,8 +84,8 @@ class Sensor(ABC):
 
     @property
     def share(self) -> Share | None:
-        """Return the linear map by which compiled code measures a sensor's quantity within a step; None if it must
-        be read from the whole state."""
+        """Return the linear map by which compiled code measures a sensor's quantity within a time step; None
+        if it must be read from the whole state."""
         return None
 
     @property
@@ -105,8 +106,8 @@ class Sensor(ABC):
         return max(1, len(self.components))
 
     def unwrapped(self, before: Array, now: Array) -> Array:
-        """Return new values of a sensor, shape (count,), without jumps from the values ``before``, such as full
-        turns of an angle; unchanged by default."""
+        """Return new values ``now`` of a sensor, shape (count,), without jumps from the values ``before``,
+        such as full turns of an angle; unchanged by default."""
         return now
 
     @property

@@ -45,8 +45,8 @@ class FeedbackShare(Feedback):
     direction: Array | None = field(default=None, kw_only=True)
 
     def check_size(self, size: int, name: str) -> None:
-        """Accept any ``size`` for the part of a controller that acts at one port. The output count of the whole
-        controller was checked before."""
+        """Accept any ``size`` for the part of a controller that acts at one port. The output count of the
+        whole controller was checked before. ``name`` is that of the argument, for messages."""
 
 
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:

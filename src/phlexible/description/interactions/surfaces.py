@@ -162,13 +162,13 @@ class SlidingCoordinate(PositionCoordinate):
         return (*super().functions(), *along)
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient (1, 0, ...) of the gap to a plane with respect to its functions (normal offset, then
-        tangential offsets), shape (functions,)."""
+        """Return the gradient (1, 0, ...) of the gap to a plane with respect to its functions y (normal
+        offset, then tangential offsets), shape (functions,)."""
         return np.asarray(np.eye(len(y))[0], dtype=np.float64)
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the gap to a plane with respect to its functions, which are zero, shape
-        (functions, functions)."""
+        """Return the second derivatives of the gap to a plane with respect to its functions y, which are
+        zero, shape (functions, functions)."""
         return np.zeros((len(y), len(y)))
 
 
@@ -251,9 +251,7 @@ class RubbingCoordinate(GapCoordinate):
     def contact_radius(self, theta: Array | float, rest: float, side: float) -> Array:
         """Return the distance of the contact point from the centre of the touching sphere [m]. For two round
         surfaces it is scaled by the distance theta of the centres over its value ``rest`` without gap.
-
-        ``theta`` is the distance of the centres or axes, ``rest`` its value without gap.
-        """
+        ``side`` is 1 if they touch from outside, -1 from inside."""
         is_round = isinstance(self.gap, DistanceCoordinate | SegmentCoordinate) and side > 0
         return np.asarray(self.radius * (theta / rest if is_round else 1.0))
 
@@ -327,8 +325,8 @@ class Touchable(ABC):
 
     @abstractmethod
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gaps of a point (``other``) from a touchable surface, each a coordinate with its value at the
-        surface; several for the faces of a hollow box.
+        """Return the gaps of a point (``other``) from a touchable surface, each a coordinate with its value
+        at the surface; several for the faces of a hollow box. ``dimension`` is that of the model (1, 2 or 3).
 
         Raises:
             ModelError: a port without an orientation that is needed.
@@ -392,8 +390,8 @@ class Plane(Touchable):
         return 0.0
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gap of a point (``other``) to a contact plane, its height along the normal, as a tuple of
-        one."""
+        """Return the gap of a point (``other``) to a contact plane, its height along the normal, as a tuple
+        of one. ``dimension`` is that of the model (1, 2 or 3)."""
         if self.unit_normal()[dimension:].any():
             where = "lie in the xy plane" if dimension == 2 else "be along x"
             raise ParameterError(f"normal of {self} must {where}, got {self.normal!r}")
@@ -453,8 +451,8 @@ class Surface(Touchable):
         return float(np.min(np.asarray(self.shape.size)))
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gaps of a point (``other``) from the surface of a shape: one from a sphere, cylinder or box,
-        or one from each face of a hollow box."""
+        """Return the gaps of a point (``other``) from the surface of a shape: one from a sphere, cylinder or
+        box, or one from each face of a hollow box. ``dimension`` is that of the model (1, 2 or 3)."""
         side = -1.0 if self.inside else 1.0
         if isinstance(self.shape, Box):
             return self._box_gaps(other, dimension)
@@ -513,5 +511,6 @@ class Capsule(Touchable):
         return self.radius
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gap of a point (``other``) from a capsule's axis, a line segment, as a tuple of one."""
+        """Return the gap of a point (``other``) from a capsule's axis, a line segment, as a tuple of one.
+        ``dimension`` is that of the model (1, 2 or 3)."""
         return (Gap(SegmentCoordinate("gap", self.start, self.end, other), self.radius),)

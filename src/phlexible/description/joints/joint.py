@@ -59,8 +59,9 @@ class Joint(KinematicPair):
         return None
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn if the axis of a joint is probably a mistake, because it prevents a body from falling; only
-        ``Revolute`` checks this, other joints do nothing."""
+        """Warn if the axis of a joint is probably a mistake, because it prevents a body from falling under
+        ``gravity``; only ``Revolute`` checks this, other joints do nothing. ``dimension`` is that of the
+        model (1, 2 or 3)."""
 
     def drive(
         self,
@@ -71,7 +72,9 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> Drive:
-        """Make a drive for ``model.apply`` by which a coordinate of the joint follows a function of time.
+        """Make a drive for ``model.apply`` by which a coordinate of the joint follows a function of time:
+        ``angle`` [rad] or ``position`` [m], with its derivative ``rate``. ``of`` chooses among several
+        coordinates; ``name`` is that of the drive.
 
         Args:
             angle: t [s] -> angle of the second port relative to the first [rad], 0 at the initial pose.
@@ -106,7 +109,10 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a spring for ``model.apply`` that acts along a coordinate of the joint.
+        """Make a spring for ``model.apply`` that acts along a coordinate of the joint. It has a ``stiffness``
+        [N m/rad or N/m], a ``rest`` value without force and parallel ``damping``, or a ``potential``;
+        ``relaxation`` makes it viscoelastic. ``of`` chooses among several coordinates; ``name`` is that of
+        the spring.
 
         Args:
             stiffness: stiffness of the spring [N m/rad or N/m].
@@ -123,7 +129,9 @@ class Joint(KinematicPair):
         return JointElement(*arguments, name=name, relaxation=relaxation)
 
     def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
-        """Make a damper for ``model.apply`` that acts along a coordinate of the joint [N m s/rad or N s/m]."""
+        """Make a damper for ``model.apply`` that acts along a coordinate of the joint. ``damping`` is its
+        coefficient [N m s/rad or N s/m], ``of`` chooses among several coordinates, and ``name`` is that of
+        the damper."""
         return JointElement(self, self.coordinate_name(of), damping=damping, name=name)
 
     def friction(
@@ -140,8 +148,11 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointFriction:
-        """Make friction for ``model.apply`` that acts along a coordinate of the joint. Its limit is ``coulomb +
-        coefficient (radius) |R|``, where R is the force that the joint transmits.
+        """Make friction for ``model.apply`` that acts along a coordinate of the joint. Its limit is ``coulomb
+        + coefficient (radius) |R|``, where R is the force that the joint transmits. ``viscous`` is the
+        coefficient of a force proportional to the rate. ``static``, ``bristle``, ``bristle_damping`` and
+        ``stiction_speed`` say how it sticks; ``of`` chooses among several coordinates, ``name`` is that of
+        the friction.
 
         R is the force that the joint itself transmits in the same step. Its moments are not counted.
 
@@ -180,8 +191,10 @@ class Joint(KinematicPair):
         restitution: float | None = None,
         restitution_rate: float = 1e-2,
     ) -> JointStop:
-        """Make elastic travel limits of a joint coordinate for ``model.apply``; impacts lose energy unless
-        ``restitution=1``.
+        """Make elastic travel limits of a joint coordinate for ``model.apply``, at the values ``lower`` and
+        ``upper`` [rad or m]. They have a ``stiffness`` and ``damping``; impacts lose energy unless
+        ``restitution=1``. Impacts slower than ``restitution_rate`` [rad/s or m/s] lose less. ``of`` chooses
+        among several coordinates, ``name`` is that of the limits.
 
         Args:
             lower, upper: coordinates beyond which it pushes back [rad or m]; None: no limit.
@@ -210,6 +223,8 @@ class Joint(KinematicPair):
         name: str | None = None,
     ) -> JointElement:
         """Make a torque for ``model.apply`` between the two ports, positive if it increases the angle.
+        ``value`` is a constant, a function of time or a controller [N m], with jumps and kinks at the times
+        ``breakpoints`` [s]. ``of`` chooses among several angles, ``name`` is that of the torque.
 
         Args:
             value: constant, function of time, or ``Feedback`` [N m].
@@ -228,13 +243,15 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a force for ``model.apply`` along the joint's axis, positive if it increases the position [N]."""
+        """Make a force for ``model.apply`` along the joint's axis, positive if it increases the position.
+        ``value`` is a constant, a function of time or a controller [N], with jumps and kinks at the times
+        ``breakpoints`` [s]. ``of`` chooses among several positions, ``name`` is that of the force."""
         coordinate = self.coordinate_name("position" if of is None else of)
         return JointElement(self, coordinate, force=value, breakpoints=breakpoints, name=name)
 
     def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointElement:
-        """Make a motor for ``model.apply`` whose torque or force is set once a step by a function, controller(t,
-        measured).
+        """Make a motor for ``model.apply`` whose torque or force is set once a time step by a function,
+        ``controller`` (t, measured). ``of`` chooses among several coordinates, ``name`` is that of the motor.
 
         ``measured`` has each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
         measure other quantities pass ``joint.torque(Feedback(controller, measured=[...]))``.
@@ -257,8 +274,10 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a servo for ``model.apply`` that drives a joint coordinate to a target. Its torque or force is kp
-        (target - coordinate) + kd (its rate - rate), evaluated within the step.
+        """Make a servo for ``model.apply`` that drives a joint coordinate to a target, an ``angle`` [rad] or
+        a ``position`` [m]. Its torque or force is kp (target - coordinate) + kd (its rate - rate), evaluated
+        within the time step. ``breakpoints`` are times at which the target has a jump or kink [s], ``of``
+        chooses among several coordinates, ``name`` is that of the servo.
 
         It acts like a spring whose rest moves, and a damper, and is as cheap and as stable; its whole power is work
         that it supplies, in ``motion.energy.work``.
@@ -296,9 +315,9 @@ class Joint(KinematicPair):
         return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
     def _target(self, caller: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
-        """Return for a drive or servo of a joint: the kind of its target ("angle" or "position"), the name of the
-        joint coordinate that follows it, and the target itself. Exactly one of ``angle`` and ``position`` must be
-        given."""
+        """Return for a drive or servo of a joint: the kind of its target ("angle" or "position"), the name of
+        the joint coordinate that follows it, and the target itself. Exactly one of ``angle`` and ``position``
+        must be given. ``caller`` is named in the message."""
         targets = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
         if len(targets) != 1:
             got = list(targets) or "neither"
@@ -319,8 +338,8 @@ class Joint(KinematicPair):
 
 
 def _warn_of_path_in_degrees(path: TimePath) -> None:
-    """Warn if a prescribed angle is probably given in degrees instead of radians. It is judged by its amplitude if
-    the function of time is harmonic, or by its rate if that is constant."""
+    """Warn if a prescribed angle (``path``) is probably given in degrees instead of radians. It is judged by
+    its amplitude if the function of time is harmonic, or by its rate if that is constant."""
     for interval in SAMPLING:
         with suppress(Exception):  # data may end, and then nothing is known
             change = np.diff(path.at_times(interval * np.arange(SAMPLES)))

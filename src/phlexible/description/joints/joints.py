@@ -57,8 +57,9 @@ class AxialJoint(Joint):
         return unit_vector("axis", self.axis)
 
     def perpendicular_directions(self, dimension: int) -> tuple[Array, ...]:
-        """Return the unit directions perpendicular to a joint's axis, in world axes at the initial pose, shape (3,)
-        each: two in space, one in the plane, none on a line.
+        """Return the unit directions perpendicular to a joint's axis, in world axes at the initial pose,
+        shape (3,) each: two in space, one in the plane, none on a line. ``dimension`` is that of the model
+        (1, 2 or 3).
 
         Raises:
             ParameterError: an axis that leaves the plane of a planar model, or is not along the line.
@@ -93,16 +94,17 @@ class Cylindrical(AxialJoint):
     coordinate_names = ("position", "angle")
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the four constraint functions of a cylindrical joint: two for the direction of the common axis and
-        two that keep the second point on it (8.8, 8.9)."""
+        """Return the four constraint functions of a cylindrical joint: two for the direction of the common
+        axis and two that keep the second point on it (8.8, 8.9). ``dimension`` is that of the model (1, 2 or
+        3)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
         self._need_orientation()
         return cylindrical_rows(self, self.perpendicular_directions(dimension))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the two coordinates of a cylindrical joint: the position of the second point along the axis [m],
-        and the angle about the axis [rad]."""
+        """Return the two coordinates of a cylindrical joint: the position of the second point along the axis
+        [m], and the angle about the axis [rad]. ``dimension`` is that of the model (1, 2 or 3)."""
         axis = self.unit_axis()
         return (
             position_along(self.first, self.second, axis),
@@ -147,8 +149,8 @@ class Prismatic(AxialJoint):
     coordinate_names = ("position",)
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a prismatic joint (sliding without rotation): five in space, two in
-        the plane (8.8, 8.9)."""
+        """Return the constraint functions of a prismatic joint (sliding without rotation): five in space, two
+        in the plane (8.8, 8.9). ``dimension`` is that of the model (1, 2 or 3)."""
         self._need_orientation()
         across = self.perpendicular_directions(dimension)
         if dimension == 2:
@@ -161,7 +163,7 @@ class Prismatic(AxialJoint):
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the single coordinate of a prismatic joint, the position of the second point along its axis
-        [m]."""
+        [m]. ``dimension`` is that of the model (1, 2 or 3)."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
 
@@ -209,16 +211,17 @@ class Planar(AxialJoint):
         set_fields(self, along=along)
 
     def perpendicular_directions(self, dimension: int) -> tuple[Array, ...]:
-        """Return the two unit directions in the plane of a planar joint along which its positions are measured.
-        They are in world axes at the initial pose, shape (3,) each."""
+        """Return the two unit directions in the plane of a planar joint along which its positions are
+        measured. They are in world axes at the initial pose, shape (3,) each. ``dimension`` is that of the
+        model (1, 2 or 3)."""
         normal, along = self.unit_axis(), np.asarray(self.along, dtype=np.float64)
         second = np.cross(normal, along)
         second /= np.linalg.norm(second)
         return np.cross(second, normal), second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the three constraint functions of a planar joint: one keeps the point in the plane, two keep the
-        normals parallel (8.8, 8.9)."""
+        """Return the three constraint functions of a planar joint: one keeps the point in the plane, two keep
+        the normals parallel (8.8, 8.9). ``dimension`` is that of the model (1, 2 or 3)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; a planar model is already in its plane")
         self._need_orientation()
@@ -230,8 +233,8 @@ class Planar(AxialJoint):
         return (offset_along_axis(self.first, self.second, normal, "point along the normal"), *directions)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the three coordinates of a planar joint: two positions of the second point in the plane [m], and
-        the angle about the normal [rad]."""
+        """Return the three coordinates of a planar joint: two positions of the second point in the plane [m],
+        and the angle about the normal [rad]. ``dimension`` is that of the model (1, 2 or 3)."""
         one, two = self.perpendicular_directions(dimension)
         return (
             position_along(self.first, self.second, one),
@@ -278,7 +281,8 @@ class Revolute(Joint):
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
         """Warn if the axis of a revolute joint was left at its default z and is probably a mistake. It is if
-        gravity is along z and a body has its centre of mass off the axis, so that it would not fall."""
+        gravity is along z and a body has its centre of mass off the axis, so that it would not fall.
+        ``dimension`` is that of the model (1, 2 or 3)."""
         if self.axis is not ALONG_Z or dimension < 3 or gravity[:2].any() or not gravity[2]:
             return
         point = self.first.initial_position()
@@ -295,8 +299,9 @@ class Revolute(Joint):
                     return
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a revolute joint (8.7, 8.8): three for the common point and two for
-        the axis in space, two in the plane, one on a line."""
+        """Return the constraint functions of a revolute joint (8.7, 8.8): three for the common point and two
+        for the axis in space, two in the plane, one on a line. ``dimension`` is that of the model (1, 2 or
+        3)."""
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
         if dimension == 1:
             return points
@@ -317,8 +322,8 @@ class Revolute(Joint):
         return unit_vector("axis", self.axis)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of a revolute joint, the angle about its axis [rad]; in the plane about z,
-        or about -z if the axis points downwards."""
+        """Return the single coordinate of a revolute joint, the angle about its axis [rad]; in the plane
+        about z, or about -z if the axis points downwards. ``dimension`` is that of the model (1, 2 or 3)."""
         self._need_orientation()
         axis = self.unit_axis()
         if dimension == 2:
@@ -347,8 +352,9 @@ class Slider(AxialJoint):
     coordinate_names = ("position",)
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a slider joint, by which the second point stays on a line through the
-        first one: two in space, one in the plane (8.9)."""
+        """Return the constraint functions of a slider joint, by which the second point stays on a line
+        through the first one: two in space, one in the plane (8.9). ``dimension`` is that of the model (1, 2
+        or 3)."""
         self._need_orientation_of(self.first)
         return tuple(
             offset_along_axis(self.first, self.second, across, f"point across the axis, direction {k}")
@@ -356,7 +362,8 @@ class Slider(AxialJoint):
         )
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of a slider joint, the position of the second point along its line [m]."""
+        """Return the single coordinate of a slider joint, the position of the second point along its line
+        [m]. ``dimension`` is that of the model (1, 2 or 3)."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
 
@@ -376,8 +383,8 @@ class Spherical(Joint):
     """
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a spherical joint, by which both points coincide: three in space, two
-        in the plane, one on a line (8.7)."""
+        """Return the constraint functions of a spherical joint, by which both points coincide: three in
+        space, two in the plane, one on a line (8.7). ``dimension`` is that of the model (1, 2 or 3)."""
         return coincident_points(self.first, self.second, dimension)
 
 
@@ -415,8 +422,8 @@ class Universal(Joint):
         super().__post_init__()
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the four constraint functions of a universal joint: three for the common point, one for the right
-        angle between its two axes (8.7, 8.8)."""
+        """Return the four constraint functions of a universal joint: three for the common point, one for the
+        right angle between its two axes (8.7, 8.8). ``dimension`` is that of the model (1, 2 or 3)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Revolute")
         self._need_orientation()
@@ -437,8 +444,9 @@ class Universal(Joint):
         return first, second - (first @ second) * first
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the two coordinates of a universal joint: the angle of the second axis about the first one, and
-        the angle of the second port about the second axis [rad].
+        """Return the two coordinates of a universal joint: the angle of the second axis about the first one,
+        and the angle of the second port about the second axis [rad]. ``dimension`` is that of the model (1, 2
+        or 3).
 
         With e1, e2 the axes at the initial pose and e3 = e1 x e2: first cosine a2 . b2 and sine a3 . b2,
         second cosine a1 . b1 and sine a1 . b3.
@@ -478,7 +486,8 @@ class Fixed(Joint):
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a fixed joint: three for the common point and three for the
-        orientation in space, 2 + 1 in the plane, one on a line (8.7, 8.8)."""
+        orientation in space, 2 + 1 in the plane, one on a line (8.7, 8.8). ``dimension`` is that of the model
+        (1, 2 or 3)."""
         points = coincident_points(self.first, self.second, dimension)
         if dimension == 1:
             return points
@@ -566,8 +575,10 @@ class Distance(Joint, Portable):
         tension_only: bool = False,
         name: str | None = None,
     ) -> SpringDamper:
-        """Make a spring and damper between the points of this distance link, for ``model.apply``. It takes the
-        place of the rigid link, which is then not connected to the model.
+        """Make a spring and damper between the points of this distance link, for ``model.apply``. It takes
+        the place of the rigid link, which is then not connected to the model. ``stiffness`` [N/m] and
+        ``damping`` [N s/m] are its coefficients; with ``tension_only`` it goes slack instead of pushing.
+        ``name`` is that of the spring.
 
         Args:
             stiffness: [N/m].
@@ -593,8 +604,9 @@ class Distance(Joint, Portable):
         return self._path()
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the single constraint function of a distance link: the squared distance of its points minus the
-        squared length, divided by twice the initial length (8.10)."""
+        """Return the single constraint function of a distance link: the squared distance of its points minus
+        the squared length, divided by twice the initial length (8.10). ``dimension`` is that of the model (1,
+        2 or 3)."""
         row = constant_distance(self.first, self.second, self.initial_length(), "distance")
         if self.path is None:
             return (row,)

@@ -38,7 +38,8 @@ class RelationFunction(Bilinear):
 
 
 def not_zero(name: str, value: float) -> float:
-    """Return a number unchanged after checking that it is finite and not zero.
+    """Return a number (``value``) unchanged after checking that it is finite and not zero. ``name`` is that
+    of the argument, for messages.
 
     Raises:
         ParameterError: otherwise.
@@ -79,8 +80,9 @@ class JointRelation(ModelPart, ABC):
         return tuple(port for part in self.parts for port in (part.joint.first, part.joint.second))
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the single constraint function of a linear relation between joint coordinates (8.16): the sum of
-        factor times coordinate minus its initial value.
+        """Return the single constraint function of a linear relation between joint coordinates (8.16): the
+        sum of factor times coordinate minus its initial value. ``dimension`` is that of the model (1, 2 or
+        3).
 
         Raises:
             ModelError: an angle of a port without orientation.

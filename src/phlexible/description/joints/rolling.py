@@ -86,8 +86,8 @@ class RollingCoordinate(GapCoordinate):
         return tuple(rows)
 
     def value(self, y: Array) -> float:
-        """Return zero as the value of a rolling coordinate, of which only the rate (the sliding velocity of the
-        contact point) is defined."""
+        """Return zero as the value of a rolling coordinate, of which only the rate is defined: the sliding
+        velocity of the contact point. y are its functions."""
         return 0.0
 
     def _up(self, y: Array) -> Array:
@@ -137,8 +137,8 @@ class RollingRow(JointRelation):
         return self.first, self.second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the single constraint function of a rolling condition: the height of the wheel's centre over the
-        plane, or no sliding along one direction.
+        """Return the single constraint function of a rolling condition: the height of the wheel's centre over
+        the plane, or no sliding along one direction. ``dimension`` is that of the model (1, 2 or 3).
 
         Raises:
             ParameterError: in the plane, a normal that leaves it or an axis other than z.
@@ -216,9 +216,9 @@ class Rolling:
         set_fields(self, relations=tuple(RollingRow(*arguments, condition.value) for condition in RollingCondition))
 
     def connect_rows(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
-        """Add the conditions of rolling without slip (height, sliding along one or two directions) to a model, and
-        return them. The function ``connect`` is called with each; in a planar model the second direction is left
-        out."""
+        """Add the conditions of rolling without slip (height, sliding along one or two directions) to a
+        model, and return them. The function ``connect`` is called with each; in a planar model the second
+        direction is left out. ``dimension`` is that of the model (1, 2 or 3)."""
         for row in self.relations[dimension:]:
             receive(row, *row.ports)
         return tuple(connect(row) for row in self.relations[:dimension])

@@ -61,7 +61,8 @@ Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | Pl
 
 
 def check_unique_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRelation]) -> None:
-    """Raise ModelError if a joint or relation has the same name as another one in the model.
+    """Raise ModelError if a joint or relation has the same name as another one in the model, among the
+    ``existing`` ones.
 
     Raises:
         ModelError: the name is taken.
@@ -71,8 +72,8 @@ def check_unique_name(joint: Joint | JointRelation, existing: Iterable[Joint | J
 
 
 def replacement_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
-    """Return a dictionary from parts of a mechanism (joints, loads, springs, ...) to the user's new parts that
-    replace them, matched by name. The new parts inherit the names.
+    """Return a dictionary from parts of a mechanism ``source`` (joints, loads, springs, ...) to the user's
+    new parts that replace them, matched by name. The new parts inherit the names.
 
     Raises:
         ModelError: an unknown name, or another kind of part.
@@ -97,8 +98,8 @@ def replacement_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> 
 def parts_to_remove(
     mechanism: MechanismParts, parts: Iterable[object], compounds: Iterable[tuple[object, tuple[Named, ...]]]
 ) -> set[object]:
-    """Return all parts that must be removed from a mechanism together with the given parts, and refuse if remaining
-    parts refer to them.
+    """Return all parts that must be removed from a mechanism together with the given parts, and refuse if
+    remaining parts refer to them. ``compounds`` are parts that consist of several parts, with these.
 
     Args:
         mechanism: mechanism that the parts belong to.
@@ -128,9 +129,8 @@ def parts_to_remove(
 
 
 def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
-    """Yield the parts that are removed together with a part: the bodies and inner joints of a split beam or rod, or
-    all loads of one controller.
-    """
+    """Yield the parts that are removed together with a part: the bodies and inner joints of a split beam or
+    rod, or all loads of one controller. They are found among the parts ``named``."""
     if isinstance(part, PlacedWhole):
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):

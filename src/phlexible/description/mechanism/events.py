@@ -75,8 +75,9 @@ def event(
     constraints: Sequence[Constraint],
     released: Collection[Constraint] = (),
 ) -> Event:
-    """Make an event of a run, which locks or releases joints at a time or when a condition is met. The arguments
-    are those of ``Mechanism.at`` and are checked.
+    """Make an event of a run, which locks or releases joints at a time or when a condition is met. The
+    arguments are those of ``Mechanism.at`` and are checked. ``constraints`` are those of the model and those
+    that events lock, ``released`` those that events release.
 
     Args:
         when: time of the event [s], or a condition.
@@ -130,8 +131,8 @@ def check_not_released(event: Event, released: Sequence[Constraint], when: str) 
 
 
 def _locking_relation(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
-    """Return the relation that keeps one coordinate of a joint constant, by which an event locks it. It gets a
-    number in its name if the joint was locked before."""
+    """Return the relation that keeps one coordinate of a joint constant, by which an event locks it. It gets
+    a number in its name if the joint was locked before (names ``taken``)."""
     return Relation([(joint, coordinate, 1.0)], name=distinct(f"lock of {coordinate} in {joint}", taken))
 
 

@@ -166,8 +166,10 @@ class Mechanism(MechanismParts):
         *,
         large: bool = False,
     ) -> PlacedBody | PlacedWhole:
-        """Add a body to the model at a position, rotation and velocity, and return its handle. The same description
-        may be added any number of times.
+        """Add a body to the model at a position [m], rotation and velocity [m/s], and return its handle.
+        ``name`` is its name, ``angular_velocity`` its initial angular velocity [rad/s], ``shape`` the initial
+        curve or nodal positions of a string, rod or soft body, and ``large`` accepts a body whose elements
+        need more than 32 GB of memory. The same description may be added any number of times.
 
         Args:
             body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
@@ -243,8 +245,9 @@ class Mechanism(MechanismParts):
     def group_rod(
         self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
     ) -> PlacedRod:
-        """Connect rigid sections in the model by the elastic elements of a rod, and return the rod's handle. The
-        sections are given by their names from start to end.
+        """Connect rigid sections in the model by the elastic elements of a rod, and return the rod's handle.
+        The sections are given by their names ``parts`` from start to end. ``stress_free`` are strains without
+        stress, if they are not those of the rod.
 
         Args:
             name: of the rod.
@@ -309,7 +312,7 @@ class Mechanism(MechanismParts):
         return joint
 
     def apply(self, part: Applied) -> Applied:
-        """Add a load, a force element or a drive to the model and return it.
+        """Add ``part``, a load, a force element or a drive, to the model and return it.
 
         If its name is taken, it is renamed ("force on beam.end 2").
 
@@ -429,8 +432,9 @@ class Mechanism(MechanismParts):
         parts: Mapping[str, Named] | None = None,
         **named: Body | SplitBeam | Rod | Named,
     ) -> Self:
-        """Return a copy of the model with other gravity, bodies or parts. Joints and loads are moved to the same
-        positions on the new bodies.
+        """Return a copy of the model with other gravity, bodies or parts, which are given by name in
+        dictionaries or as keywords (``named``). Joints and loads are moved to the same positions on the new
+        bodies.
 
         Args:
             gravity: shape (3,) [m/s^2]; None: as it is.
@@ -460,8 +464,8 @@ class Mechanism(MechanismParts):
         return self.replace()
 
     def remove(self, *parts: Removable | str) -> Self:
-        """Remove bodies, joints, relations, loads, force elements, drives and events from the model, in place, and
-        return it.
+        """Remove ``parts`` (bodies, joints, relations, loads, force elements, drives, events) from the model,
+        in place, and return it.
 
         Handles of other parts stay valid. ``model.copy().remove("motor")`` does not change this model.
 
@@ -502,7 +506,8 @@ def copy_parts(
     instead: Mapping[Any, Any] | None = None,
 ) -> None:
     """Connect and apply all joints, loads, springs and other parts of a mechanism ``source`` to a mechanism
-    ``copy``. The copy already has bodies of the same names.
+    ``copy``. The copy already has bodies of the same names. ``changed`` is a function that changes each joint
+    before, ``rods`` are new descriptions by name, ``instead`` are parts that replace others.
 
     Args:
         source: is not changed.
@@ -567,8 +572,8 @@ MOST_NAMED = 6
 
 
 def warn_of_unused_parts(mechanism: Mechanism) -> None:
-    """Warn of joints, springs, drives and loads that the user made on bodies of the model but neither connected nor
-    applied. They have no effect.
+    """Warn of joints, springs, drives and loads that the user made on bodies of the model (``mechanism``) but
+    neither connected nor applied. They have no effect.
 
     Constant forces of size one are left out: they are directions of inputs for ``Model.linearize``.
     """

@@ -40,8 +40,8 @@ Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
 def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
-    """Yield the ports (attachment points and frames) on which a joint, load or sensor acts. They include those of
-    its joints and those that its controller measures."""
+    """Yield the ports (attachment points and frames) on which ``part``, a joint, load or sensor, acts. They
+    include those of its joints and those that its controller measures."""
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
             yield each
@@ -52,7 +52,7 @@ def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
 
 
 def joints_of(part: ModelPart | Sensor) -> Iterator[Joint]:
-    """Yield the joints in which a spring, motor or drive acts, or which its controller measures."""
+    """Yield the joints in which ``part``, a spring, motor or drive, acts, or which its controller measures."""
     return (reference for reference in references(part) if isinstance(reference, Joint))
 
 
@@ -119,8 +119,8 @@ def check_nodes(part: Part) -> None:
 
 
 def _any_port(placed: PlacedBody) -> Attachment:
-    """Return any attachment of a body at which joints and loads may act: its origin, or else a node or
-    interface."""
+    """Return any attachment of a body (``placed``) at which joints and loads may act: its origin, or else a
+    node or interface."""
     if isinstance(placed.body, String):
         return placed.start
     if isinstance(placed.body, SoftBody):
@@ -131,13 +131,14 @@ def _any_port(placed: PlacedBody) -> Attachment:
 
 
 def _is_between(port: Attachment) -> bool:
-    """Return whether an attachment lies between two nodes of a body with nodal unknowns (string, soft body), and
-    not on a node."""
+    """Return whether an attachment (``port``) lies between two nodes of a body with nodal unknowns (string,
+    soft body), and not on a node."""
     return port.placed.nodes is not None and port.point.node is None
 
 
 def check_plane(part: Part, dimension: int) -> None:
-    """Raise ParameterError if a part (joint, load) has ports or load values outside the plane or line of the model.
+    """Raise ParameterError if a part (joint, load) has ports or load values outside the plane or line of the
+    model. ``dimension`` is that of the model (1, 2 or 3).
 
     Raises:
         ParameterError: names the port or the load and the value.
@@ -174,8 +175,10 @@ def place(
     shape: Field | None,
     equal: PlacedBody | None = None,
 ) -> PlacedBody:
-    """Check the arguments of ``Mechanism.add`` for one body, compute its mass and stiffness data or share those of
-    an equal body, and return its handle.
+    """Check the arguments of ``Mechanism.add`` for one body, compute its mass and stiffness data or share
+    those of an equal body, and return its handle. They are ``name``, ``position``, ``rotation``,
+    ``velocity``, ``angular_velocity`` and ``shape``; ``equal`` is the equal body, if there is one.
+    ``dimension`` is that of the model (1, 2 or 3).
 
     Args:
         equal: a handle of the same description, whose data this one shares unless a joint has clamped it.
@@ -227,8 +230,9 @@ def place(
 
 
 def discretized_floating_body(body: Body, name: str, dimension: int) -> FloatingBody:
-    """Return the mass and stiffness data of a body with a floating frame. Every motion of the body is checked to
-    have kinetic energy (a regular mass matrix).
+    """Return the mass and stiffness data of a body with a floating frame, called ``name`` in messages. Every
+    motion of the body is checked to have kinetic energy (a regular mass matrix). ``dimension`` is that of the
+    model (1, 2 or 3).
 
     Raises:
         SingularMassError: a motion of the body carries no kinetic energy.
@@ -247,8 +251,8 @@ COMPRESSED = 1e-20
 
 
 def check_initial_shape(placed: PlacedBody) -> None:
-    """Raise ParameterError if the initial shape of a body is impossible: an element of a string has no length, or
-    an element of a soft body is inverted or flat.
+    """Raise ParameterError if the initial shape of a body (``placed``) is impossible: an element of a string
+    has no length, or an element of a soft body is inverted or flat.
 
     Raises:
         ParameterError: names the element.
@@ -272,8 +276,9 @@ def check_initial_shape(placed: PlacedBody) -> None:
 
 
 def single_velocity(name: str, velocity: Field) -> Array:
-    """Return the initial velocity of a body's origin from the user's argument, shape (3,) [m/s]; raise ModelError
-    for a function of position, which only strings and rods take.
+    """Return the initial velocity of a body's origin from the user's argument ``velocity``, shape (3,) [m/s];
+    raise ModelError for a function of position, which only strings and rods take. ``name`` is that of the
+    body.
 
     Raises:
         ModelError: a function.

@@ -79,8 +79,8 @@ class MechanismParts:
         self._compounds: list[tuple[object, tuple[Named, ...]]] = []  # parts that consist of others, with these
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore a mechanism from a pickle, with its joints and bodies indexed by the identities of the new
-        objects."""
+        """Restore a mechanism from a pickle (``state``), with its joints and bodies indexed by the identities
+        of the new objects."""
         self.__dict__.update(state)
         self._joints = {id(joint): joint for joint in self._joints.values()}
         self._latest = {id(placed.body): placed for placed in self._latest.values()}

@@ -46,7 +46,7 @@ class RodInModel(NamedTuple):
 
 
 def handle_of(whole: PlacedSplitBeam | RodInModel) -> PlacedWhole:
-    """Return the handle, which the user sees, of a beam in several parts or of a rod."""
+    """Return the handle, which the user sees, of ``whole``, a beam in several parts or a rod."""
     return whole.handle if isinstance(whole, RodInModel) else whole
 
 
@@ -62,7 +62,9 @@ def rod_sections(
     shape: Field | None,
 ) -> list[SectionToAdd]:
     """Return the arguments of ``Mechanism.add`` for each rigid section of a rod, from start to end. They are
-    computed from the arguments with which the user added the rod.
+    computed from the arguments with which the user added the rod: ``name``, ``position``, ``rotation``,
+    ``velocity``, ``angular_velocity``, ``shape``. Names that are ``taken`` are refused. ``dimension`` is that
+    of the model (1, 2 or 3)..
 
     With a velocity alone only the first section has one, and the others follow like those of a rigid body, which
     does not rotate unless a joint makes it; a velocity field determines the velocity and spin of all sections.
@@ -82,8 +84,9 @@ def rod_sections(
 
 
 def assemble_rod(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
-    """Make a rod out of rigid sections (``nodes``) that are placed in a model, by creating the elastic elements
-    between them.
+    """Make a rod out of rigid sections (``nodes``) that are placed in a model, by creating the elastic
+    elements between them. ``name`` is that of the rod, ``stress_free`` are strains without stress (None:
+    those of ``rod``).
 
     Raises:
         ModelError: they are not the sections of this rod.
@@ -110,8 +113,9 @@ def _section_velocities(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
 ) -> tuple[list[Array | None], list[Array | None]]:
-    """Return the initial velocity [m/s] and angular velocity [rad/s] of each rigid section of a rod. Each is None
-    where it is to be solved from the joints."""
+    """Return the initial velocity [m/s] and angular velocity [rad/s] of each rigid section of a rod at its
+    ``positions`` [m], given those of its ``origin``. Each is None where it is to be solved from the joints.
+    ``dimension`` is that of the model (1, 2 or 3)."""
     count = len(positions)
     spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
     if velocity is None:
@@ -142,8 +146,9 @@ def part_poses(
     dimension: int,
     taken: Collection[str],
 ) -> list[tuple[str, Array, Array]]:
-    """Return name, initial position and rotation matrix of each part of a split beam, computed from the arguments
-    with which the user added the beam.
+    """Return name, initial position and rotation matrix of each part of a split beam, computed from the
+    arguments with which the user added the beam. Names that are ``taken`` are refused. ``dimension`` is that
+    of the model (1, 2 or 3)..
 
     Raises:
         ModelError: a part's name is taken.
@@ -158,7 +163,7 @@ def part_poses(
 
 
 def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
-    """Return the handle of a beam in several parts, which are the given bodies from start to end.
+    """Return the handle of the beam ``name`` in several parts, which are the given bodies from start to end.
 
     Raises:
         ModelError: they are not beams of one length.
@@ -177,8 +182,8 @@ def part_names(name: str, count: int) -> list[str]:
 
 
 def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
-    """Return new body descriptions by the names of single bodies. The description of a split beam or rod is divided
-    into those of its parts.
+    """Return new body descriptions by the names of single bodies. The description of a split beam or rod (in
+    ``known``) is divided into those of its parts.
 
     Raises:
         ModelError: another number of parts, another kind of body, or a rod of another length.

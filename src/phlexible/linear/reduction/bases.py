@@ -35,14 +35,14 @@ from phlexible.linear.symmetric_modes import SymmetricModes, undamped_modes
 
 
 def port_columns(mechanics: LinearMechanics) -> Array:
-    """Return the generalized forces of all inputs and the rows of all outputs of a second-order model as columns,
-    shape (n, inputs + outputs)."""
+    """Return the generalized forces of all inputs and the rows of all outputs of a second-order model
+    (``mechanics``) as columns, shape (n, inputs + outputs)."""
     return np.hstack([mechanics.forces, mechanics.rows.T])
 
 
 def random_mixtures(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int) -> Array:
-    """Return the given columns, shape (n, count), scaled to comparable size in the mass metric, if there are at
-    most ``most``; otherwise ``most`` random linear combinations of them.
+    """Return the columns ``directions``, shape (n, count), scaled to comparable size in the metric of
+    ``mass``, if there are at most ``most``; otherwise ``most`` random linear combinations of them.
 
     Where the given ones do not span more than ``most`` motions, the mixes span all of them.
     """
@@ -57,15 +57,16 @@ def random_mixtures(directions: sparse.sparray | Array, mass: sparse.csr_array, 
 
 
 def with_few_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
-    """Return a second-order model with at most ``most`` inputs and ``most`` outputs: where there are more they are
-    replaced by random linear combinations, which is enough to compute a reduction basis."""
+    """Return a second-order model (``mechanics``) with at most ``most`` inputs and ``most`` outputs: where
+    there are more they are replaced by random linear combinations, which is enough to compute a reduction
+    basis."""
     forces, rows = (random_mixtures(each, mechanics.mass, most) for each in (mechanics.forces, mechanics.rows.T))
     return replace(mechanics, forces=forces, rows=rows.T, differentiations=(1,) * rows.shape[1])
 
 
 def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Return the rigid motions of a second-order model that its inputs can cause, as columns orthonormal in the
-    mass matrix, shape (n, k). ``modes`` has all rigid modes of the model."""
+    """Return the rigid motions of a second-order model (``mechanics``) that its inputs can cause, as columns
+    orthonormal in the mass matrix, shape (n, k). ``modes`` has all rigid modes of the model."""
     rigid = modes.shapes[:, modes.squares == 0]
     if mechanics.is_gyroscopic:
         return rigid
@@ -78,8 +79,9 @@ def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -
 
 
 def static_responses(mechanics: LinearMechanics, modes: SymmetricModes, directions: Array) -> Array:
-    """Return the elastic deformations, shape (n, k), of a second-order model under constant forces, the columns of
-    ``directions``, shape (n, k). Rigid acceleration balances forces on a free model (inertia relief)."""
+    """Return the elastic deformations, shape (n, k), of a second-order model (``mechanics``) under constant
+    forces, the columns of ``directions``, shape (n, k). ``modes`` has all its rigid modes. Rigid acceleration
+    balances forces on a free model (inertia relief)."""
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0])
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
@@ -99,8 +101,9 @@ SPARE = 3
 
 
 def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool = False) -> Array:
-    """Return a modal reduction basis of a second-order model, shape (n, count): the rigid motions that inputs
-    cause, then the lowest modes that inputs excite and outputs read.
+    """Return a modal reduction basis of a second-order model (``mechanics``), shape (n, count): the rigid
+    motions that inputs cause, then the lowest modes that inputs excite and outputs read. With
+    ``static_correction`` the last columns are static responses at inputs and outputs.
 
     Args:
         static_correction: the last columns are static answers at the inputs and outputs, as far as the modes do not
@@ -120,8 +123,9 @@ def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool 
 
 
 def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, count: int) -> Array:
-    """Return columns, orthonormal in the mass matrix, that span the rigid motions and the static responses of a
-    second-order model; raise a ``ParameterError`` if there are more than ``count``."""
+    """Return columns, orthonormal in the mass matrix, that span the rigid motions and the static responses
+    ``answers`` of a second-order model (``mechanics``); raise a ``ParameterError`` if there are more than
+    ``count``."""
     basis = extended(mechanics.mass, rigid, answers, mechanics.size)
     if basis.shape[1] > count:
         raise ParameterError(
@@ -131,15 +135,16 @@ def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, coun
 
 
 def _port_directions(mechanics: LinearMechanics) -> Array:
-    """Return linearly independent columns, shape (n, k), that span the forces at the inputs and the rows of the
-    outputs of a second-order model."""
+    """Return linearly independent columns, shape (n, k), that span the forces at the inputs and the rows of
+    the outputs of a second-order model (``mechanics``)."""
     weight = np.sqrt(mechanics.mass.diagonal())[:, None]
     return np.asarray(weight * _orthonormal(port_columns(mechanics) / weight))
 
 
 def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricModes, Array]:
-    """Return the lowest undamped modes of a second-order model and the rigid motions that inputs cause, shape (n,
-    k). There are so many modes that, if possible, ``count`` of them take part in the response."""
+    """Return the lowest undamped modes of a second-order model (``mechanics``) and the rigid motions that
+    inputs cause, shape (n, k). There are so many modes that, if possible, ``count`` of them take part in the
+    response."""
     first = undamped_modes(mechanics, 1).rigid
     for spare in (SPARE, 2 * SPARE, 4 * SPARE):
         modes = undamped_modes(mechanics, first + spare * count + 2)
@@ -152,8 +157,8 @@ def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricM
 
 
 def participating_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Return the indices of the elastic modes of a second-order model that inputs excite and outputs read, in
-    ascending order of squared frequency; all elastic modes of a gyroscopic model."""
+    """Return the indices of the elastic modes of a second-order model (``mechanics``) that inputs excite and
+    outputs read, in ascending order of squared frequency; all elastic modes of a gyroscopic model."""
     elastic = np.flatnonzero(modes.squares != 0)
     if mechanics.is_gyroscopic:  # forces across the velocity couple the modes
         return np.asarray(elastic)
@@ -178,8 +183,9 @@ OPENED = 1e-4  # joints by a column, of what its entries move there
 
 
 def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[float] | None) -> Array:
-    """Return a Krylov reduction basis of a second-order model, shape (n, count), as columns orthonormal in the mass
-    matrix: responses to the inputs at the given frequencies [rad/s], or (None) at automatically chosen ones.
+    """Return a Krylov reduction basis of a second-order model (``mechanics``), shape (n, count), as columns
+    orthonormal in the mass matrix: responses to the inputs at the given frequencies [rad/s], or (None) at
+    automatically chosen ones.
 
     Raises:
         ParameterError: fewer columns than rigid motions.
@@ -274,8 +280,9 @@ def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
 
 
 def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
-    """Return a Craig-Bampton reduction basis of a second-order model, shape (n, count), as columns orthonormal in
-    the mass matrix: rigid motions, static responses at inputs and outputs, and modes in which these are fixed.
+    """Return a Craig-Bampton reduction basis of a second-order model (``mechanics``), shape (n, count), as
+    columns orthonormal in the mass matrix. They are rigid motions, static responses at inputs and outputs,
+    and modes in which these are fixed.
 
     Raises:
         ParameterError: fewer columns than rigid motions and ports.
@@ -307,9 +314,9 @@ RIGID = 1e-8  # of the most strained column
 
 
 def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> Array:
-    """Return the deformations of one body that are contained in a basis of motions of a whole linearized mechanism,
-    shape (n, k). They are independent columns of its elastic coordinates. Rigid motions of the body are not
-    deformations.
+    """Return the deformations of one body that are contained in a ``basis`` of motions of a whole linearized
+    mechanism (``linear``), shape (n, k). They are independent columns of its elastic coordinates. Rigid
+    motions of the body are not deformations.
 
     In the coordinates of its description, so that ``modes=`` takes them.
 

@@ -111,9 +111,9 @@ def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Arr
 
 
 def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
-    """Extend an orthonormal reduction basis, shape (n, k), by those ``columns`` that are linearly independent of
-    it, up to ``most`` columns in all. Entries of the list are one vector, or a vector and its partner, which are
-    added together."""
+    """Extend an orthonormal reduction basis, shape (n, k), by those ``columns`` that are linearly independent
+    of it, up to ``most`` columns in all. ``answers`` has the metric. Entries of the list are one vector, or a
+    vector and its partner, which are added together."""
     for each in columns:
         if basis.shape[1] + each.shape[1] > most:
             break
@@ -142,16 +142,17 @@ def extended(metric: sparse.csr_array, basis: Array, columns: Array, most: float
 
 
 def real_columns(answers: ComplexArray | Array) -> Array:
-    """Split complex columns, shape (n, k), into real ones, shape (n, 2 k): first the larger of real and imaginary
-    part of each column, then the smaller parts."""
+    """Split complex columns ``answers``, shape (n, k), into real ones, shape (n, 2 k): first the larger of
+    real and imaginary part of each column, then the smaller parts."""
     real, imaginary = np.real(answers), np.imag(answers)
     larger = np.linalg.norm(real, axis=0) >= np.linalg.norm(imaginary, axis=0)
     return np.hstack([np.where(larger, real, imaginary), np.where(larger, imaginary, real)])
 
 
 def by_energy(metric: sparse.csr_array, answers: ComplexArray | Array) -> ComplexArray | Array:
-    """Return the responses of a model to orthogonal mixtures of its inputs, shape (n, k), ordered by decreasing
-    energy. Near a resonance the first one is the mode.
+    """Return the responses of a model to orthogonal mixtures of its inputs, from those to unit inputs
+    (``answers``), shape (n, k), ordered by decreasing energy. ``metric`` is the energy matrix, shape (n, n).
+    Near a resonance the first one is the mode.
 
     Args:
         metric: energy matrix, shape (n, n).

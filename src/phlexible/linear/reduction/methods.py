@@ -144,8 +144,10 @@ def reduced_model(
     keep_rigid: bool = False,
     static_correction: bool = False,
 ) -> Reduction:
-    """Reduce a linear model to ``order`` states by the given method, with the same inputs and outputs and (unless
-    ``keep_rigid``) without multipliers of constraints. The reduced model is port-Hamiltonian too.
+    """Reduce a linear model to ``order`` states by the given method, with the same inputs and outputs and
+    (unless ``keep_rigid``) without multipliers of constraints. The reduced model is port-Hamiltonian too.
+    Krylov bases match responses at ``frequencies`` [rad/s]; with ``static_correction`` static responses take
+    the place of the last modes.
 
     With fewer states, and a ``ReductionWarning``, where inputs reach and outputs see no more of them.
 

@@ -106,9 +106,9 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
 
 
 def normal_form_of_states(form: EnergyForm) -> NormalForm:
-    """Convert a linear model in energy coordinates to the free coordinates that constraints leave. The equations
-    are ``dx/dt = (J - R) x + B u``, with the energy ``|x|^2 / 2``. Inputs that prescribe velocities act through
-    inertia."""
+    """Convert a linear model (``form``) in energy coordinates to the free coordinates that constraints leave.
+    The equations are ``dx/dt = (J - R) x + B u``, with the energy ``|x|^2 / 2``. Inputs that prescribe
+    velocities act through inertia."""
     structure, dissipation = form.on_free_states(form.structure), form.on_free_states(form.dissipation)
     coupling = form.coupling
     velocities = None if coupling is None else np.arange(len(structure)) < len(coupling)
@@ -119,7 +119,9 @@ def _with_constants(
     structure: Array, dissipation: Array, ports: Array, outputs: Array, velocities: BoolArray | None
 ) -> NormalForm:
     """Make a ``NormalForm`` from its matrices: a model ``dx/dt = (J - R) x + B u`` with energy ``|x|^2 / 2``.
-    States that never change (rigid motions, self-stresses) are separated from all others."""
+    J is ``structure``, R is ``dissipation``, B are the ``ports``; ``outputs`` is the output matrix, and
+    ``velocities`` marks the states that are velocities. States that never change (rigid motions,
+    self-stresses) are separated from all others."""
     size = np.abs(structure).max(initial=0.0) or 1.0
     still = linalg.null_space(np.vstack([structure, dissipation]) / size, rcond=1e-9)
     moving = linalg.null_space(still.T) if still.shape[1] else np.eye(len(structure))
@@ -143,8 +145,9 @@ def galerkin_model(form: NormalForm, basis: Array, source: ObservedPHDAE) -> Obs
 
 
 def refuse_drifting(small: Array, speeds: Callable[[Array], Array]) -> None:
-    """Raise a ``ModelError`` if a reduced model has states that never change although the full model changes in
-    them. It would drift without bound under constant inputs.
+    """Raise a ``ModelError`` if a reduced model has states that never change although the full model changes
+    in them. It would drift without bound under constant inputs. ``small`` is the matrix J - R of the reduced
+    model; ``speeds`` returns how fast the full model changes in given states.
 
     Args:
         small: J - R of the reduced model, without constraints, shape (k, k).
@@ -176,8 +179,9 @@ GRAMIAN_ROUND_OFF = np.finfo(float).eps
 
 
 def balanced_basis(form: NormalForm, order: int) -> Array:
-    """Return orthonormal columns, shape (n, k), that span the states retained by balanced truncation (those that
-    inputs reach and outputs see best); rigid motions that inputs cause come first.
+    """Return orthonormal columns, shape (n, k), that span the states of a model (``form``) retained by
+    balanced truncation. These are the k = ``order`` or fewer states that inputs reach and outputs see best;
+    rigid motions that inputs cause come first.
 
     k = order, or less where fewer states are both reached by inputs and seen by outputs: Gramians are known up
     to round-off, products of their factors (the Hankel values) up to its root.
@@ -222,8 +226,9 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
 
 
 def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Array:
-    """Return a basis, shape (n, k), of at most ``count`` velocities and of the stresses that they cause. It
-    captures the given directions of states (columns, weighted by their length) best.
+    """Return a basis, shape (n, k), of at most ``count`` velocities and of the stresses that they cause.
+    ``form`` is the model; motions below ``floor`` are round-off. The basis captures the given ``directions``
+    of states (columns, weighted by their length) best.
 
     At most ``count`` motions, of those that are moved more than ``floor``.
 
@@ -260,9 +265,10 @@ MOST_ROUNDS = 30
 
 
 def irka_basis(form: NormalForm, order: int) -> Array:
-    """Return a reduction basis of states as orthonormal columns, by the iterative rational Krylov algorithm for
-    port-Hamiltonian models (pH-IRKA of pyMOR). Undamped rigid motions that the inputs can excite come first. The
-    shape is (n, order), or (n, fewer) where the model has fewer such states.
+    """Return a reduction basis of states as orthonormal columns, by the iterative rational Krylov algorithm
+    for port-Hamiltonian models (pH-IRKA of pyMOR). Undamped rigid motions that the inputs can excite come
+    first. The shape is (n, order), or (n, fewer) where the model has fewer such states. ``form`` is the
+    model.
 
     Raises:
         MissingExtraError: pyMOR is not installed.

@@ -176,8 +176,10 @@ def pair_basis(
     flexible: IntArray | None = None,
     with_tied: bool = True,
 ) -> StateBasis:
-    """Return a basis for reducing a model of velocities and stresses: velocities, and for each of them the stress
-    that it causes, of at most ``order`` states (not counting prescribed ones).
+    """Return a basis for reducing a model of velocities and stresses: velocities, and for each of them the
+    stress that it causes, of at most ``order`` states of ``source`` (not counting prescribed ones). ``basis``
+    is a function that returns the motions, ``method`` the name of the result. If ``flexible`` is given the
+    order counts these states only; prescribed velocities are included if ``with_tied``.
 
     Args:
         basis: function that returns a given number of motions of a mechanical model as columns.
@@ -211,8 +213,9 @@ def pair_basis(
 
 
 def _with_ports(source: CondensedModel, count: int, with_tied: bool) -> LinearMechanics:
-    """Return the second-order form of a model of velocities and stresses with its inputs and outputs. They are
-    replaced by random linear combinations if there are more than ``count`` motions need."""
+    """Return the second-order form of a model of velocities and stresses (``source``) with its inputs and
+    outputs. They are replaced by random linear combinations if there are more than ``count`` motions need.
+    Those at prescribed velocities are included if ``with_tied``."""
     forces, rows = source.directions(with_tied)
     mass, most = source.mechanics.mass, count + SPARE
     inputs, outputs = random_mixtures(forces, mass, most), random_mixtures(rows.T, mass, most)
@@ -220,8 +223,9 @@ def _with_ports(source: CondensedModel, count: int, with_tied: bool) -> LinearMe
 
 
 def _self_stresses(source: CondensedModel, modes: SymmetricModes) -> Array:
-    """Return the self-stresses of a model (stress states in balance with themselves) that inputs drive, as columns,
-    shape (order of the model, k). No motion changes them."""
+    """Return the self-stresses of a model (``source``) that inputs drive, as columns, shape (order of the
+    model, k). Self-stresses are stress states in balance with themselves; no motion changes them. ``modes``
+    has the rigid modes of the model."""
     strained = (source.strained @ source.model.port_map[source.stresses]).toarray()
     driven, states = strained.any(axis=0), np.zeros((source.model.order, strained.shape[1]))
     answers = static_responses(source.mechanics, modes, -(source.forces_of_stresses @ strained[:, driven]))
@@ -232,13 +236,15 @@ def _self_stresses(source: CondensedModel, modes: SymmetricModes) -> Array:
 
 
 def _energies(source: CondensedModel, states: Array) -> Array:
-    """Return the energy norm of each column of states, shape (columns,): the square root of twice its energy."""
+    """Return the energy norm of each column of ``states`` of a model (``source``), shape (columns,): the
+    square root of twice its energy."""
     return np.asarray(np.sqrt(np.abs(np.einsum("ij,ij->j", states, source.model.energy_matrix @ states))))
 
 
 def _stresses(source: CondensedModel, motions: Array, first: int, self_stresses: Array) -> tuple[Array, int]:
-    """Return stress states as columns that are orthonormal in the energy, shape (order of the model, k): the given
-    self-stresses, then the stresses that the given motions cause as displacements.
+    """Return stress states as columns that are orthonormal in the energy, shape (order of the model, k): the
+    given ``self_stresses`` of a model (``source``), then the stresses that the given ``motions`` cause as
+    displacements. Of the motions the ``first`` ones are counted too.
 
     Returns:
         The columns, and how many of these belong to other stresses and to the first motions.
@@ -264,8 +270,8 @@ def _stresses(source: CondensedModel, motions: Array, first: int, self_stresses:
 
 
 def _purely_rigid(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> int:
-    """Return how many of the rigid motions, states of energy 1/2 as columns, have no part in the flexible states
-    with the given indices; 0 if there are no indices."""
+    """Return how many of the ``rigid`` motions of a model, states of energy 1/2 as columns, have no part in
+    the flexible states. ``flexible`` are the indices of these; 0 if it is None."""
     if flexible is None or not rigid.shape[1]:
         return 0
     parts = rigid[flexible]
@@ -290,8 +296,9 @@ class StateAnswers(Answers):
     """
 
     def __init__(self, model: ObservedPHDAE, rigid: Array | None = None, shift: float = 0.0) -> None:
-        """Prepare the responses of a first-order linear model to harmonic inputs, from which a Krylov basis is
-        built.
+        """Prepare the responses of a first-order linear ``model`` to harmonic inputs, from which a Krylov
+        basis is built. ``rigid`` are states that stay as they are, as columns; ``shift`` is the frequency at
+        which static responses are taken [rad/s].
 
         Args:
             rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
@@ -404,7 +411,7 @@ class StateAnswers(Answers):
 
 def participating_poles(model: ObservedPHDAE, form: EnergyForm, normal: NormalForm) -> Array:
     """Return the angular frequencies of those modes of a linear model that inputs excite and outputs read,
-    ascending [rad/s]."""
+    ascending [rad/s]. ``form`` is the model in energy coordinates, ``normal`` its normal form."""
     modes = lowest_model_modes(model, model.order)
     free = form.free.T @ form.to_energy @ modes.shapes[:, modes.rigid_modes :]
     reached, seen = np.abs(free.conj().T @ normal.ports).T, np.abs(normal.outputs @ free)
@@ -451,8 +458,10 @@ def state_basis(
     static_correction: bool = False,
     flexible: IntArray | None = None,
 ) -> StateBasis:
-    """Return the basis of states with which a first-order linear model is reduced to ``order`` states by the given
-    method. States that are needed for prescribed velocities and for joint forces as outputs are added to the order.
+    """Return the basis of states with which a first-order linear model is reduced to ``order`` states by the
+    given method. Krylov bases match responses at ``frequencies`` [rad/s], modal ones end with static
+    responses if ``static_correction``. If ``flexible`` is given the order counts these states only. States
+    that are needed for prescribed velocities and for joint forces as outputs are added to the order.
 
     Args:
         static_correction: for modal bases: static responses take the place of the last modes.
@@ -508,8 +517,9 @@ def state_basis(
 def motion_basis(
     method: ReductionMethod, frequencies: Sequence[float] | None, static_correction: bool
 ) -> Callable[[LinearMechanics, int], Array]:
-    """Return a function (second-order model, count) that computes a reduction basis of ``count`` motions by the
-    given method: modal, Craig-Bampton or Krylov."""
+    """Return a function (second-order model, count) that computes a reduction basis of ``count`` motions by
+    the given method: modal, Craig-Bampton or Krylov. Krylov bases match responses at ``frequencies`` [rad/s],
+    modal ones end with static responses if ``static_correction``."""
     match method:
         case ReductionMethod.MODAL:
             return partial(modal_basis, static_correction=static_correction)
@@ -520,8 +530,9 @@ def motion_basis(
 
 
 def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
-    """Return how many of the constant states of a model that inputs reach have no velocity and so are self-stresses
-    rather than rigid motions; 0 if velocities are not known."""
+    """Return how many of the constant states of a model that inputs reach have no velocity and so are
+    self-stresses rather than rigid motions; 0 if velocities are not known. ``form`` is the model in energy
+    coordinates, ``normal`` its normal form."""
     if form.velocities is None:
         return 0
     sizes = linalg.svdvals((form.free @ normal.rigid)[: form.velocities]) if normal.rigid.size else np.zeros(0)
@@ -529,8 +540,8 @@ def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
 
 
 def _prescribed_columns(form: EnergyForm) -> Array:
-    """Return states of a model in energy coordinates, as orthonormal columns, shape (n, k), that a reduced model
-    must contain. Inputs prescribe motions along them, or outputs are the joint forces there."""
+    """Return states of a model (``form``) in energy coordinates, as orthonormal columns, shape (n, k), that a
+    reduced model must contain. Inputs prescribe motions along them, or outputs are the joint forces there."""
     T, prescribed = form.tie_ports, np.abs(form.tie_ports).any(axis=0)
     others = form.tie_outputs.T - T @ np.linalg.lstsq(T, form.tie_outputs.T, rcond=1e-10)[0]
     parts = form.ties @ np.hstack([T[:, prescribed], others])
@@ -568,8 +579,8 @@ def rigid_states(model: ObservedPHDAE) -> IntArray:
 
 
 def rigid_size(model: ObservedPHDAE) -> int:
-    """Return the number of states that a reduction of the flexible states alone leaves as they are: rigid
-    velocities and multipliers of constraints."""
+    """Return the number of states that a reduction of the flexible states of a model alone leaves as they
+    are: rigid velocities and multipliers of constraints."""
     return len(rigid_states(model)) + len(dynamic_and_multipliers(model)[1])
 
 
@@ -580,8 +591,10 @@ def flexible_reduction(
     frequencies: Sequence[float] | None,
     static_correction: bool,
 ) -> ObservedPHDAE:
-    """Return a model in which only the flexible velocities and stresses of a linear model are reduced, to ``order``
-    states or fewer. Rigid velocities and multipliers are retained (equation (46) of Brugnoli et al. 2020).
+    """Return a model in which only the flexible velocities and stresses of a linear model are reduced. They
+    are reduced to ``order`` states or fewer by the given ``method``. Krylov bases match responses at
+    ``frequencies`` [rad/s], modal ones end with static responses if ``static_correction``. Rigid velocities
+    and multipliers are retained (equation (46) of Brugnoli et al. 2020).
 
     Raises:
         ModelError: other variables than velocities and stresses, or what the method refuses.
