@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 def real(x: float) -> str:
-    """Return a floating-point number as a C literal with all its digits (hexadecimal), or NAN or INFINITY."""
+    """Return a floating-point number x as a C literal with all its digits (hexadecimal), or NAN or INFINITY."""
     if np.isnan(x):
         return "NAN"
     return float(x).hex() if np.isfinite(x) else ("INFINITY" if x > 0 else "-INFINITY")
@@ -21,23 +21,24 @@ def quoted(text: str) -> str:
 
 
 def array_of(kind: str, name: str, entries: Sequence[str], nothing: str) -> str:
-    """Return the C source line that defines a constant array of a type ``kind``. An array without entries gets the
-    entry ``nothing``, since C has no empty arrays."""
+    """Return the C source line that defines a constant array ``name`` of a type ``kind``. An array without
+    entries gets the entry ``nothing``, since C has no empty arrays."""
     return f"static const {kind} {name}[] = {{{', '.join(entries) or nothing}}};"
 
 
 def integers(name: str, numbers: Iterable[int], kind: str = "int64_t") -> str:
-    """Return the C source line that defines a constant array of integers."""
+    """Return the C source line that defines a constant array ``name`` of integers (``numbers``) of the C type
+    ``kind``."""
     return array_of(kind, name, [str(int(x)) for x in numbers], "0")
 
 
 def reals(name: str, numbers: Iterable[float]) -> str:
-    """Return the C source line that defines a constant array of double-precision numbers."""
+    """Return the C source line that defines a constant array ``name`` of double-precision numbers."""
     return array_of("double", name, [real(x) for x in numbers], "0.0")
 
 
 def bit_patterns(name: str, values: NDArray[np.uint64]) -> str:
-    """Return the C source line that defines a constant array of 64-bit patterns, which may stand for integers or
-    floating-point numbers."""
+    """Return the C source line that defines a constant array ``name`` of 64-bit patterns (``values``), which
+    may stand for integers or floating-point numbers."""
     entries = ",".join(f"0x{x:x}" if x else "0" for x in values.tolist())
     return f"static const uint64_t {name}[] PH_ALIGNED = {{{entries or '0'}}};"

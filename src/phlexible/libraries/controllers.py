@@ -54,14 +54,14 @@ class ControllerData:
 
     @property
     def numbers(self) -> Array:
-        """Return the constants of a linear controller as one array for C: its sampling period (0: each step), then
-        the matrices A, B, C and D."""
+        """Return the constants of a linear controller as one array for C: its sampling period (0: each time
+        step), then the matrices A, B, C and D."""
         return np.concatenate([[self.period or 0.0], *(x.ravel() for x in (self.A, self.B, self.C, self.D))])
 
 
 def check_controllers(controlled: Sequence[ControlledValue]) -> None:
-    """Raise ModelError for controllers that a compiled library cannot contain: Python functions, and controllers
-    with states but without a sampling period.
+    """Raise ModelError for controllers (``controlled``) that a compiled library cannot contain: Python
+    functions, and controllers with states but without a sampling period.
 
     Raises:
         ModelError: functions of Python, and continuous states without a period.
@@ -84,8 +84,8 @@ def check_controllers(controlled: Sequence[ControlledValue]) -> None:
 
 
 def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) -> tuple[ControllerData, ...]:
-    """Return the data of all linear controllers of a model for a library. Their measurements are added to
-    ``tables`` first, before the outputs.
+    """Return the data of all linear controllers (``controlled``) of a model for a library. Their measurements
+    are added to ``tables`` first, before the outputs.
 
     Raises:
         ModelError: what a controller of a compiled model cannot measure.
@@ -105,7 +105,8 @@ def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) 
 
 
 def targets_at(feedbacks: Sequence[Feedback], times: Array) -> Array:
-    """Return the targets (reference values) of all given controllers at many times [s], shape (times, targets)."""
+    """Return the targets (reference values) of all given controllers (``feedbacks``) at many times [s], shape
+    (times, targets)."""
     return np.array(
         [
             np.concatenate([np.zeros(0), *(np.broadcast_to(each.target_at(t), each.count) for each in feedbacks)])

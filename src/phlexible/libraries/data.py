@@ -145,7 +145,8 @@ class ModelData:
         return np.concatenate([self._packed_tables(), self._packed_start(), self._real_numbers().view(np.uint64)])
 
     def is_whole(self, name: str) -> bool:
-        """Return whether a table of the model contains integers (indices) and not floating-point numbers."""
+        """Return whether the table ``name`` of the model contains integers (indices) and not floating-point
+        numbers."""
         return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
 
     def number_sections(self) -> list[tuple[str, int]]:
@@ -314,8 +315,8 @@ class ModelData:
         return counts["velocities"] + counts["rows"] + 3 * counts["moving"] + measured + 6 * vectors + items
 
     def _real_numbers(self) -> Array:
-        """Return the floating-point constants of measurements, outputs and functions of time for C. The last two
-        are the least speed and the length in the error measure of a step."""
+        """Return the floating-point constants of measurements, outputs and functions of time for C. The last
+        two are the least speed and the length in the error measure of a time step."""
         request = self.stepper.request(1, 1.0, NEVER)
         return np.array([*self._measured.numbers, request.least_speed, request.error_length])
 

@@ -80,7 +80,8 @@ def library_data(
 
 
 def check_events(mechanism: Mechanism) -> None:
-    """Raise ModelError if a model has events (locked or released joints), which compiled libraries do not support.
+    """Raise ModelError if a model (``mechanism``) has events (locked or released joints), which compiled
+    libraries do not support.
 
     Raises:
         ModelError: naming them.
@@ -116,8 +117,9 @@ def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
 
 
 def _moving_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
-    """Return the prescribed moving vectors and paths of a model as functions of time for a library. Of a path only
-    its value is needed, not its cosine and sine."""
+    """Return the prescribed moving vectors and paths of a model as functions of time for a library. Of a path
+    only its value is needed, not its cosine and sine. ``assembly`` holds the tables of the model.
+    ``run_times`` are start, time step and duration of the run."""
     names, paths = list[str](), list[bool]()
     for part in assembly.moving:
         is_path = isinstance(part, TimePath)
@@ -134,7 +136,8 @@ def _moving_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
 
 
 def _target_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
-    """Return the targets (reference values) of all controllers of a model as functions of time for a library."""
+    """Return the targets (reference values) of all controllers of a model as functions of time for a library.
+    ``assembly`` holds the tables of the model. ``run_times`` are start, time step and duration of the run."""
     aimed = [each for each in assembly.controlled if each.feedback.target is not None]
     names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
 

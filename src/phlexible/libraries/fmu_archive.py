@@ -207,8 +207,8 @@ class FmuFiles:
             SubElement(SubElement(parent, "ScalarVariable", words), "Real", numbers)
 
     def _write_structure(self, parent: Element) -> None:
-        """Write the dependencies of outputs into the XML of an FMU's model structure. An output without a list of
-        dependencies depends on all inputs directly, so that hosts may iterate."""
+        """Write the dependencies of outputs into the XML element ``parent`` of an FMU's model structure. An
+        output without a list of dependencies depends on all inputs directly, so that hosts may iterate."""
         is_two, outputs = self.version == 2, [k for k, each in enumerate(self.variables) if each.kind == "OUTPUT"]
         own = "" if self.data.is_steady else str(int(is_two))  # of the time, the first variable
         for words in ("Outputs", "InitialUnknowns") if is_two else ("Output", "InitialUnknown"):
@@ -224,7 +224,8 @@ class FmuFiles:
 
 
 def write_fmu(files: FmuFiles, binaries: Sequence[tuple[str, str, bytes]], path: Path) -> None:
-    """Write an FMU file, a zip archive of its XML description and of its compiled libraries for several platforms.
+    """Write an FMU file at ``path``, a zip archive of its XML description and of its compiled libraries
+    (``binaries``) for several platforms.
 
     Args:
         files: its description.

@@ -63,8 +63,9 @@ def _grip_counts(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
 
 
 def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:
-    """Return a drag point (grip) at a port of a body, or None if the model refuses a force there. It is a zero
-    force that is added to the model, with a zero torque if the body is rigid and can rotate."""
+    """Return a drag point (grip) at a port of a body (``placed``), or None if the model refuses a force
+    there. It is a zero force that is added to the model, with a zero torque if the body is rigid and can
+    rotate."""
     try:
         force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
     except PhlexibleError:
@@ -79,8 +80,8 @@ def _is_rigid(placed: PlacedBody) -> bool:
 
 
 def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
-    """Return the attachments of a body at which the mouse can drag it: its origin, points along its length, nodes
-    or interfaces. ``most`` limits their number."""
+    """Return the attachments of a body (``placed``) at which the mouse can drag it: its origin, points along
+    its length, nodes or interfaces. ``most`` limits their number."""
     if _is_rigid(placed):
         return [placed.origin]
     along = placed.held.contact_positions()

@@ -62,8 +62,9 @@ MOST_AT_ONCE, TINY = 1e9, 1e-9
 
 
 def load_library(path: str | PathLike[str], **parameters: float) -> "Library":
-    """Load a compiled library that ``ph.build`` wrote for this machine, and return an instance of its model at the
-    start. Each call gives a separate instance.
+    """Load a compiled library (``path``) that ``ph.build`` wrote for this machine, and return an instance of
+    its model at the start. Each call gives a separate instance. ``parameters`` are values of those that it
+    was built with.
 
     Args:
         path: of the library.
@@ -115,7 +116,8 @@ class _ByName(MutableMapping[str, Value]):
         self._numbers = {named(k).decode(): k for k in range(count())}
 
     def __delitem__(self, name: str) -> None:
-        """Raise ParameterError, because inputs and parameters of a compiled library cannot be removed, only set."""
+        """Raise ParameterError, because an input or parameter ``name`` of a compiled library cannot be
+        removed, only set."""
         raise ParameterError(f"{self._kind} {name!r} cannot be removed{self._remedy}")
 
     def __iter__(self) -> Iterator[str]:
@@ -138,14 +140,15 @@ class LibraryInputs(_ByName[Array]):
         super().__init__(functions, instance, "input", "; set it to zero")
 
     def __getitem__(self, name: str) -> Array:
-        """Return the present value of an input of a compiled library, shape (1,), or (3,) for a load vector;
-        read-only."""
+        """Return the present value of the input ``name`` of a compiled library, shape (1,), or (3,) for a
+        load vector; read-only."""
         found = np.zeros(self._size(name))
         self._c.ph_get_input(self._instance, self._numbers[name], _address(found))
         return read_only(found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set an input of a compiled library to a number, or a load to three numbers, from the next step on.
+        """Set the input ``name`` of a compiled library to a ``value``, a number or (loads) three numbers,
+        from the next time step on.
 
         Raises:
             ParameterError: no input of that name, or not its count of finite numbers.
@@ -191,8 +194,8 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def tunable(self) -> dict[str, bool]:
-        """Return by name whether each parameter of a compiled library may be changed between steps; others only
-        before the first step."""
+        """Return by name whether each parameter of a compiled library may be changed between steps; others
+        only before the first time step."""
         return {name: bool(self._c.ph_parameter_is_tunable(number)) for name, number in self._numbers.items()}
 
     def __getitem__(self, name: str) -> float:
@@ -201,8 +204,8 @@ class LibraryParameters(_ByName[float]):
         return float(found[0])
 
     def __setitem__(self, name: str, value: float) -> None:
-        """Set a parameter of a compiled library to a value in its range, before the first step, or later if it is
-        tunable.
+        """Set the parameter ``name`` of a compiled library to a value in its range, before the first time
+        step, or later if it is tunable.
 
         Raises:
             ParameterError: no parameter of that name, a value outside of its range, or one that is fixed by now.
@@ -276,8 +279,8 @@ class Library:
             left -= now
 
     def advance(self, to: float) -> None:
-        """Advance this instance of a compiled library to the time ``to`` [s], by whole steps and a shorter last
-        one. Later steps count from there.
+        """Advance this instance of a compiled library to the time ``to`` [s], by whole time steps and a
+        shorter last one. Later steps count from there.
 
         Raises:
             ParameterError: a time that is over, or functions of time that end before.
@@ -291,14 +294,14 @@ class Library:
         self._check(self._c.ph_step_to(self._instance, to))
 
     def _check(self, status: int) -> None:
-        """Raise the Python error for a status code that a step of the compiled library returned; do nothing for
-        0."""
+        """Raise the Python error for a status code that a time step of the compiled library returned; do
+        nothing for 0."""
         if status:
             words = f"the step from t = {self.time:.9g} s: {self._c.ph_message(status).decode()}"
             raise ParameterError(words) if status == OVER else ConvergenceError(words, self.time, np.zeros(0))
 
     def read(self, name: str) -> Array:
-        """Return the present value of a named output of a compiled library, shape () or (components,).
+        """Return the present value of the output ``name`` of a compiled library, shape () or (components,).
 
         Raises:
             ParameterError: no output of that name.
@@ -322,7 +325,8 @@ class Library:
         return SavedState(found.raw)
 
     def restore(self, saved: SavedState) -> None:
-        """Continue from a state that ``save`` of this or another instance of the same compiled library returned.
+        """Continue from a state (``saved``) that ``save`` of this or another instance of the same compiled
+        library returned.
 
         Raises:
             ParameterError: a state of something else; this instance stays as it was.

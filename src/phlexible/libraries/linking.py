@@ -64,8 +64,8 @@ def host() -> str | None:
 
 
 def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ...]:
-    """Return the platforms for which a library (one) or an FMU (one or more) is built. They follow from the suffix
-    of its path and the user's choice.
+    """Return the platforms for which a library (one) or an FMU (one or more) is built. They follow from the
+    suffix of its path and the user's choice (``chosen``).
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
@@ -94,8 +94,8 @@ def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ..
 
 
 def _compiler(target: Platform) -> tuple[list[str], bool]:
-    """Return the command line that compiles C for a platform, and whether it is that of Zig: the C compiler of this
-    machine, else Zig.
+    """Return the command line that compiles C for a platform (``target``), and whether it is that of Zig: the
+    C compiler of this machine, else Zig.
 
     Raises:
         MissingExtraError: there is none.
@@ -112,7 +112,8 @@ def _compiler(target: Platform) -> tuple[list[str], bool]:
 
 
 def check_linker(target: Platform) -> None:
-    """Raise MissingExtraError if there is no C compiler for a platform, before anything is compiled.
+    """Raise MissingExtraError if there is no C compiler for a platform (``target``), before anything is
+    compiled.
 
     Raises:
         MissingExtraError: there is no compiler for it.
@@ -121,13 +122,15 @@ def check_linker(target: Platform) -> None:
 
 
 def sources(codes: Mapping[str, bytes], data: str) -> dict[str, bytes]:
-    """Return all source and object files from which a library of a model is linked, as bytes by file name."""
+    """Return all source and object files from which a library of a model is linked, as bytes by file name.
+    ``codes`` are the object files, ``data`` is the C text with the numbers of the model."""
     own = {name: (HERE / name).read_bytes() for name in SOURCES}
     return {**own, "model_data.h": data.encode(), **codes}
 
 
 def write_archive(files: Mapping[str, bytes], path: Path) -> None:
-    """Write a zip archive of the C sources and object files of a library, for a linker of the user.
+    """Write a zip archive of the C sources and object files of a library (``files``) at ``path``, for a
+    linker of the user.
 
     Raises:
         ResultFileError: it cannot be written.
@@ -141,7 +144,8 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
 
 
 def linked_library(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
-    """Return a shared library, compiled from C sources and linked with object files for a platform, as bytes.
+    """Return a shared library, compiled from C sources and linked with object files (``files``) for a
+    platform (``target``), as bytes. Only functions of an FMU are visible if ``is_fmu``.
 
     Args:
         target: the platform.
@@ -169,7 +173,7 @@ def linked_library(target: Platform, files: Mapping[str, bytes], is_fmu: bool = 
 
 
 def write_bytes(content: bytes, path: Path) -> None:
-    """Write bytes to a file; raise ResultFileError if that fails.
+    """Write bytes (``content``) to a file (``path``); raise ResultFileError if that fails.
 
     Raises:
         ResultFileError: it cannot be written.
@@ -181,7 +185,8 @@ def write_bytes(content: bytes, path: Path) -> None:
 
 
 def write_library(content: bytes, path: Path) -> None:
-    """Write a compiled library to a file, and the C header ``model.h`` to the same folder.
+    """Write a compiled library (``content``) to a file (``path``), and the C header ``model.h`` to the same
+    folder.
 
     Raises:
         ResultFileError: they cannot be written.

@@ -31,7 +31,10 @@ def live_page(
     variants: Variants[Any] | None = None,
 ) -> str:
     """Return the HTML text of a page that steps a model in the browser (as WebAssembly). Messages about
-    approximated functions of time are printed.
+    approximated functions of time are printed. ``start`` begins a run, ``name`` is the title. ``inputs`` have
+    sliders, ``outputs`` curves; functions of time are known up to ``duration`` [s]. ``seen`` is a run that
+    says how far things go, ``sections`` are texts before those of the model, and ``variants`` is the model as
+    a function of parameters.
 
     Args:
         model: stays as it is.
@@ -83,7 +86,9 @@ def _with_sliders(
     parts_of: Callable[[Any, Mapping[str, Sensor] | None, Sequence[str] | None], PageParts],
     inputs: Sequence[str] | None,
 ) -> PageParts:
-    """Return the data of a live page with sliders for parameters of the model added.
+    """Return the data of a live page with sliders for parameters of the model added. ``parts`` is the data,
+    ``variants`` the model as a function of parameters, ``parts_of`` makes the data of a variant, and
+    ``inputs`` are those with sliders.
 
     Raises:
         ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.

@@ -50,7 +50,8 @@ class Machine:
 def object_files(
     codes: Mapping[str, bytes], machine: Machine, optimized_for: CodeTarget | None = None
 ) -> dict[str, bytes]:
-    """Compile LLVM modules for a processor and return their object files by name, made in several processes.
+    """Compile LLVM modules (``codes``) for a processor (``machine``) and return their object files by name,
+    made in several processes. Passes are for the processor ``optimized_for``, if it is given.
 
     Args:
         codes: of each the bitcode of the module that it stands in, which nothing has optimized, by their names.
@@ -69,8 +70,9 @@ def object_files(
 
 
 def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
-    """Compile LLVM modules in a separate Python process and return their object files by name. An LLVM crash then
-    ends only that process."""
+    """Compile LLVM modules (``codes``) for a processor (``machine``) in a separate Python process and return
+    their object files by name. An LLVM crash then ends only that process. Passes are for the processor
+    ``optimized_for``, if it is given."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     known = (machine.triple, machine.processor, machine.features)
     done = subprocess.run(
@@ -87,7 +89,9 @@ def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarge
 
 
 def _object_file(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
-    """Compile one LLVM module to an object file in which only the function ``name`` is visible to the linker."""
+    """Compile one LLVM module (``code``) for a processor (``machine``) to an object file in which only the
+    function ``name`` is visible to the linker. Passes are for the processor ``optimized_for``, if it is
+    given."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.processor,
         features=machine.features,
@@ -119,8 +123,8 @@ def _object_file(llvm: Any, name: str, code: bytes, machine: Machine, optimized_
 
 
 def _hide_all_but(module: Any, name: str, target: Any) -> None:
-    """Make all functions of an LLVM module invisible to the linker except the one called ``name``, and remove those
-    that are not used."""
+    """Make all functions of an LLVM module invisible to the linker except the one called ``name``, and remove
+    those that are not used. ``target`` is the target machine."""
     passes.make_private(module, {name})
     module.get_function(name).linkage, module.get_function(name).visibility = "external", "hidden"
     passes.remove_unused(module, target)
@@ -131,8 +135,8 @@ def _set_machine(module: Any, triple: str, target: Any) -> None:
 
 
 def _without_foreign(text: str) -> str:
-    """Return LLVM assembly in which calls of intrinsics of another processor are replaced by functions that do
-    nothing.
+    """Return LLVM assembly (``text``) in which calls of intrinsics of another processor are replaced by
+    functions that do nothing.
 
     What they would return is stored before it is asked for, and never looked at but by others of them.
     """

@@ -60,8 +60,8 @@ class TapedRun(RecordedRun):
 
     @cached_property
     def multipliers(self) -> Array:
-        """Return the constraint multipliers of the last step as numbers of the tape (recorded operations), shape
-        (1, rows)."""
+        """Return the constraint multipliers of the last time step as numbers of the tape (recorded
+        operations), shape (1, rows)."""
         return self.recording.multipliers
 
     @cached_property
@@ -74,8 +74,8 @@ class TapedRun(RecordedRun):
         )
 
     def rate(self, values: Array) -> Array:
-        """Return values unchanged and note that they must be differentiated in time. Compiled code forms their
-        difference over a step."""
+        """Return values unchanged and note that they must be differentiated in time. Compiled code forms
+        their difference over a time step."""
         self.differentiated.append(values)
         return values
 
@@ -158,8 +158,9 @@ class MeasuredNumbers:
         return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
 
     def of_source(self, name: str, origin: object) -> list[TapeNumber]:
-        """Return the numbers that compiled code measures of a joint or attachment (coordinates and rates), as
-        numbers of the tape (recorded operations).
+        """Return the numbers that compiled code measures of ``origin``, a joint or attachment (coordinates
+        and rates), as numbers of the tape (recorded operations). ``name`` is that of the controller or
+        sensor.
 
         Raises:
             ModelError: a joint whose coordinates compiled code does not measure.
@@ -180,8 +181,8 @@ class MeasuredNumbers:
         return PathNumber(self._tape, {(self._moving + 3 * number + 2,): 1.0})
 
     def _vectors(self, name: str, wanted: VectorSet) -> Array:
-        """Return positions, directions and their rates of a set of vectors as numbers of the tape (recorded
-        operations), shape (2, 1, k, 3).
+        """Return positions, directions and their rates of a set of vectors (``wanted``) as numbers of the
+        tape (recorded operations), shape (2, 1, k, 3). ``name`` is that of the sensor.
 
         Raises:
             ModelError: one that moves with a frame that no joint holds.
@@ -196,7 +197,8 @@ class MeasuredNumbers:
         return self._numbers(first, first + source.count)
 
     def _numbers(self, *places: int) -> Array:
-        """Return the numbers of the tape (recorded operations) at a range of positions, as an array of objects."""
+        """Return the numbers of the tape (recorded operations) at a range of positions (``places``), as an
+        array of objects."""
         found = np.empty(len(range(*places)), dtype=object)
         found[:] = [self._tape.number(place) for place in range(*places)]
         return found

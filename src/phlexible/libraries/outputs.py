@@ -49,8 +49,8 @@ class Outputs:
 
 
 def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
-    """Return sensors for the coordinates of all joints of a model, and on request for their rates, by name; they
-    are the default outputs of a library."""
+    """Return sensors for the coordinates of all joints of a model, and if ``has_rates`` for their rates, by
+    name; they are the default outputs of a library."""
     kinds = (JointPosition, JointRate) if has_rates else (JointPosition,)
     free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
     return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
@@ -65,7 +65,8 @@ def page_outputs(model: Mechanism) -> dict[str, Sensor]:
 
 
 def _is_measured(joint: KinematicPair, model: Mechanism) -> bool:
-    """Return whether a joint has free coordinates that exist for its bodies; an angle does not on a point mass."""
+    """Return whether a joint of a model has free coordinates that exist for its bodies; an angle does not on
+    a point mass."""
     try:
         return bool(joint.coordinates(model.dimension))
     except ModelError:
@@ -103,7 +104,7 @@ class OutputTables:
 
     def measured(self, name: str, items: Sequence[object]) -> tuple[int, int]:
         """Return the range (first, end) of the numbers on the tape that a controller measures of joints,
-        attachments or sensors.
+        attachments or sensors (``items``). ``name`` is that of the controller.
 
         Rates are those of the step, as controllers have them.
 
@@ -139,8 +140,8 @@ class OutputTables:
         return Output(name, sensor.unit, str(sensor), components, len(values), *counted, start, is_acceleration)
 
     def _values(self, name: str, sensor: Sensor) -> tuple[list, bool]:  # type: ignore[type-arg]  # numbers of the tape
-        """Return the numbers of a sensor as recorded operations, and whether its value is their difference over a
-        step (an acceleration).
+        """Return the numbers of a sensor as recorded operations, and whether its value is their difference
+        over a time step (an acceleration). ``name`` is that of the output.
 
         Raises:
             ModelError: one that compiled models do not find, or of another model.

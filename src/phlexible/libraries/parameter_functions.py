@@ -30,7 +30,8 @@ class BasisFunction(NamedTuple):
     size: float | None = None
 
     def values(self, parameter: float | Array, largest: float) -> Array:
-        """Return values of the function, of the shape of ``parameter``."""
+        """Return values of the function, of the shape of ``parameter``. It is scaled by ``largest`` if the
+        function has no size."""
         x = np.asarray(parameter) / (self.size or largest)
         return np.asarray(x**self.exponent if self.exponent else np.sin(x + self.phase))
 
@@ -89,7 +90,7 @@ class Range:
         return 0.5 * (self.low + self.high) + 0.5 * x * (self.high - self.low)
 
     def basis(self, family: Iterable[BasisFunction]) -> Array:
-        """Return functions of the parameter at the sampled values, shape (samples, functions)."""
+        """Return functions (``family``) of the parameter at the sampled values, shape (samples, functions)."""
         at = np.array([self.value(x) for x in SAMPLED])
         return np.transpose([each.values(at, self.size) for each in family])
 
@@ -234,8 +235,9 @@ class FunctionFit:
         return np.where(is_changed, families, -1)
 
     def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], chosen: IntArray) -> Array:
-        """Return the coefficients of some numbers of a model in products of functions, one of each parameter or the
-        constant 1. The shape is (numbers, 1 + functions of the first parameter, ...)."""
+        """Return the coefficients of some numbers of a model in products of functions, one of each parameter
+        or the constant 1. The shape is (numbers, 1 + functions of the first parameter, ...). ``keys`` are the
+        functions of each parameter, ``chosen`` the indices of the numbers."""
         shape = tuple(1 + len(family) for _, family in keys)
         if prod(shape) > MOST_SAMPLES:
             names = ", ".join(self._ranges[k].name for k, _ in keys)

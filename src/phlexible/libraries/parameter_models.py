@@ -56,8 +56,10 @@ def with_parameters(
     inputs: Sequence[str] | None,
     grips: Collection[str] = (),
 ) -> ModelData:
-    """Return library data in which numbers of the model follow from parameters. The functions are fitted to models
-    that are built with several parameter values.
+    """Return library data in which numbers of the model follow from parameters. The functions are fitted to
+    models that are built with several parameter values. ``made`` returns the data for given values, ``usual``
+    is that of the usual ones, and ``ranges`` are those of the parameters. ``inputs`` are the user's,
+    ``grips`` are inputs that stay.
 
     Args:
         made: data of the model with some values.
@@ -118,7 +120,8 @@ def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:
 
 
 def _free_inputs(made: DataOf, usual: ModelData, ranges: Sequence[ParameterRange]) -> list[str]:
-    """Return the names of the inputs of a library whose initial values do not depend on its parameters."""
+    """Return the names of the inputs of a library whose initial values do not depend on its parameters, over
+    their ``ranges``. ``made`` returns the data for given values, ``usual`` is that of the usual ones."""
     found = {each.name: each.start for each in usual.inputs}
     for own in ranges:
         for value in (own.low, own.high):

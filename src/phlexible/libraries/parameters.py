@@ -43,8 +43,8 @@ class ParameterData:
 
 
 def parameters_in_c(data: ParameterData | None) -> Iterable[str]:
-    """Yield the lines of C source that describe the parameters of a library and how numbers follow from them; None:
-    no parameters."""
+    """Yield the lines of C source that describe the parameters of a library and how numbers follow from them
+    (``data``); None: no parameters."""
     yield f"#define PH_PARAMETERS {0 if data is None else len(data.ranges)}"
     yield "typedef struct ph_parameter {"
     yield "    const char *name, *unit; double low, usual, high; int is_tunable;"

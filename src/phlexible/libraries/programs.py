@@ -33,13 +33,14 @@ BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
 
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
-    """Return the compiled programs for the features of a model, such as contacts. Each stores the addresses of its
-    functions in a header."""
+    """Return the compiled programs for the features of a model (with the tables ``memory``), such as
+    contacts. Each stores the addresses of its functions in a header."""
     return tuple(each.entry for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
 
 
 def programs(memory: Memory) -> tuple[EntryPoint, ...]:
-    """Return all compiled programs that a model needs: those of every model, and those for its features."""
+    """Return all compiled programs that a model (with the tables ``memory``) needs: those of every model, and
+    those for its features."""
     return *_OF_ALL, *families(memory)
 
 
@@ -49,7 +50,8 @@ COMPILING = "phlexible: compiling the time step of libraries for {}; done once f
 def object_files_of(
     memory: Memory, targets: Mapping[str, Platform], modules: Mapping[str, str]
 ) -> dict[str, dict[str, bytes]]:
-    """Return the object files of the programs that a model needs, by platform and file name.
+    """Return the object files of the programs that a model (with the tables ``memory``) needs, by platform
+    (``targets``) and file name. ``modules`` are LLVM texts of functions that only this model has.
 
     Programs are the same for all models: each is made once and kept.
 
@@ -111,8 +113,8 @@ def _cached_code(file: Path) -> bytes:
 
 
 def _cache_suffix(platform: Platform, optimized_for: CodeTarget | None) -> str:
-    """Return the suffix of file names of cached machine code, a digest of the processor, settings and compiler
-    version."""
+    """Return the suffix of file names of cached machine code, a digest of the processor (``platform``),
+    settings and compiler version. Passes are for the processor ``optimized_for``, if it is given."""
     own = Path(machine_code.__file__).read_bytes() + Path(passes.__file__).read_bytes()
     words = f"{platform.machine} {optimized_for} {code_settings()} {llvmlite.__version__}"
     return f"-{platform.name}-{hashlib.sha256(words.encode() + own).hexdigest()[:16]}.library"

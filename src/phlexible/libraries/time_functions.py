@@ -85,7 +85,9 @@ def time_data(
     keeps_zeros: bool = False,
 ) -> TimeData:
     """Return functions of time as data for a library, found from their values alone: constants, polynomials,
-    harmonics, else polynomial pieces up to the duration.
+    harmonics, else polynomial pieces up to the duration. ``names`` are for messages, ``start`` and ``step``
+    are those of the run [s], ``kinks`` the times of jumps and kinks [s]. A zero gets a place for a constant
+    if ``keeps_zeros``.
 
     Args:
         values: of all of them.
@@ -148,8 +150,8 @@ def weighted_sum(parts: Sequence[tuple[float, Column]]) -> Column:
 
 
 def mean_rates(column: Column, step: float) -> Column:
-    """Return the difference quotient of a function of time over a step centred at each time, as a function of the
-    same kind."""
+    """Return the difference quotient of a function of time (``column``) over a time step centred at each
+    time, as a function of the same kind."""
     half = step / 2
     factors = [2 * np.sin(w * half) / step for w, _, _ in column.waves]
     waves = [(w, f * sine, -f * cosine) for f, (w, cosine, sine) in zip(factors, column.waves, strict=True)]
@@ -169,8 +171,8 @@ def mean_rates(column: Column, step: float) -> Column:
 
 
 def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> Iterator[tuple[float, list[Piece]]]:
-    """Yield the intervals between the breakpoints of several piecewise polynomials, shifted in time: begin of the
-    interval, and the piece of each that is valid there."""
+    """Yield the intervals between the breakpoints of several piecewise polynomials (``parts``), shifted in
+    time by ``shifts``: begin of the interval, and the piece of each that is valid there."""
     if not all(parts):
         return
     begins = [np.array([piece.begin for piece in pieces[1:]]) for pieces in parts]
@@ -182,8 +184,8 @@ def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> It
 
 
 def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
-    """Return the weighted sum of polynomial pieces, each shifted in time, as one polynomial piece with another
-    begin."""
+    """Return the weighted sum of polynomial pieces (``parts``: weight, piece, shift), each shifted in time,
+    as one polynomial piece with another begin."""
     scale = max(piece.scale for _, piece, _ in parts)
     found: Array = np.zeros(1)
     for factor, piece, shift in parts:
@@ -196,8 +198,9 @@ def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
 
 
 def _probe_times(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
-    """Return the times [s] at which unknown functions of time are sampled: in windows of very different lengths,
-    and around kinks."""
+    """Return the times [s] at which unknown functions of time are sampled: in windows of very different
+    lengths, and around kinks. The run begins at ``start``, has time steps of length ``step`` and takes
+    ``duration`` (None: without end)."""
     lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
     found = [start, *(time for length in lengths for time in spread(start, length, PROBES).tolist())]
     for kink in kinks:
@@ -257,8 +260,9 @@ def _rounded(number: float, error: float) -> float:
 def _harmonic(
     signal: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
 ) -> Column | None:
-    """Return a harmonic c + a cos(w t) + b sin(w t), with a line v t if ``on_line``, that fits samples; None if
-    none fits."""
+    """Return a harmonic c + a cos(w t) + b sin(w t) that fits the samples y of ``signal`` at the ``times``;
+    None if none fits. A line v t is added if ``on_line``. The run has time steps of length ``step`` from
+    ``start`` on."""
     for stride in (step, 16 * step, 256 * step):
         if start + 67 * stride > times[-1]:
             break
@@ -280,8 +284,9 @@ def _harmonic(
 def _refined(
     signal: Columns, times: Array, y: Array, start: float, stride: float, w: float, on_line: bool
 ) -> Column | None:
-    """Return a harmonic function of time whose frequency w [rad/s] is fitted in ever longer windows; None if it
-    does not fit the samples."""
+    """Return a harmonic function of time, of the form of ``_harmonic``, whose frequency w [rad/s] is fitted
+    in ever longer windows; None if it does not fit the samples y of ``signal``. Windows begin at ``start``
+    and have points ``stride`` apart; a line is added if ``on_line``."""
     found: Array = np.zeros(5)
     for length in stride * 64 * 4.0 ** np.arange(8):
         if start + length > times[-1]:
@@ -302,8 +307,8 @@ def _refined(
 
 
 def _fit_columns(t: Array, w: float, last: Array, on_line: bool) -> Array:
-    """Return the columns of a least-squares fit of a harmonic at times t: 1, cos, sin, the derivative with respect
-    to the frequency w, and t."""
+    """Return the columns of a least-squares fit of a harmonic at times t: 1, cos, sin, the derivative with
+    respect to the frequency w, and (if ``on_line``) t. ``last`` are the coefficients of the last fit."""
     cosine, sine = np.cos(w * t), np.sin(w * t)
     found = [np.ones(len(t)), cosine, sine, t * (last[2] * cosine - last[1] * sine), t]
     return np.stack(found if on_line else found[:4], axis=1)
@@ -332,7 +337,8 @@ def _fitted(base: Array, y: Array) -> Array:
 
 
 def _fits_samples(column: Column, times: Array, y: Array) -> bool:
-    """Return whether a harmonic function of time fits sampled values up to the round-off of w t."""
+    """Return whether a harmonic function of time (``column``) fits sampled values y at ``times`` up to the
+    round-off of w t."""
     w, cosine, sine = column.waves[0]
     line = column.pieces[0].coefficients if column.pieces else (0.0,)
     size = abs(cosine) + abs(sine) + polynomial.polyval(np.abs(times), np.abs(line))
@@ -340,8 +346,9 @@ def _fits_samples(column: Column, times: Array, y: Array) -> bool:
 
 
 def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
-    """Return piecewise polynomials that approximate a function of time between two times, and their largest error.
-    Pieces are halved until they fit.
+    """Return piecewise polynomials that approximate a function of time (``signal``) from ``begin`` to
+    ``end``, and their largest error. Pieces are halved until they fit; they are cut at ``kinks``. ``name`` is
+    for messages.
 
     Raises:
         ParameterError: a function that jumps, or is too rough.
@@ -373,8 +380,8 @@ def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], n
 
 
 def _in_powers(fitted: Array) -> Array:
-    """Return the coefficients in powers of x on 0 ... 1 of a polynomial that is given as a Chebyshev series on -1
-    ... 1."""
+    """Return the coefficients in powers of x on 0 ... 1 of a polynomial that is given as a Chebyshev series
+    (``fitted``) on -1 ... 1."""
     outer = chebyshev.cheb2poly(fitted)
     total, power = np.zeros(len(outer)), np.array([1.0])
     for coefficient in outer:

@@ -50,8 +50,8 @@ class UserEnergies:
         return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
 
     def numbers_of(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
-        """Return a table of the model as the library stores it, in which addresses of user functions are replaced
-        by their numbers."""
+        """Return a table of the model with this ``content`` as the library stores it, in which addresses of
+        user functions are replaced by their numbers."""
         if table not in ADDRESSES:
             return content
         return np.array([self._numbers.get(int(x), 0) for x in content.ravel()], dtype=np.int64)

@@ -92,7 +92,9 @@ class PageParts:
 
 
 def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections: Sequence[str] = ()) -> str:
-    """Return the HTML text of a page that shows a model in 3D and steps it in the browser by a WebAssembly module.
+    """Return the HTML text of a page that shows a model in 3D and steps it in the browser by a WebAssembly
+    module. ``parts`` is the data of the model, ``seen`` a run of it that says how far things go, ``sections``
+    are texts before those of the model.
 
     Args:
         parts: of the model.
@@ -141,8 +143,8 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
 
 
 def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
-    """Return the names of bodies, surfaces and moving frames that a live page would draw differently. Two variants
-    of a model in the same state are compared."""
+    """Return the names of bodies, surfaces and moving frames that a live page would draw differently. Two
+    variants of a model in the same state, ``first`` and ``second``, are compared."""
     pairs = zip(_drawn_numbers(first), _drawn_numbers(second), strict=True)
     return [
         name
@@ -194,7 +196,7 @@ def _surface(scene: Scene, surface: DrawnBody, pack: Packing) -> Tree:
 
 def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
     """Return a run of a few seconds of the model, simulated in advance so that a page can choose its view and
-    scales; None if no step succeeds."""
+    scales; None if no step succeeds. ``parts`` is the data of the page."""
     span = min(WAITS * parts.rate, MOST_STEPS * run.step_size, np.inf if parts.duration is None else parts.duration)
     with suppress(PhlexibleError):
         run.run(max(span, run.step_size))
@@ -202,8 +204,8 @@ def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
 
 
 def _motion_range(done: RecordedRun | None) -> tuple[Scene | None, float]:
-    """Return the scene of a run at some instants, from which the view is chosen, and the run's greatest kinetic
-    energy [J]."""
+    """Return the scene of a run (``done``) at some instants, from which the view is chosen, and the run's
+    greatest kinetic energy [J]."""
     if done is None:
         return None, 0.0
     instants = np.unique(np.linspace(0, done.count - 1, SHOWN).round().astype(int))
@@ -215,7 +217,8 @@ def _mass(parts: PageParts) -> float:
 
 
 def _weight(parts: PageParts) -> float:
-    """Return the total weight of the bodies of a model [N], with the gravity of the Earth if the model has none."""
+    """Return the total weight of the bodies of a model [N], with the gravity of the Earth if the model has
+    none. ``parts`` is the data of the page."""
     gravity = float(np.linalg.norm(parts.mechanism.gravity))
     return _mass(parts) * (gravity or G)
 
@@ -224,8 +227,9 @@ def _weight(parts: PageParts) -> float:
 
 
 def _inputs(parts: PageParts, energy: float, reach: float) -> list[Tree]:
-    """Return the inputs of a live page with the ranges of their sliders. A slider reaches three times the value, or
-    a load that moves the model noticeably."""
+    """Return the inputs of a live page (with the data ``parts``) with the ranges of their sliders. A slider
+    reaches three times the value, or a load that moves the model noticeably. A force of ``energy`` [J] over
+    ``reach`` [m] is noticeable."""
     loads = {str(load): load for load in parts.mechanism.loads}
     found = []
     for number, given in enumerate(parts.inputs):
@@ -265,7 +269,8 @@ def _parameters(data: ModelData) -> list[Tree]:
 
 
 def _components(load: Load | None, user_input: InputData, dimension: int) -> list[int]:
-    """Return the indices of the components of an input that exist in the model's dimension, for sliders."""
+    """Return the indices of the components of an input (``user_input``, or a ``load``) that exist in the
+    model's dimension, for sliders."""
     if len(user_input.start) == 1:
         return [0]
     if isinstance(load, Torque):
@@ -282,8 +287,9 @@ def _rounded(x: float) -> float:
 
 
 def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
-    """Return the plots of a live page: scalar outputs of one unit in one plot, vectors in their own. Energies count
-    from the start."""
+    """Return the plots of a live page: scalar outputs of one unit in one plot, vectors in their own. Energies
+    count from the start. ``parts`` is the data of the page. Plots are compared with ``energy`` [J]; ``pack``
+    stores arrays."""
     alike: dict[str, list[tuple[str, int, int]]] = {}
     panels: list[tuple[str, list[tuple[str, int, int]]]] = []
     data = parts.data
@@ -325,8 +331,8 @@ def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
 
 
 def _at_start(parts: PageParts, output: Output) -> Array:
-    """Return the value of an output before the first step, shape (size,); zero for accelerations, which are
-    differences over steps."""
+    """Return the value of an output before the first time step, shape (size,); zero for accelerations, which
+    are differences over steps. ``parts`` is the data of the page."""
     if output.is_acceleration:
         return np.zeros(output.size)
     return np.asarray(parts.run.read(parts.sensors[output.name])).ravel() - output.start
@@ -341,7 +347,8 @@ def _named(output: Output) -> Sequence[str]:
 
 def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
     """Return how a page computes the position of one body from the numbers of a state: frame and elastic
-    coordinates, or nodes as weighted sums."""
+    coordinates, or nodes as weighted sums. ``parts`` is the data of the page. ``number`` is that of the body
+    in the ``scene``; ``pack`` stores arrays."""
     body = scene.bodies[number]
     if body.is_nodal:
         return {"nodes": _nodes(parts, number, body.skin, pack), "carried": None}
@@ -350,8 +357,9 @@ def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
 
 
 def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: Packing) -> Tree:
-    """Return how a page computes a point on a body from a state: centre of mass + rotation times (point + shape
-    functions times elastic coordinates)."""
+    """Return how a page computes a point on a body from a state: centre of mass + rotation times (point +
+    shape functions times elastic coordinates). ``parts`` is the data of the page. ``number`` is that of the
+    body; ``pack`` stores arrays."""
     memory, layout = parts.data.memory, parts.run.now.system.layout
     return {
         "place": memory.offset_of("position") + 3 * number,
@@ -363,8 +371,8 @@ def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: P
 
 
 def _state_indices(parts: PageParts, number: int) -> Array:
-    """Return the indices, in the state of a run, of the nodal coordinates of a body in absolute coordinates (string
-    or soft body)."""
+    """Return the indices, in the state of a run, of the nodal coordinates of body ``number`` in absolute
+    coordinates (string or soft body). ``parts`` is the data of the page."""
     layout = parts.run.now.system.layout
     dimension = layout.bodies[number].data.dimension
     carriers = np.arange(layout.carrier[number], layout.carrier[number + 1])
@@ -373,8 +381,9 @@ def _state_indices(parts: PageParts, number: int) -> Array:
 
 
 def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
-    """Return how a page computes the nodes of a string or soft body from a state. Coordinate i is base[i] plus a
-    weighted sum of numbers of the state."""
+    """Return how a page computes the nodes of a string or soft body from a state. Coordinate i is base[i]
+    plus a weighted sum of numbers of the state. ``parts`` is the data of the page. ``skin`` is what is drawn
+    of the body; ``pack`` stores arrays."""
     places = _state_indices(parts, number)
     if skin.coordinates is not None:
         chosen = skin.coordinates.ravel()
@@ -393,7 +402,8 @@ def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
 
 
 def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
-    """Return the drag points (grips) of a page, each with the number of its first input."""
+    """Return the drag points (grips) of a page, each with the number of its first input. ``parts`` is the
+    data of the page."""
     number, found = len(parts.inputs), []
     for grip in parts.grips:
         found.append((grip, number))
@@ -402,8 +412,9 @@ def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
 
 
 def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
-    """Return the data of a drag point (grip) for a page: its position on a body, the mass of the body, and the
-    inputs that it sets."""
+    """Return the data of a drag point (grip) for a page: its position on a body, the mass of the body, and
+    the inputs that it sets. ``parts`` is the data of the page. ``number`` is that of its first input;
+    ``pack`` stores arrays."""
     port = grip.port
     assert isinstance(port, Attachment)
     body = parts.run.now.system.index[port.placed]
@@ -428,8 +439,8 @@ def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
 
 
 def _frames(parts: PageParts) -> list[Tree]:
-    """Return the moving frames of a model as functions of time for a page, twelve for each: the origin and the rows
-    of the rotation matrix."""
+    """Return the moving frames of a model (in ``parts``) as functions of time for a page, twelve for each:
+    the origin and the rows of the rotation matrix."""
     moving = parts.run.now.system.moving_frames
     if not moving:
         return []

@@ -70,9 +70,10 @@ class Touching:
         return self.parts[points:first], self.parts[first:]
 
     def sliding_coefficients(self, at: Poses) -> tuple[Array, Array]:
-        """Return the coefficients of the vectors of this contact in the sliding displacement of its surfaces, shape
-        (T, vectors), and the unit contact normals; shape (T, 3). The vectors are points and body-fixed directions
-        of both bodies in world axes; a weighted sum of them slides. T is the number of states."""
+        """Return the coefficients of the vectors of this contact in the sliding displacement of its surfaces,
+        shape (T, vectors), and the unit contact normals; shape (T, 3). The vectors are points and body-fixed
+        directions of both bodies in world axes; a weighted sum of them slides. T is the number of states in
+        ``at``."""
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
         normal, _ = self._gap_gradient(at)
         assert self.force.contact is not None, "it rubs"
@@ -95,9 +96,9 @@ class Touching:
         return weights, normal
 
     def _gap_gradient(self, at: Poses) -> tuple[Array, Array]:
-        """Return the gradient of the gap between two bodies in contact with respect to the touching point, in world
-        axes for T states: its direction, which is the contact normal, shape (T, 3), and its length, shape (T,
-        1)."""
+        """Return the gradient of the gap between two bodies in contact with respect to the touching point, in
+        world axes for T states: its direction, which is the contact normal, shape (T, 3), and its length,
+        shape (T, 1). ``at`` holds the T states."""
         on_vectors = np.zeros_like(at.vectors)
         self.joined.add_gradient(at, self.gap, on_vectors)
         gradient = on_vectors[:, self.parts[0]]
@@ -105,9 +106,10 @@ class Touching:
         return gradient / np.where(size > 0, size, 1.0), size
 
     def slip_rotation(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
-        """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates, shape
-        (T, 3) [rad/s]: it follows the rotation of the contact normal and, about the normal, that of a body.
-        ``rates`` are rates of functions, dX (T, vectors, 3) those of vectors."""
+        """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates,
+        shape (T, 3) [rad/s]: it follows the rotation of the contact normal and, about the normal, that of a
+        body. ``rates`` are rates of functions, dX (T, vectors, 3) those of vectors. ``at`` holds the T
+        states."""
         own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
@@ -134,16 +136,16 @@ class Touching:
             on_vectors[:, part] += weight[:, None] * force
 
     def relative_spin(self, at: Poses, dX: Array) -> Array:
-        """Return the angular velocity of the touching body minus that of the other body of the contact, in world
-        axes for T states; shape (T, 3) [rad/s]. dX are the rates of all vectors; rolling and drilling friction
-        resist this rotation."""
+        """Return the angular velocity of the touching body minus that of the other body of the contact, in
+        world axes for T states; shape (T, 3) [rad/s]. dX are the rates of all vectors; rolling and drilling
+        friction resist this rotation. ``at`` holds the T states."""
         touches, carries = self._direction_indices
         return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
 
     def add_moment(self, at: Poses, moment: Array, on_vectors: Array) -> None:
         """Add a moment (T, 3) [N m] on the touching body of a contact, and its opposite on the other body, to
-        ``on_vectors``. They are added as forces on the body-fixed direction vectors of both bodies; ``on_vectors``
-        has shape (T, vectors, 3)."""
+        ``on_vectors``. They are added as forces on the body-fixed direction vectors of both bodies;
+        ``on_vectors`` has shape (T, vectors, 3). ``at`` holds the T states."""
         for sign, parts in zip((1.0, -1.0), self._direction_indices, strict=True):
             if len(parts):
                 on_vectors[:, parts] += sign * couple_forces(at.vectors[:, parts], moment)
@@ -161,9 +163,9 @@ def tangential_component(v: Array, n: Array) -> Array:
 
 
 def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
-    """Return the angular velocity of one body in world axes for T states; shape (T, 3) [rad/s], from the rates dX
-    (T, vectors, 3) of its body-fixed direction vectors, whose indices are ``parts``; zero for a body without such
-    vectors."""
+    """Return the angular velocity of one body in world axes for T states; shape (T, 3) [rad/s], from the
+    rates dX (T, vectors, 3) of its body-fixed direction vectors, whose indices are ``parts``; zero for a body
+    without such vectors. ``at`` holds the T states."""
     if not len(parts):
         return np.zeros((len(dX), 3))
     m = at.vectors[:, parts]
@@ -248,8 +250,9 @@ def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, Bris
 
 
 def _deflection_axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
-    """Return the indices of the vector components that the deflection z of one friction spring (bristle) has as
-    states: (0,) for a scalar deflection, otherwise the components of the slip vector that the dimension needs."""
+    """Return the indices of the vector components that the deflection z of one friction spring (bristle) has
+    as states. ``kind`` is that of the bristle, ``force`` has it. They are (0,) for a scalar deflection,
+    otherwise the components of the slip vector that the dimension needs."""
     coordinate = force.coordinate
     if kind is BristleKind.DRILLING or not force.contact:
         return (0,)
@@ -313,9 +316,10 @@ class Bristles:
     def contact_states(
         self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
     ) -> list[BristleState]:
-        """Evaluate each friction spring (bristle) of a mechanism in T states: return for each the two factors of
-        the friction law (8.49), which limit its force to the friction limit, and the coefficients, normal and
-        rotation of its contact.
+        """Evaluate each friction spring (bristle) of a mechanism in T states: return for each the two factors
+        of the friction law (8.49), which limit its force to the friction limit, and the coefficients, normal
+        and rotation of its contact. ``at`` holds the T states. z are their deflections, ``pressed`` the
+        friction limit and normal force of each, ``rates`` and dX the rates of functions and vectors.
 
         Args:
             z: of the states, shape (T, size).
@@ -339,9 +343,10 @@ class Bristles:
         return found
 
     def slip_rate(self, spring: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
-        """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it, in T
-        states, shape (T, components): rate of a force coordinate, sliding velocity, or angular velocity for rolling
-        and drilling friction. A force coordinate is the length or angle along which a force element acts."""
+        """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it,
+        in T states, shape (T, components): rate of a force coordinate, sliding velocity, or angular velocity
+        for rolling and drilling friction. A force coordinate is the length or angle along which a force
+        element acts. ``at`` holds the T states. dX are the rates of vectors."""
         if spring.functions:
             return np.asarray(rates[:, spring.functions])
         if not spring.touching:
@@ -357,9 +362,10 @@ class Bristles:
     def _add_force(
         self, spring: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
     ) -> None:
-        """Add the friction force of one friction spring (bristle) to the three arrays ``out``: forces along force
-        coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is the opposite of the
-        friction force. A force coordinate is the length or angle along which a force element acts."""
+        """Add the friction force of one friction spring (bristle) to the three arrays ``out``: forces along
+        force coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is the opposite
+        of the friction force. A force coordinate is the length or angle along which a force element acts.
+        ``state`` has its contact. ``at`` holds the T states."""
         along, functions, vectors = out
         if spring.functions:
             functions[:, spring.functions] -= f
@@ -387,9 +393,10 @@ class Bristles:
         out: tuple[Array, Array, Array],
     ) -> Array:
         """Return the rates dz/dt of the deflections z of all friction springs (bristles) in T states by the
-        friction law (8.49), shape (T, components). Their friction forces are added to the arrays ``out``: along
-        force coordinates, on functions and on vectors. A force coordinate is the length or angle along which a
-        force element acts.
+        friction law (8.49), shape (T, components). Their friction forces are added to the arrays ``out``:
+        along force coordinates, on functions and on vectors. A force coordinate is the length or angle along
+        which a force element acts. ``at`` holds the T states. ``effort`` are the derivatives of the stored
+        energy, ``motion`` the rates of functions and vectors.
 
         Args:
             effort: k z, shape (T, size).

@@ -40,21 +40,22 @@ class Tableau:
 
     @property
     def is_stiffly_accurate(self) -> bool:
-        """Whether the last stage of this collocation scheme (implicit Runge-Kutta method) is the end of the step,
-        so that algebraic equations hold there; otherwise the state at the end is projected onto them."""
+        """Whether the last stage of this collocation scheme (implicit Runge-Kutta method) is the end of the
+        time step, so that algebraic equations hold there; otherwise the state at the end is projected onto
+        them."""
         return bool(self.nodes[-1] == 1.0)
 
     @property
     def order(self) -> int:
-        """Order of convergence of the states with a time derivative for this collocation scheme of s stages: 2 s,
-        or 2 s - 1 if a stage is the end of the step; the same for index 2 as for ordinary differential
-        equations."""
+        """Order of convergence of the states with a time derivative for this collocation scheme of s stages:
+        2 s, or 2 s - 1 if a stage is the end of the time step; the same for index 2 as for ordinary
+        differential equations."""
         return 2 * self.stages - self.is_stiffly_accurate
 
     @property
     def algebraic_order(self) -> int:
-        """Order of convergence of the multipliers (states without a time derivative) of this collocation scheme for
-        equations of index 2: the number of stages. It holds at the ends of the steps."""
+        """Order of convergence of the multipliers (states without a time derivative) of this collocation
+        scheme for equations of index 2: the number of stages. It holds at the ends of the time steps."""
         return self.stages
 
     @cached_property
@@ -72,13 +73,14 @@ class Tableau:
 
     @cached_property
     def weights(self) -> Array:
-        """Weights b_j of this implicit Runge-Kutta method, shape (s,): integrals of the Lagrange polynomials of its
-        nodes over the step, from 0 to 1."""
+        """Weights b_j of this implicit Runge-Kutta method, shape (s,): integrals of the Lagrange polynomials
+        of its nodes over the time step, from 0 to 1."""
         return np.asarray(1 / np.arange(1, self.stages + 1) @ self._polynomials)
 
     def weights_at(self, node: float) -> Array:
-        """Return the values at ``node`` of the Lagrange polynomials of this collocation scheme, shape (s,): weights
-        with which values at the stages are interpolated there; 0 is the start, 1 the end of the step."""
+        """Return the values at ``node`` of the Lagrange polynomials of this collocation scheme, shape (s,):
+        weights with which values at the stages are interpolated there; 0 is the start, 1 the end of the time
+        step."""
         return np.asarray(node ** np.arange(self.stages) @ self._polynomials)
 
 
@@ -125,9 +127,10 @@ class NewtonFactors:
     def _factor_dense(
         self, coupling: Array, slope: Array, descriptor: Array, is_algebraic: NDArray[np.bool_]
     ) -> None:
-        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta step as a dense array;
-        rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is the step times
-        a_ij, ``slope`` the derivative of the residual."""
+        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta step as a dense
+        array; rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is
+        the time step times a_ij, ``slope`` the derivative of the residual. ``descriptor`` is the matrix E;
+        ``is_algebraic`` marks multipliers."""
         stages, n = len(coupling), len(slope)
         between, own = np.where(is_algebraic, 0.0, slope), np.where(is_algebraic, slope, descriptor)
         largest = np.abs(coupling).max() * np.abs(between).max(axis=1) + np.abs(own).max(axis=1)
@@ -145,9 +148,10 @@ class NewtonFactors:
     def _factor_sparse(
         self, coupling: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
     ) -> None:
-        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta step as a sparse matrix;
-        rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is the step times
-        a_ij, ``slope`` the derivative of the residual."""
+        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta step as a sparse
+        matrix; rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is
+        the time step times a_ij, ``slope`` the derivative of the residual. ``descriptor`` is the matrix E;
+        ``is_algebraic`` marks multipliers."""
         differential = sparse.diags_array((~is_algebraic).astype(np.float64), format="csr")
         algebraic = sparse.diags_array(is_algebraic.astype(np.float64), format="csr")
         between = sparse.kron(sparse.csr_array(coupling), slope @ differential)
@@ -285,7 +289,7 @@ class StageLoop:
 
     def _predicted_rates(self, step: float) -> Array:
         """Return the first guess of the rates dx/dt at the s stages of the next time step; shape (s, n), by
-        extrapolating the polynomials through the stage rates of the last step."""
+        extrapolating the polynomials through the stage rates of the last time step."""
         if not self._length:
             return self.rates
         nodes = 1 + step / self._length * self.tableau.nodes
@@ -293,7 +297,8 @@ class StageLoop:
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array | None:
         """Return the efforts z (derivatives of the stored energy) with which the stages of a time step are
-        evaluated, shape (s, n). None means those of the stage states themselves; ``k`` are the stage rates."""
+        evaluated, shape (s, n). It has the length ``step`` and begins in the state x. None means those of the
+        stage states themselves; ``k`` are the stage rates."""
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
@@ -303,9 +308,9 @@ class StageLoop:
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
     def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
-        """Return the completed Runge-Kutta step (stages and state at the end) for converged stage rates k (s, n).
-        The rates are stored for the next first guess; the end is projected onto the constraints if the scheme was
-        made so."""
+        """Return the completed Runge-Kutta step (stages and state at the end) for converged stage rates k (s,
+        n). It begins at a ``time`` in the state x; ``times`` are those of the stages. The rates are stored
+        for the next first guess; the end is projected onto the constraints if the scheme was made so."""
         self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
@@ -316,16 +321,18 @@ class StageLoop:
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
-        """Return the factored Newton matrix of a Runge-Kutta step. The derivatives of the residual at the middle
-        stage are used for all stages."""
+        """Return the factored Newton matrix of a Runge-Kutta step. The derivatives of the residual at the
+        middle stage are used for all stages. ``times``, ``states`` and k are times, states and rates of the
+        stages; slopes of inputs are sought along all states if ``is_careful``."""
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
         slope, descriptor = self.equations.tangent(float(times[middle]), states[middle], k[middle], is_careful)
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
-        """Return the greatest relative change of the stage states in one Newton iteration, by which convergence is
-        judged. A change is compared with the largest value so far in its block of states (positions, velocities,
-        ...); absurdly large changes give infinity.
+        """Return the greatest relative change of the stage states in one Newton iteration, by which
+        convergence is judged. A change is compared with the largest value so far in its block of states
+        (positions, velocities, ...); absurdly large changes give infinity. ``step`` is the length of the time
+        step; ``is_first`` marks the first iteration.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a share of the
         largest of its kind, of velocities also of those that would move the largest place as far in a step.
@@ -378,8 +385,9 @@ def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
 
 
 def _has_converged(history: list[float], expected: float) -> bool:
-    """Return whether Newton's method has converged, from the list of relative changes of its iterations: the last
-    change is round-off, or the rate of convergence promises a next change below ``expected``."""
+    """Return whether Newton's method has converged, from the ``history`` of relative changes of its
+    iterations: the last change is round-off, or the rate of convergence promises a next change below
+    ``expected``."""
     if history[-1] <= DONE or len(history) < 2:
         return history[-1] <= DONE
     speed = history[-1] / history[-2]
@@ -401,9 +409,9 @@ class DiscreteGradientLoop(StageLoop):
         super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array:
-        """Return the discrete gradient of the stored energy between start and end of a time step; shape (1, n),
-        which replaces the energy derivatives at the midpoint so that the energy balance is exact. ``k`` (1, n) are
-        the stage rates."""
+        """Return the discrete gradient of the stored energy between start x and end of a time step; shape (1,
+        n), which replaces the energy derivatives at the midpoint so that the energy balance is exact. ``k``
+        (1, n) are the stage rates."""
         algebraic = self.equations.is_algebraic
         start, end = x.copy(), x + step * k[0]
         start[algebraic] = end[algebraic] = k[0, algebraic]

@@ -190,9 +190,9 @@ def corner_matrix(stress: CornerTractions) -> Matrix:
 
 
 def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
-    """Return the sparse matrix ``int q . skew s`` that measures how far stresses s are from symmetric tensors, one
-    group of rows for each test function q, which is 1 at one vertex or in one cell. Zero product: weakly symmetric
-    stress.
+    """Return the sparse matrix ``int q . skew s`` that measures how far stresses s are from symmetric
+    tensors, one group of rows for each test function q, which is 1 at one vertex or in one cell. Zero
+    product: weakly symmetric stress. ``owners`` are the vertices or cells of the functions.
 
     Args:
         owners: vertex, or cell, of each function of a cell, shape (T, d (d + 1)).
@@ -220,8 +220,9 @@ def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tup
 
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
-    """Return a sparse matrix N that gives all stress unknowns from independent ones such that ``asymmetry @ N =
-    0``, shape (stresses, independent stresses). The symmetry equations are eliminated vertex by vertex.
+    """Return a sparse matrix N that gives all stress unknowns from independent ones such that ``asymmetry @ N
+    = 0``, shape (stresses, independent stresses). The symmetry equations are eliminated vertex by vertex.
+    There are ``rotations`` rows for each vertex.
 
     Args:
         asymmetry: rows of a vertex one after the other, shape (vertices * rotations, stresses).
@@ -283,8 +284,11 @@ def solid_in_h_div(
     clamped: IntArray,
     lumped: bool,
 ) -> SolidInHDiv:
-    """Return the linear port-Hamiltonian model of an elastic solid by mixed finite elements: velocities constant in
-    each cell, stresses in H(div), whose tractions are continuous between cells.
+    """Return the linear port-Hamiltonian model of an elastic solid by mixed finite elements: velocities
+    constant in each cell, stresses in H(div), whose tractions are continuous between cells. ``mesh`` is the
+    finite element mesh. ``shear`` and ``spherical`` are elastic constants, ``density`` [kg/m3] and ``depth``
+    [m] give the mass, ``clamped`` are facets with prescribed velocity; products of stresses are ``lumped`` at
+    vertices.
 
     Args:
         shear, spherical: of the strain (s - spherical tr(s) I) / (2 shear).
@@ -371,8 +375,9 @@ def rod(
     area: float = 1.0,
     is_clamped: bool = False,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a rod 0 <= x <= length [m] that only stretches along its axis,
-    made of finite elements.
+    """Return the linear port-Hamiltonian model of a rod 0 <= x <= length [m] that only stretches along its
+    axis, made of finite elements. ``youngs_modulus`` [Pa], ``density`` [kg/m3] and ``area`` [m2] are those of
+    the rod; its start does not move if ``is_clamped``.
 
     States: velocity of the nodes [m/s], normal force of the elements [N]. Ports: ``body force`` [N/m]
     and ``boundary force`` [N], of both ends (outward pulling is +x at the end, -x at the start).
@@ -419,8 +424,11 @@ def solid(
     plane: PlaneState | str = PlaneState.STRESS,
     lumped: bool = True,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian finite element model of an elastic body, plane or in space, on a mesh of
-    scikit-fem. Its states are velocities and stresses.
+    """Return the linear port-Hamiltonian finite element model of an elastic body, plane or in space, on a
+    mesh of scikit-fem. Its states are velocities and stresses. ``youngs_modulus`` [Pa], ``poissons_ratio``
+    and ``density`` [kg/m3] are those of the material. ``thickness`` is that of a plane body [m], ``clamped``
+    the boundary that does not move. ``order`` is that of the velocities; products of stresses may be
+    ``lumped`` at vertices.
 
     With ``stress="discontinuous"``, states: velocity of the nodes, component after component at each node [m/s],
     stress at the quadrature points of the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body
@@ -629,8 +637,9 @@ def _strain_matrix(basis: Any) -> Matrix:
 
 
 def _compliance(components: int, youngs_modulus: float, poissons_ratio: float, is_strain: bool) -> Array:
-    """Return the elastic compliance matrix of an isotropic material in Voigt order, shape (components, components)
-    [1/Pa]: 6 components in space, 3 in the plane, for plane strain (``is_strain``) or plane stress."""
+    """Return the elastic compliance matrix of an isotropic material (``youngs_modulus`` [Pa],
+    ``poissons_ratio``) in Voigt order, shape (components, components) [1/Pa]: 6 components in space, 3 in the
+    plane, for plane strain (``is_strain``) or plane stress."""
     if components == 3 and is_strain:
         youngs_modulus = youngs_modulus / (1 - poissons_ratio**2)
         poissons_ratio = poissons_ratio / (1 - poissons_ratio)

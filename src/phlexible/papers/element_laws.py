@@ -154,8 +154,8 @@ class ElementLaws:
 
 
 def refuse_controller(part: PointLoad | ForceElement) -> None:
-    """Raise ``ModelError`` if a load or force element has a controller that is called once a step, which
-    integration with several stages cannot call; functions of time or of the state are accepted.
+    """Raise ``ModelError`` if ``part``, a load or force element, has a controller that is called once a time
+    step. Integration with several stages cannot call it; functions of time or of the state are accepted.
 
     Raises:
         ModelError: names the part of the mechanism.
@@ -168,15 +168,15 @@ def refuse_controller(part: PointLoad | ForceElement) -> None:
 
 
 def state_laws(system: System) -> list[StateLaw]:
-    """Return the user's functions of the state that give the values of loads and force elements of a mechanism.
-    Those of loads come first; loads and forces of other kinds are left out."""
+    """Return the user's functions of the state that give the values of loads and force elements of a
+    mechanism (``system``). Those of loads come first; loads and forces of other kinds are left out."""
     values = [load.value for load in system.loads] + [force.value for _, force in system.forces]
     return [value for value in values if isinstance(value, StateLaw)]
 
 
 def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coordinate]]:
-    """Yield for each angle that a user's function of the state measures its index among the numbers that the
-    function receives, and its coordinate. ``dimension`` is 2 or 3."""
+    """Yield for each angle that a user's function of the state (``law``) measures its index among the numbers
+    that the function receives, and its coordinate. ``dimension`` is 2 or 3."""
     place = 0
     for item in law.measured:
         if isinstance(item, Attachment):
@@ -298,9 +298,9 @@ class Resistances:
         return self.has_dampers_only and not self._dampings.any()
 
     def evaluate(self, at: Poses) -> Resisting:
-        """Return the resistance coefficients (force per velocity) of all dissipative force elements of a mechanism
-        in T states: dampers, dry friction, impacts and friction of contacts. They depend on the velocities in these
-        states."""
+        """Return the resistance coefficients (force per velocity) of all dissipative force elements of a
+        mechanism in T states: dampers, dry friction, impacts and friction of contacts. They depend on the
+        velocities in these states. ``at`` holds the T states."""
         along = np.empty((len(at.x), len(self._forces)))
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()
@@ -345,9 +345,9 @@ class Resistances:
         return Resisting(along, functions, tuple(rubbing), held)
 
     def loss_forces(self, resisting: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
-        """Return the dissipative forces of a mechanism, minus resistance times given rates, in T states: along the
-        coordinates of scalar forces (T, forces), on functions (T, m) and on vectors (T, vectors, 3). ``rates`` are
-        those of functions, dX of vectors."""
+        """Return the dissipative forces of a mechanism, minus resistance (``resisting``) times given rates,
+        in T states: along the coordinates of scalar forces (T, forces), on functions (T, m) and on vectors
+        (T, vectors, 3). ``rates`` are those of functions, dX of vectors. ``at`` holds the T states."""
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         on_vectors = np.zeros_like(at.vectors)
         for (level, weights, normal), k in zip(resisting.rubbing, self._creeping, strict=True):
@@ -363,9 +363,10 @@ class Resistances:
         return slice(int(begin) + 1, int(end))
 
     def _resistance(self, at: Poses, touching: Touching, dX: Array, pressed: Array) -> tuple[Array, Array, Array]:
-        """Return for a contact of two bodies with viscous regularised friction (8.28) in T states: the resistance
-        against sliding (T,), the coefficients of its vectors in the sliding displacement (T, vectors), and the
-        normals (T, 3). ``pressed`` (T,) is the normal force."""
+        """Return for a contact of two bodies (``touching``) with viscous regularised friction (8.28) in T
+        states: the resistance against sliding (T,), the coefficients of its vectors in the sliding
+        displacement (T, vectors), and the normals (T, 3). ``pressed`` (T,) is the normal force. ``at`` holds
+        the T states. dX are the rates of vectors."""
         friction, (weights, normal) = touching.force.friction, touching.sliding_coefficients(at)
         assert friction is not None, "chosen so"
         speed = np.linalg.norm(tangential_component(touching.sliding_velocity(weights, dX), normal), axis=1)

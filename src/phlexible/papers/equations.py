@@ -72,9 +72,10 @@ class Equations:
         return self.model.descriptor_products(states, rates) - flows
 
     def tangent(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
-        """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one instant,
-        and the descriptor matrix E, which multiplies dx/dt. Inputs that depend on x count in the derivative; both
-        matrices have shape (n, n).
+        """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one
+        ``time`` [s]. The descriptor matrix E, which multiplies dx/dt, comes with it. Inputs that depend on x
+        count in the derivative; both matrices have shape (n, n). ``rate`` is dx/dt; slopes of inputs are
+        sought along all states if ``is_careful``.
 
         Args:
             is_careful: inputs are asked for their slopes along all states that they may depend on; False: along
@@ -91,8 +92,8 @@ class Equations:
         return slope, as_array(descriptor) if isinstance(slope, np.ndarray) else descriptor
 
     def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
-        """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x at
-        one instant, by difference quotients; shape (m, n)."""
+        """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x
+        at one ``time`` [s], by difference quotients; shape (m, n). All states are tried if ``is_careful``."""
         own = self.input_states if is_careful or self._used_states is None else self._used_states
 
         def inputs(entries: Array) -> Array:

@@ -53,8 +53,8 @@ def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port
 
 
 def _prepended(first: float, values: Array) -> Array:
-    """Return arrays (..., n) with the number ``first`` put in front of the last axis, shape (..., n + 1); with 1
-    the coefficients of the rigid position and of the elastic coordinates."""
+    """Return ``values`` (..., n) with the number ``first`` put in front of the last axis, shape (..., n + 1);
+    with 1 the coefficients of the rigid position and of the elastic coordinates."""
     return np.concatenate([np.full((*values.shape[:-1], 1), first), values], axis=-1)
 
 
@@ -161,11 +161,13 @@ class FloatingBodyForm(PortHamiltonianModel):
     @abstractmethod
     def momentum_matrix(self, state: BodyState) -> Array:
         """Return the block of the structure matrix J of a floating body that couples its linear, angular and
-        elastic velocities through the momenta (gyroscopic forces); shape (..., 6 + n, 6 + n)."""
+        elastic velocities through the momenta (gyroscopic forces); shape (..., 6 + n, 6 + n). ``state`` has
+        deformation and velocities."""
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """Return the derivative of the kinetic energy of a floating body with respect to its n elastic coordinates,
-        shape (..., n): zero in models whose inertia neglects the deformation."""
+        """Return the derivative of the kinetic energy of a floating body with respect to its n elastic
+        coordinates, shape (..., n): zero in models whose inertia neglects the deformation. ``state`` has
+        deformation and velocities."""
         return np.zeros_like(state.displacement)
 
     def split(self, x: Array) -> BodyState:
@@ -284,8 +286,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:
-        """Return the columns of a floating body's port matrix B for the distributed force, shape (..., 6 + n, d +
-        n). They are forces on linear, angular and elastic velocities; ``xi`` are 1 and the elastic coordinates."""
+        """Return the columns of a floating body's port matrix B for the distributed force, shape (..., 6 + n,
+        d + n). They are forces on linear, angular and elastic velocities; ``xi`` are 1 and the elastic
+        coordinates. ``convection`` is the matrix from angular velocity to elastic rates."""
         body, d, n = self.body, self.body.dimension, self.body.elastic_count
         s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
         deformed = cross_products(moment_products(body, xi))[..., 1:]
@@ -323,9 +326,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         mean, change = self.split(middle), self.split(x1 - x0)
 
         def slope(mean_share: float, change_share: float, shift: float) -> Array:
-            """Derivative of the kinetic energy with respect to the elastic coordinates, for shares of mean and
-            changed velocities and a shifted deformation.
-            """
+            """Return the derivative of the kinetic energy with respect to the elastic coordinates. The
+            velocities are ``mean_share`` times the mean plus ``change_share`` times the change, the
+            deformation is the mean plus ``shift`` times the change."""
             both = zip(_velocities(mean), _velocities(change), strict=True)
             v, w, rate = (mean_share * m + change_share * c for m, c in both)
             eta = mean.displacement + shift * change.displacement
@@ -384,8 +387,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return slice(end - self.body.velocity_count, end)
 
     def _elastic_rates(self, eta: Array) -> Array:
-        """Return the matrix [0, N, I] of a floating body from its velocities to the rates deta/dt of elastic
-        coordinates; shape (..., n, 6 + n). The velocities are linear, angular and elastic ones."""
+        """Return the matrix [0, N, I] of a floating body from its velocities to the rates deta/dt of the
+        elastic coordinates ``eta``; shape (..., n, 6 + n). The velocities are linear, angular and elastic
+        ones."""
         n = self.body.elastic_count
         result = np.zeros((*eta.shape, 6 + n))
         result[..., 3:6], result[..., 6:] = self.convection(eta), np.eye(n)
@@ -417,15 +421,16 @@ class FullForm(FloatingBodyForm):
         return eta
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of the structure matrix J of a floating body that couples its linear, angular and
-        elastic velocities (gyroscopic forces); shape (..., 6 + n, 6 + n). Its entries are momenta of the deformed
-        body."""
+        """Return the skew block of the structure matrix J of a floating body that couples its linear, angular
+        and elastic velocities (gyroscopic forces); shape (..., 6 + n, 6 + n). Its entries are momenta of the
+        deformed body. ``state`` has deformation and velocities."""
         linear, angular, coupling = momenta(self.body, state, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """Return the derivative of the kinetic energy of a deformed floating body with respect to its n elastic
-        coordinates, shape (..., n) [N]: generalized centrifugal and Coriolis forces."""
+        """Return the derivative of the kinetic energy of a deformed floating body with respect to its n
+        elastic coordinates, shape (..., n) [N]: generalized centrifugal and Coriolis forces. ``state`` has
+        deformation and velocities."""
         body, w = self.body, state.angular_velocity
         products = moment_products(body, _prepended(1.0, state.displacement))
         turned = cross_products(moment_products(body, _prepended(0.0, state.elastic_velocity)))
@@ -436,9 +441,9 @@ class FullForm(FloatingBodyForm):
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """Return linear, angular and coupling momenta of a floating body, from which its gyroscopic matrix is made;
-    shapes (..., 3), (..., 3) and (..., 3, n). ``extra`` is the factor with which the elastic velocity is added once
-    more to each.
+    """Return linear, angular and coupling momenta of a floating body in a state, from which its gyroscopic
+    matrix is made; shapes (..., 3), (..., 3) and (..., 3, n). ``extra`` is the factor with which the elastic
+    velocity is added once more to each.
 
     ``p_t + e int rho v_f``, ``p_r + e int rho X x v_f`` and ``int (2 p_f + e rho v_f) x Phi`` with
     ``p_f = rho (v + w x X + v_f)``, ``X = x + u_f``; e = 1 gives (13) and (14).
@@ -452,9 +457,9 @@ def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, 
 
 
 def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
-    """Return the integrals int rho (v + w x X) x Phi_j over a floating body, shape (..., 3, n): density times rigid
-    velocity (linear velocity v, angular velocity w) at the displaced position X, cross product with shape function
-    j."""
+    """Return the integrals int rho (v + w x X) x Phi_j over a floating body with elastic coordinates ``eta``,
+    shape (..., 3, n): density times rigid velocity (linear velocity v, angular velocity w) at the displaced
+    position X, cross product with shape function j."""
     products = moment_products(body, _prepended(1.0, eta))
     along = np.einsum("...baj,...b->...aj", products, w)
     across = w[..., None] * np.einsum("...aaj->...j", products)[..., None, :]
@@ -462,9 +467,9 @@ def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
 
 
 def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elastic_rigid: Array) -> Array:
-    """Return the block of the structure matrix J of a floating body that couples its velocities (linear v, angular
-    w, elastic v_f); shape (..., 6 + n, 6 + n), from linear and angular momenta (..., 3) and the two blocks between
-    w and v_f."""
+    """Return the block of the structure matrix J of a floating body that couples its velocities (linear v,
+    angular w, elastic v_f); shape (..., 6 + n, 6 + n), from linear and angular momenta (..., 3) and the two
+    blocks between w and v_f, ``rigid_elastic`` (rows of w) and ``elastic_rigid``."""
     n = rigid_elastic.shape[-1]
     result = np.zeros((*linear.shape[:-1], 6 + n, 6 + n))
     result[..., :3, 3:6] = result[..., 3:6, :3] = cross_matrix(linear)
@@ -489,9 +494,9 @@ class ZerothOrderForm(FloatingBodyForm):
     """
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the block of the structure matrix J of a floating body that couples its velocities, with momenta
-        of the undeformed body; shape (..., 6 + n, 6 + n). It is not skew: the rows of elastic velocities lack the
-        factor 2."""
+        """Return the block of the structure matrix J of a floating body that couples its velocities, with
+        momenta of the undeformed body; shape (..., 6 + n, 6 + n). It is not skew: the rows of elastic
+        velocities lack the factor 2. ``state`` has the velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         _, _, doubled = momenta(self.body, straight, 2.0)
@@ -535,9 +540,9 @@ class ConstantMassForm(FloatingBodyForm):
         return np.asarray(-np.linalg.solve(elastic_mass(self.body), columns))
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of the structure matrix J of a floating body that couples its velocities (elastic
-        ones absolute); shape (..., 6 + n, 6 + n), with momenta of the undeformed body and without the factor 2 of
-        the full model."""
+        """Return the skew block of the structure matrix J of a floating body that couples its velocities
+        (elastic ones absolute); shape (..., 6 + n, 6 + n), with momenta of the undeformed body and without
+        the factor 2 of the full model. ``state`` has the velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, doubled = momenta(self.body, straight, 0.0)
         return gyroscopic_matrix(linear, angular, doubled / 2, -doubled.mT / 2)
@@ -559,13 +564,15 @@ class PrintedForm(FloatingBodyForm):
     """
 
     def port_displacement(self, eta: Array) -> Array:
-        """Return zeros, shape (..., n): elastic coordinates at which the moment arms of a floating body's port
-        forces are evaluated in the equations as printed in the paper, which neglect the deformation there."""
+        """Return zeros, shape (..., n): elastic coordinates, in place of ``eta``, at which the moment arms of
+        a floating body's port forces are evaluated in the equations as printed in the paper, which neglect
+        the deformation there."""
         return np.zeros_like(eta)
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of the structure matrix J of a planar floating body that couples its velocities as
-        printed in the paper (34); shape (..., 6 + n, 6 + n). It has momenta of the undeformed body."""
+        """Return the skew block of the structure matrix J of a planar floating body that couples its
+        velocities as printed in the paper (34); shape (..., 6 + n, 6 + n). It has momenta of the undeformed
+        body. ``state`` has the velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
@@ -597,8 +604,9 @@ GENERALIZED_COORDINATES = ("position", "rotation_rows", "displacement")
 
 
 def linearized(form: FloatingBodyForm) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of small motions of one floating body about rest, from the nonlinear
-    model that ``body.port_hamiltonian()`` returned. Its states are velocities and stresses.
+    """Return the linear port-Hamiltonian model of small motions of one floating body about rest, from the
+    nonlinear model ``form`` that ``body.port_hamiltonian()`` returned. Its states are velocities and
+    stresses.
 
     States: velocity, angular_velocity, elastic_velocity and stress; ports as of the form. Position, rotation and
     displacement are left out, and with them gravity. Everything is in body axes: the transformer of a joint
@@ -634,7 +642,7 @@ MOMENTA = {
 
 def with_momenta(form: FloatingBodyForm) -> "MomentumForm":
     """Return the port-Hamiltonian model of a rigid body or point mass with momenta in place of velocities as
-    states, so that E is the identity: ``dx/dt = J(x) dH/dx + B(x) u``.
+    states, so that E is the identity: ``dx/dt = J(x) dH/dx + B(x) u``. ``form`` is its model with velocities.
 
     H = p.M^-1 p / 2 - gravity's work is a function of the state, and its gradient holds the velocities. Ports stay
     what they are. Momenta are in body axes, about the origin.
@@ -678,18 +686,18 @@ class MomentumForm(PortHamiltonianModel):
         object.__setattr__(self, "_mass", self.form.descriptor_matrix(np.zeros(self.form.state_size)))
 
     def velocities(self, x: Array) -> Array:
-        """Convert a state vector of a rigid body with momenta p to the state vector with velocities M^-1 p in their
-        place, shape (states,); position and rotation do not change."""
+        """Convert a state vector x of a rigid body with momenta p to the state vector with velocities M^-1 p
+        in their place, shape (states,); position and rotation do not change."""
         return np.asarray(np.linalg.solve(self._mass, x))
 
     def momenta(self, x: Array) -> Array:
-        """Convert a state vector of a rigid body with velocities v to the state vector with momenta M v in their
-        place, shape (states,); position and rotation do not change."""
+        """Convert a state vector x of a rigid body with velocities v to the state vector with momenta M v in
+        their place, shape (states,); position and rotation do not change."""
         return np.asarray(self._mass @ x)
 
     def descriptor_matrix(self, x: Array) -> Array:
         """Return the descriptor matrix E, which multiplies dx/dt, of a rigid body with momenta as states: the
-        identity, shape (n, n)."""
+        identity, shape (n, n). It does not depend on the state x."""
         return np.eye(self.state_size)
 
     def structure_matrix(self, x: Array) -> Array:
@@ -699,7 +707,7 @@ class MomentumForm(PortHamiltonianModel):
 
     def dissipation_matrix(self, x: Array) -> Array:
         """Return the dissipation matrix R of a rigid body with momenta as states: zero, since a rigid body
-        dissipates nothing, shape (n, n)."""
+        dissipates nothing, shape (n, n). It does not depend on the state x."""
         return np.zeros((self.state_size, self.state_size))
 
     def port_matrix(self, x: Array) -> Array:
@@ -708,8 +716,8 @@ class MomentumForm(PortHamiltonianModel):
         return self.form.port_matrix(self.velocities(x))
 
     def effort(self, x: Array) -> Array:
-        """Return the derivatives dH/dx of the stored energy of a rigid body with momenta as states: with respect to
-        position and rotation, then its linear and angular velocity, shape (n,)."""
+        """Return the derivatives dH/dx of the stored energy of a rigid body with momenta as states: with
+        respect to position and rotation in the state x, then its linear and angular velocity, shape (n,)."""
         return self.form.effort(self.velocities(x))
 
     def storage(self, x: Array) -> float:
@@ -751,8 +759,9 @@ def body_form(
     gravity: ArrayLike,
     stress: StressSpace,
 ) -> FloatingBodyForm:
-    """Return the port-Hamiltonian model of a discretized floating body in the chosen variant. Variants are "full",
-    "constant_mass", "zeroth_order" and "printed"; force and moment ports are at the named locations.
+    """Return the port-Hamiltonian model of a discretized floating body in the chosen variant. Variants are
+    "full", "constant_mass", "zeroth_order" and "printed"; force and moment ports are at the named locations.
+    ``gravity`` is the acceleration [m/s^2], ``stress`` are the stress states.
 
     Args:
         locations: of the boundary ports, by name.

@@ -183,8 +183,8 @@ def _checked_numbers(name: str, value: Any, size: int) -> Array:
 
 
 def _argument_count(name: str, function: Callable[..., Any]) -> int:
-    """Return how many arguments a user's input function needs: 1 for u(t), 2 for u(t, x) with the state x; raise
-    ``ParameterError`` for any other count."""
+    """Return how many arguments a user's input function needs: 1 for u(t), 2 for u(t, x) with the state x;
+    raise ``ParameterError`` for any other count. ``name`` is that of the argument, for messages."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -278,7 +278,7 @@ class Trajectory:
         return np.asarray(self.energy - self.energy[0] - self.supplied + self.dissipated)
 
     def state(self, name: str) -> Array:
-        """Return one named block of the states of an integrated motion (such as ``velocity``) at its N + 1
+        """Return the block ``name`` of the states of an integrated motion (such as ``velocity``) at its N + 1
         instants, shape (N + 1, size).
 
         Raises:
@@ -362,8 +362,8 @@ class Trajectory:
             return finish(figure, path)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write this integrated motion to a NumPy archive (.npz), which ``Trajectory.load`` and ``numpy.load``
-        read.
+        """Write this integrated motion to a NumPy archive (``path``, .npz), which ``Trajectory.load`` and
+        ``numpy.load`` read.
 
         Raises:
             ResultFileError: the disk refuses.
@@ -381,7 +381,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read an integrated motion from a NumPy archive (.npz) that ``Trajectory.save`` wrote.
+        """Read an integrated motion from a NumPy archive (``path``, .npz) that ``Trajectory.save`` wrote.
 
         Raises:
             ResultFileError: the file cannot be read, or is none of these.
@@ -428,9 +428,9 @@ def integrate(
     step: float,
     method: str = "gauss2",
 ) -> Trajectory:
-    """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time from the state x0.
-    It takes steps of ``step`` [s] over ``duration`` [s]; return states, inputs, outputs and energies at all
-    instants.
+    """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time from the state
+    x0. It takes time steps of ``step`` [s] by the ``method`` over ``duration`` [s]; return states, inputs,
+    outputs and energies at all instants.
 
     ========================  =====  ==========================================================================
     method                    order
@@ -498,8 +498,9 @@ def integrate(
 
 
 def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInputs = None) -> Array:
-    """Return the state of a port-Hamiltonian model nearest to x in kinetic energy that obeys its constraints at t =
-    0, shape (n,). It differs from x by a change along the constraint forces.
+    """Return the state of a port-Hamiltonian model nearest to x in kinetic energy that obeys its constraints
+    at t = 0, shape (n,). It differs from x by a change along the constraint forces. ``inputs`` are as of
+    ``integrate``.
 
     Of all states that do it is the nearest in kinetic energy: the one after a blow of the joints.
 
@@ -538,7 +539,8 @@ class _Record:
 
     @property
     def last_state(self) -> Array:
-        """State vector x at the end of the last recorded time step, with which the next step begins, shape (n,)."""
+        """State vector x at the end of the last recorded time step, with which the next time step begins,
+        shape (n,)."""
         return self.states[-1]
 
     def add(self, step: Step) -> None:
@@ -551,8 +553,8 @@ class _Record:
         self.lengths.append(step.length)
 
     def sum_energies(self, weights: Array) -> None:
-        """Compute and store the work of the inputs and the dissipated energy of the recorded time steps that lack
-        them. The integrals over a step use the quadrature ``weights`` of the stages."""
+        """Compute and store the work of the inputs and the dissipated energy of the recorded time steps that
+        lack them. The integrals over a time step use the quadrature ``weights`` of the stages."""
         if not self.steps:
             return
         equations, count = self.equations, len(self.steps)
@@ -568,8 +570,8 @@ class _Record:
         self.steps.clear()
 
     def trajectory(self, weights: Array) -> Trajectory:
-        """Return the integrated motion made of all time steps recorded so far: states, inputs, outputs and energies
-        at the ends of the steps. ``weights`` are the quadrature weights of the stages."""
+        """Return the integrated motion made of all time steps recorded so far: states, inputs, outputs and
+        energies at the ends of the time steps. ``weights`` are the quadrature weights of the stages."""
         self.sum_energies(weights)
         time, states = np.concatenate([[0.0], np.cumsum(self.lengths)]), np.array(self.states)
         if len(weights) == 1 and self.lengths:
@@ -592,8 +594,9 @@ class _Record:
 
 
 def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> Array:
-    """Convert a user's initial state to an array of shape (n,) with the number of states of the model; raise
-    ``ParameterError``, with the name of the argument, for other shapes and for numbers that are not finite."""
+    """Convert a user's initial state x to an array of shape (n,) with the number of states of the model;
+    raise ``ParameterError``, with the name of the argument, for other shapes and for numbers that are not
+    finite."""
     check_model("model", model)
     state = numbers(argument, x, f"numbers of shape ({model.state_size},)")
     if state.shape != (model.state_size,) or not np.isfinite(state).all():
@@ -614,8 +617,9 @@ def _step_lengths(duration: float, step: float) -> list[float]:
 
 
 def _refuse_inconsistent(equations: Equations, x: Array) -> None:
-    """Raise ``VelocityError`` if the initial state x violates the velocity constraints of a port-Hamiltonian model
-    at t = 0. Constraints that depend on each other raise ``ModelError``."""
+    """Raise ``VelocityError`` if the initial state x violates the velocity constraints of a port-Hamiltonian
+    model at t = 0. ``equations`` are those of the model. Constraints that depend on each other raise
+    ``ModelError``."""
     if not equations.has_constraints:
         return
     try:

@@ -130,9 +130,10 @@ class JoinedFunctions:
         return Poses(x, instants, functions.set.values(instants), values, slopes, functions.gradients(instants))
 
     def rates(self, at: Poses, z: Array) -> tuple[Array, Array]:
-        """Return the rates in T states of all world vectors (T, vectors, 3) and functions (T, m) of a mechanism.
-        Velocities of bodies are those in the efforts z (T, n); prescribed motions are left out. World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        """Return the rates in T states of all world vectors (T, vectors, 3) and functions (T, m) of a
+        mechanism. Velocities of bodies are those in the efforts z (T, n); prescribed motions are left out.
+        World vectors are points of bodies, or directions fixed to them, in world axes. ``at`` holds the T
+        states."""
         vectors = self._functions.set
         dX = vectors.rates(at.instants, self._velocity(at.instants, z)) - vectors.prescribed_rates(at.instants)
         return dX, self._functions.rates_along(at.gradients, dX)
@@ -151,15 +152,16 @@ class JoinedFunctions:
 
     def line_rates(self, at: Poses, rates: Array) -> Array:
         """Return the rates of all constraint rows and force coordinates of a mechanism in T states; shape (T,
-        lines), from the rates (T, m) of the functions of which these are sums. A force coordinate is the length or
-        angle along which a force element acts."""
+        lines), from the rates (T, m) of the functions of which these are sums. A force coordinate is the
+        length or angle along which a force element acts. ``at`` holds the T states."""
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
-        """Add the generalized forces on the velocities of all bodies to ``out`` (T, n). They belong to forces along
-        constraint rows and force coordinates, ``along`` (T, lines), along functions (T, m) and on world vectors (T,
-        vectors, 3). World vectors are points of bodies, or directions fixed to them, in world axes. A force
-        coordinate is the length or angle along which a force element acts."""
+        """Add the generalized forces on the velocities of all bodies to ``out`` (T, n). They belong to forces
+        along constraint rows and force coordinates, ``along`` (T, lines), along functions (T, m) and on world
+        vectors (T, vectors, 3). World vectors are points of bodies, or directions fixed to them, in world
+        axes. A force coordinate is the length or angle along which a force element acts. ``at`` holds the T
+        states."""
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)
@@ -173,9 +175,9 @@ class JoinedFunctions:
 
     def add_gradient(self, at: Poses, functions: slice, out: Array) -> None:
         """Add the gradient of one constraint row or force coordinate of a mechanism with respect to all world
-        vectors to ``out`` (T, vectors, 3). ``functions`` is the slice of the functions that the row is made of.
-        World vectors are points of bodies, or directions fixed to them, in world axes. A force coordinate is the
-        length or angle along which a force element acts."""
+        vectors to ``out`` (T, vectors, 3). ``functions`` is the slice of the functions that the row is made
+        of. World vectors are points of bodies, or directions fixed to them, in world axes. A force coordinate
+        is the length or angle along which a force element acts. ``at`` holds the T states."""
         chosen = np.zeros_like(at.slopes)
         chosen[:, functions] = at.slopes[:, functions]
         out += self._functions.forces_along(at.gradients, chosen)
@@ -201,9 +203,9 @@ class JoinedFunctions:
         return PoseInstants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:
-        """Return the velocities of all bodies of a mechanism in T states, shape (T, velocities), from the efforts z
-        (T, n), which contain them; linear velocities of floating bodies are rotated from body axes to world
-        axes."""
+        """Return the velocities of all bodies of a mechanism in T states, shape (T, velocities), from the
+        efforts z (T, n), which contain them; linear velocities of floating bodies are rotated from body axes
+        to world axes. ``instants`` are the T states."""
         found = [np.zeros((len(z), 0))]
         for index, (form, own) in enumerate(self._bodies):
             speeds = z[:, velocity_places(form, own)]
@@ -216,8 +218,8 @@ class JoinedFunctions:
 
 
 def velocity_places(form: BodyForm, states: slice) -> slice:
-    """Return the slice of the mechanism's state vector that holds the velocities of one body, given the slice
-    ``states`` of all states of this body."""
+    """Return the slice of the mechanism's state vector that holds the velocities of one body (``form``).
+    ``states`` is the slice of all states of this body."""
     if isinstance(form, FloatingBodyForm):
         return slice(states.start + form.velocity_slice.start, states.start + form.velocity_slice.stop)
     count = form.body.elastic_count
@@ -225,6 +227,6 @@ def velocity_places(form: BodyForm, states: slice) -> slice:
 
 
 def paper_resolver(system: System) -> VectorResolver:
-    """Return the object that expresses points and directions of bodies as vectors relative to the bodies' reference
-    points, not to centres of mass. The papers' equations have the reference points as states."""
+    """Return the object that expresses points and directions of bodies of a system as vectors relative to the
+    bodies' reference points. The papers' equations have the reference points as states."""
     return replace(system.resolver, centres=[np.zeros_like(centre) for centre in system.centres])

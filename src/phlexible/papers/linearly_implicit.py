@@ -52,9 +52,9 @@ class LinearlyImplicitLoop(StageLoop):
         _check_model(equations, initial, self._coordinates, self._strains)
 
     def advance(self, time: float, step: float, x: Array) -> Step:
-        """Solve one time step of the linearly implicit midpoint rule, of length ``step`` [s] from the state x (n,)
-        at ``time`` [s]: coordinates advance explicitly by half a step, then one linear system gives velocities and
-        stresses."""
+        """Solve one time step of the linearly implicit midpoint rule, of length ``step`` [s] from the state x
+        (n,) at ``time`` [s]: coordinates advance explicitly by half a time step, then one linear system gives
+        velocities and stresses."""
         self._half = x[self._coordinates] + step / 2 * self._free_flow(x)[self._coordinates]
         self._factors = None  # J has changed
         return super().advance(time, step, x)
@@ -79,15 +79,16 @@ class LinearlyImplicitLoop(StageLoop):
         return np.asarray(model.flows(x[None], z, np.zeros((1, model.port_size)))[0])
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the state in the middle of a time step for stage rates k; shape (1, n), in which the coordinates
-        are those that were advanced explicitly by half a step."""
+        """Return the state in the middle of a time step of length ``step`` from the state x for stage rates
+        k; shape (1, n), in which the coordinates are those that were advanced explicitly by half a time step."""
         states = super()._stage_states(x, step, k)
         states[:, self._coordinates] = self._half
         return states
 
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
-        """Return the factored matrix of the linear system of one linearly implicit time step. The coordinates in it
-        are fixed at their values half a step ahead."""
+        """Return the factored matrix of the linear system of one linearly implicit time step. The coordinates
+        in it are fixed at their values half a time step ahead. ``states`` and k are states and rates; slopes
+        of inputs are sought along all states if ``is_careful``."""
         slope, descriptor = self.equations.tangent(float(times[0]), states[0], k[0], is_careful)
         moves = np.ones(len(states[0]))
         moves[self._coordinates] = 0.0  # the step does not move them
@@ -96,8 +97,8 @@ class LinearlyImplicitLoop(StageLoop):
 
 
 def _strain_rows(equations: Equations, x: Array) -> IntArray:
-    """Return the indices of those states of a port-Hamiltonian model that are strains or stresses: neither
-    coordinates, nor multipliers, nor velocities that change coordinates."""
+    """Return the indices of those states of a port-Hamiltonian model (``equations``), at the state x, that
+    are strains or stresses: neither coordinates, nor multipliers, nor velocities that change coordinates."""
     coordinates = equations.model.coordinates
     structure = sparse.csr_array(equations.model.structure_matrix(x))[coordinates]
     is_strain = ~equations.is_algebraic
@@ -106,8 +107,9 @@ def _strain_rows(equations: Equations, x: Array) -> IntArray:
 
 
 def _check_model(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
-    """Raise ``ModelError`` unless a port-Hamiltonian model has what linearly implicit steps need: constant E,
-    linear efforts, and strains quadratic in the coordinates q. It is tested at random states near x.
+    """Raise ``ModelError`` unless a port-Hamiltonian model (``equations``) has what linearly implicit steps
+    need: constant E, linear efforts, and ``strains`` quadratic in the coordinates q. It is tested at random
+    states near x.
 
     Raises:
         ModelError: says what does not fit.

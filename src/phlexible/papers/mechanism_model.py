@@ -275,8 +275,8 @@ class MechanismModel(ComposedModel):
         return self.system.bodies
 
     def _body_form(self, placed: PlacedBody) -> BodyForm:
-        """Return the port-Hamiltonian model of one body of the mechanism in its place; raise ``ModelError`` if its
-        material creeps (viscoelastic branches) where the model has no states for that."""
+        """Return the port-Hamiltonian model of one body (``placed``) of the mechanism in its place; raise
+        ``ModelError`` if its material creeps (viscoelastic branches) where the model has no states for that."""
         mechanism, data = self.mechanism, placed.data
         if isinstance(data, FloatingBody) and data.relaxation:
             raise ModelError(
@@ -364,8 +364,9 @@ class MechanismModel(ComposedModel):
         return np.asarray(self.default_inputs(np.array([time]), x[None])[0])
 
     def default_inputs(self, times: Array, x: Array) -> Array:
-        """Return the inputs u that the mechanism itself prescribes in T states x (T, n), shape (T, inputs): clock,
-        prescribed motions and drives, loads and prescribed forces of force elements."""
+        """Return the inputs u that the mechanism itself prescribes in T states x (T, n) at the ``times`` [s],
+        shape (T, inputs): clock, prescribed motions and drives, loads and prescribed forces of force
+        elements."""
         result = np.zeros((len(x), self.port_size))
         clock, drives, frames, loads, forces, end = self._inputs
         result[:, clock] = 1.0
@@ -480,8 +481,9 @@ class MechanismModel(ComposedModel):
         return np.asarray(super().storages(x) + springs)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative of the residual E dx/dt - (J - R) z - B u of a mechanism with respect to the state
-        x; shape (n, n): exact inside the bodies, by sparse difference quotients for the coupling between them."""
+        """Return the derivative of the residual E dx/dt - (J - R) z - B u of a mechanism with respect to the
+        state x; shape (n, n): exact inside the bodies, by sparse difference quotients for the coupling
+        between them. ``rate`` is dx/dt."""
 
         def coupling(states: Array) -> Array:
             z = states.copy()

@@ -47,8 +47,10 @@ def thin_plate(
     *,
     order: int = 1,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a Kirchhoff plate that bends out of its plane, with velocities
-    and bending moments as states.
+    """Return the linear port-Hamiltonian model of a Kirchhoff plate that bends out of its plane, with
+    velocities and bending moments as states. ``mesh`` is the finite element mesh. ``youngs_modulus`` [Pa],
+    ``poissons_ratio`` and ``density`` [kg/m3] are those of the material. It has a ``thickness`` [m] and
+    boundaries that are ``clamped`` or ``supported``; ``order`` is that of the moments.
 
     States: velocity of the nodes [m/s], coefficients of the bending moments [N]. Ports: ``body force`` [N/m^2] at
     the nodes that move, ``boundary force`` [N/m] at those of free edges (effective shear force with the forces at
@@ -115,8 +117,8 @@ def _dofs(basis: Any, facets: IntArray) -> IntArray:
 
 
 def _moments_of(facets: IntArray, order: int) -> IntArray:
-    """Return the sorted indices of the bending moment unknowns on the given mesh edges: order + 1 consecutive
-    unknowns of the normal moment for each edge, where ``order`` is that of the moment elements."""
+    """Return the sorted indices of the bending moment unknowns on the given mesh edges (``facets``): order +
+    1 consecutive unknowns of the normal moment for each edge, where ``order`` is that of the moment elements."""
     return np.asarray((order + 1) * np.sort(facets)[:, None] + np.arange(order + 1), dtype=np.int64).ravel()
 
 
@@ -137,8 +139,10 @@ def bending_plate(
     supported: str | None = None,
     theory: PlateTheory | str = PlateTheory.MINDLIN,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a plate with shear deformation (Mindlin) that bends out of its
-    plane, with rotary inertia; states are velocities, and moments and shear forces at quadrature points.
+    """Return the linear port-Hamiltonian model of a plate with shear deformation (Mindlin) that bends out of
+    its plane, with rotary inertia; states are velocities, and moments and shear forces at quadrature points.
+    ``mesh`` is the finite element mesh. It has a ``material``, a ``thickness`` [m] and boundaries that are
+    ``clamped`` or ``supported``; ``theory`` says whether shear deforms it.
 
     States: velocity of the nodes (deflection [m/s], rotations about x and y [rad/s], node after node), moments xx,
     yy, xy [N] and shear forces x, y [N/m] at each quadrature point. Ports: ``body force`` [N/m^2] at nodes whose
@@ -195,9 +199,10 @@ def bending_plate(
 def _plate_ports(
     nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
 ) -> list[tuple[str, str, str, Matrix, Matrix]]:
-    """Return the name, input unit, output unit, columns of the port matrix B and mass matrix of each port of a
-    plate. The ports are body force, boundary force and boundary moment; ``nodal`` is the mass matrix of one unknown
-    a node, ``moving`` the unknowns that are free."""
+    """Return the name, input unit, output unit, columns of the port matrix B and mass matrix of each port of
+    a plate. The ports are body force, boundary force and boundary moment; ``nodal`` is the mass matrix of one
+    unknown a node, ``moving`` the unknowns that are free. ``mesh`` is the finite element mesh. ``density`` is
+    that per area."""
     import skfem
 
     node, component = np.divmod(moving, UNKNOWNS)

@@ -141,7 +141,7 @@ class QuadraticStrainModel(StrainForm):
 
     def _input_columns(self, x: Array) -> Matrix:
         """Return the forces on the n velocities that unit inputs of all ports cause in a model with quadratic
-        strains, sparse and constant; shape (n, inputs)."""
+        strains. They are sparse and the same at all states x, shape (n, inputs)."""
         return sparse.hstack([sparse.csr_array((self.linear.shape[1], 0)), *self.inputs.values()], "csr")
 
     def effort(self, x: Array) -> Array:
@@ -150,9 +150,9 @@ class QuadraticStrainModel(StrainForm):
         return np.concatenate([-self.weight, x[len(self.weight) :]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a model with quadratic strains with respect
-        to its state x. It is sparse, shape (2 n + g, 2 n + g); the change of the damping matrix with the
-        coordinates is neglected."""
+        """Return the derivative of the residual E dx/dt - (J - R) z of a model with quadratic strains with
+        respect to its state x. It is sparse, shape (2 n + g, 2 n + g); the change of the damping matrix with
+        the coordinates is neglected. ``rate`` is dx/dt, u are the inputs."""
         n, t = self.linear.shape[1], self.quadratic
         v, s = x[n : 2 * n], x[2 * n :]
         structure = (self.structure_matrix(x) - self.dissipation_matrix(x)).tolil()
@@ -198,7 +198,9 @@ def von_karman_beam(
     length: float, axial_stiffness: float, bending_stiffness: float, line_density: float, elements: int
 ) -> QuadraticStrainModel:
     """Return a finite element model in the plane of a beam between two fixed hinges with moderately large
-    deflection w: axial strain u' + w'^2/2, as a port-Hamiltonian model with quadratic strains.
+    deflection w: axial strain u' + w'^2/2, as a port-Hamiltonian model with quadratic strains. ``length`` is
+    that of the beam [m], ``axial_stiffness`` EA [N], ``bending_stiffness`` EI [N m^2] and ``line_density``
+    mass per length [kg/m].
 
     q are per node u and w [m] and the slope w' [1]: u linear, w cubic in each element, u and w of the ends left
     out.

@@ -205,8 +205,9 @@ def section_resultants(vectors: Array, forces: Array, moments: Array) -> Array:
 
 
 def section_rates(vectors: Array, speeds: Array) -> Array:
-    """Return the rates of the centre c and the axes d_x, d_y, d_z of rigid rod sections in world axes, shape (...,
-    4, 3). ``speeds`` (..., 6) are their velocity in world axes and angular velocity in section axes."""
+    """Return the rates of the centre c and the axes d_x, d_y, d_z of rigid rod sections (``vectors``) in
+    world axes, shape (..., 4, 3). ``speeds`` (..., 6) are their velocity in world axes and angular velocity
+    in section axes."""
     along = np.einsum("...ij,...j->...i", np.linalg.inv(vectors[..., 1:, :]), speeds[..., 3:])
     return np.concatenate([speeds[..., None, :3], np.cross(along[..., None, :], vectors[..., 1:, :])], axis=-2)
 
@@ -457,8 +458,9 @@ class RodForm(StrainForm):
         return weight
 
     def _split(self, x: Array, absent: Array | None = None) -> tuple[Array, Array, Array]:
-        """Split state vectors x of a rod into section vectors (..., N, 4, 3), section velocities (..., N, 6) and
-        strains (..., g, 6). They have all components of a rod in space; section vectors are centre and axes.
+        """Split state vectors x of a rod into section vectors (..., N, 4, 3), section velocities (..., N, 6)
+        and strains (..., g, 6). They have all components of a rod in space; section vectors are centre and
+        axes. ``absent`` are values that x does not have.
 
         Args:
             absent: coordinates, velocities and strains that x does not have; None: those of t = 0.
@@ -472,8 +474,9 @@ class RodForm(StrainForm):
         return vectors, speeds, strains
 
     def _join(self, *parts: Array) -> Array:
-        """Return state vectors, shape (T, n), made of section vectors, velocities and strains of a rod in T states;
-        components that the model does not have (in a plane, on a line, at fixed ends) are left out."""
+        """Return state vectors, shape (T, n), made of ``parts``: section vectors, velocities and strains of a
+        rod in T states; components that the model does not have (in a plane, on a line, at fixed ends) are
+        left out."""
         return np.hstack([part.reshape(len(part), -1) for part in parts])[:, self._state_indices]
 
     def _stress_products(self, strains: Array) -> Array:
@@ -511,7 +514,9 @@ def rod_form(
     boundaries: tuple[str, str],
 ) -> RodForm:
     """Return the port-Hamiltonian model of a geometrically exact rod in dimension 1, 2 or 3, with positions,
-    rotations, velocities and strains as states; the arguments are those of ``Rod.port_hamiltonian``.
+    rotations, velocities and strains as states; the arguments are those of ``Rod.port_hamiltonian``:
+    ``gravity``, initial ``shape``, ``velocity`` and ``angular_velocity``, and ``boundaries`` (how both ends
+    are).
 
     Raises:
         ParameterError: no such dimension or boundary, a shape that the rod cannot have, or numbers of a wrong shape

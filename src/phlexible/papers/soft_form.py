@@ -59,8 +59,8 @@ class SoftForm(StrainForm):
         return mass_matrix(self.body), sparse.csr_array((0, 0))
 
     def _strain_rate_matrix(self, x: Array) -> Matrix:
-        """Return an empty matrix (0, d N) from nodal velocities to strain rates, since this model of a soft body
-        has no strain states."""
+        """Return an empty matrix (0, d N) from nodal velocities to strain rates, since this model of a soft
+        body has no strain states. It does not depend on the state x."""
         return sparse.csr_array((0, self.body.elastic_count))
 
     def _viscous_matrix(self, x: Array) -> Matrix:
@@ -69,8 +69,8 @@ class SoftForm(StrainForm):
         return viscous_matrix(self.body, x[: self.body.elastic_count])
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the forces on the nodes of a soft body that unit inputs of its ports cause, shape (d N, inputs);
-        the force on an interface is shared by the nodes there."""
+        """Return the forces on the nodes of a soft body that unit inputs of its ports cause, shape (d N,
+        inputs); the force on an interface is shared by the nodes there. They do not depend on the state x."""
         return sparse.hstack([sparse.csr_array((self.body.elastic_count, 0)), *self.interface_forces.values()])
 
     @property
@@ -89,9 +89,9 @@ class SoftForm(StrainForm):
         return np.concatenate([elastic_force(self.body, x[:n]) - self.weight, x[n:]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state x. It
-        is sparse, shape (2 d N, 2 d N), for positions and velocities; the change of the damping matrix with the
-        positions is neglected."""
+        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state
+        x. It is sparse, shape (2 d N, 2 d N), for positions and velocities; the change of the damping matrix
+        with the positions is neglected. ``rate`` is dx/dt, u are the inputs."""
         n = self.body.elastic_count
         bent = sparse.block_diag([elastic_tangent(self.body, x[:n]), sparse.eye_array(n)], "csr")
         return sparse.csr_array((self.dissipation_matrix(x) - self.structure_matrix(x)) @ bent)

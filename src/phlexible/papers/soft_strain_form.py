@@ -115,7 +115,7 @@ class StrainFields(ABC):
 
     def _strain(self, shown: Array) -> Array:
         """Return all six strains at each quadrature point of a soft body, shape (e q, 6), from those strain
-        components that are states; the others (out of the plane of a sheet) are zero."""
+        components that are states (``shown``); the others (out of the plane of a sheet) are zero."""
         whole = np.zeros(6 * len(self._volumes))
         whole[self._shown] = shown
         return whole.reshape(-1, 6)
@@ -169,9 +169,9 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_states(self.group.law.stress(self._cauchy_green(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete stresses of a soft body between two Green-Lagrange strain states (5.14); shape (s,)
-        [Pa], whose product with the change of strain is exactly the change of energy; the stress at the mean for a
-        law linear in E."""
+        """Return the discrete stresses of a soft body between two Green-Lagrange strain states s0 and s1
+        (5.14); shape (s,) [Pa], whose product with the change of strain is exactly the change of energy; the
+        stress at the mean for a law linear in E."""
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)
@@ -262,9 +262,9 @@ class PolyconvexFields(StrainFields):
         return self.discrete_effort(s, s)
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete gradient of the elastic energy of a soft body between two strain states, shape (s,)
-        [Pa]: difference quotients of the functions f, g and h of strains, cofactors and determinants in place of
-        derivatives."""
+        """Return the discrete gradient of the elastic energy of a soft body between two strain states s0 and
+        s1, shape (s,) [Pa]: difference quotients of the functions f, g and h of strains, cofactors and
+        determinants in place of derivatives."""
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
         f = self.law.first.quotient(trace(self._cauchy_green(E0)), trace(self._cauchy_green(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)
@@ -462,8 +462,9 @@ class SoftStrainForm(StrainForm):
         return viscous_matrix(self.whole.body, self._split(x)[0])
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the forces on the nodes of a soft body that unit inputs of its ports cause (interface forces,
-        distributed force, tractions), constant; shape (d N, inputs)."""
+        """Return the forces on the nodes of a soft body that unit inputs of its ports cause. Ports are
+        interface forces, distributed force and tractions; the result is the same at all states x, shape (d N,
+        inputs)."""
         return self._inputs
 
     def effort(self, x: Array) -> Array:
@@ -487,9 +488,9 @@ class SoftStrainForm(StrainForm):
         return float(kinetic + self.fields.energy(s) - q @ self.whole.weight)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state x. It
-        is sparse, shape (state_size, state_size), for positions, velocities and strains; the change of the damping
-        matrix with the positions is neglected."""
+        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state
+        x. It is sparse, shape (state_size, state_size), for positions, velocities and strains; the change of
+        the damping matrix with the positions is neglected. ``rate`` is dx/dt, u are the inputs."""
         q, v, s = self._split(x)
         group, nodes = self.fields.group, self._nodes(q)
         followers, slopes = self.fields.rate_matrix(s), self._strain_slopes(q)
@@ -514,8 +515,8 @@ class SoftStrainForm(StrainForm):
         return x[:n], x[n : 2 * n], x[2 * n :]
 
     def _nodes(self, q: Array) -> Array:
-        """Reshape flat nodal coordinates (d N,) of a soft body, positions or velocities, to one row a node, shape
-        (N, d)."""
+        """Reshape flat nodal coordinates q (d N,) of a soft body, positions or velocities, to one row a node,
+        shape (N, d)."""
         return q.reshape(-1, self.whole.body.dimension)
 
     def _strain_slopes(self, q: Array) -> sparse.csr_array:
@@ -534,8 +535,9 @@ def soft_body_form(
     stresses: bool,
     strains: str | None,
 ) -> PortHamiltonianModel:
-    """Return the port-Hamiltonian model of a discretized soft body with node positions and velocities as states.
-    Stresses or strains are further states where ``stresses`` or ``strains`` ask for them.
+    """Return the port-Hamiltonian model of a discretized soft body with node positions and velocities as
+    states. Stresses or strains are further states where ``stresses`` or ``strains`` ask for them.
+    ``gravity``, ``interfaces`` and ``initial_state`` are those of ``SoftForm``; ``surfaces`` carry tractions.
 
     Args:
         gravity, interfaces, initial_state: see ``SoftForm``.

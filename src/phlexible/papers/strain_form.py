@@ -50,8 +50,8 @@ class StrainForm(PortHamiltonianModel):
 
     @abstractmethod
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the rows of the port matrix B of a body that belong to its velocities, shape (velocities, inputs),
-        or to velocities and strains: forces that unit inputs cause."""
+        """Return the rows of the port matrix B of a body that belong to its velocities, shape (velocities,
+        inputs), or to velocities and strains: forces that unit inputs cause. x is the state."""
 
     def _kinematic_matrix(self, x: Array) -> Matrix:
         """Return the matrix A in dq/dt = A v of a body at the state x, shape (coordinates, velocities): it gives
@@ -88,8 +88,8 @@ class StrainForm(PortHamiltonianModel):
         return np.arange(self._counts[0])
 
     def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the constant descriptor matrix E = diag(I, M, C) of a body, which multiplies dx/dt, sparse, shape
-        (state_size, state_size)."""
+        """Return the constant descriptor matrix E = diag(I, M, C) of a body, which multiplies dx/dt, sparse,
+        shape (state_size, state_size). It does not depend on the state x."""
         return self._descriptor
 
     def structure_matrix(self, x: Array) -> sparse.csr_array:

@@ -157,7 +157,8 @@ class StringForm(StrainForm):
 
     def _input_columns(self, x: Array) -> Matrix:
         """Return the rows of the port matrix of a string for velocities, strains and multipliers, sparse and
-        constant: forces on its ends act on velocities, prescribed velocities on multipliers."""
+        constant (the same at all states x): forces on its ends act on velocities, prescribed velocities on
+        multipliers."""
         return self._inputs
 
     @cached_property
@@ -242,8 +243,8 @@ class StringForm(StrainForm):
         return self.body.dimension * self.boundaries.count(Boundary.VELOCITY)
 
     def _end_columns(self, kind: Boundary) -> sparse.csr_array:
-        """Return the matrix of unit forces on those ends of a string that have the given boundary condition, as
-        forces on its velocities, sparse; shape (velocities, d ends)."""
+        """Return the matrix of unit forces on those ends of a string that have the boundary condition
+        ``kind``, as forces on its velocities, sparse; shape (velocities, d ends)."""
         d, count = self.body.dimension, self.body.node_count
         rows = [
             int(np.searchsorted(self._moving, d * node + axis))
@@ -267,8 +268,9 @@ def string_form(
     boundaries: tuple[str, str],
 ) -> StringForm:
     """Return the port-Hamiltonian model of a discretized string in dimension 1, 2 or 3, with node positions,
-    velocities and strains as states; ``boundaries`` says whether each end has a prescribed force, a prescribed
-    velocity, or is fixed.
+    velocities and strains as states; ``boundaries`` says whether each end has a prescribed force, a
+    prescribed velocity, or is fixed. ``body`` and ``mesh`` are the string, ``gravity`` is the acceleration
+    [m/s^2]; ``shape`` and ``velocity`` are initial.
 
     Args:
         gravity: shape (3,) [m/s^2].

@@ -82,8 +82,8 @@ def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[s
 
 
 def _rows(columns: Mapping[str, ArrayLike]) -> list[dict[str, Any]]:
-    """Return the parameters of each mechanism of a batch as a list of dictionaries, from the user's arrays of one
-    length by name."""
+    """Return the parameters of each mechanism of a batch as a list of dictionaries, from ``columns``, the
+    user's arrays of one length by name."""
     wanted = "parameters must be arrays of one length by name, such as {'speed': [1.0, 2.0]}"
     values: dict[str, list[Any]] = {}
     for name, column in columns.items():
@@ -142,8 +142,11 @@ class Batch:
         specialize: bool = False,
         progress: bool | None = None,
     ) -> "BatchRuns":
-        """Simulate all mechanisms of the batch from t = 0 and return the readings of sensors; the motions
-        themselves are not stored.
+        """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] in time steps of length
+        ``step`` [s]. Return the readings of ``sensors``; motions are not stored. ``initial``, ``order``,
+        ``every`` and ``numerical_damping`` are as of ``Model.simulate``. The work is shared by ``threads``;
+        ``lanes`` and ``specialize`` choose how mechanisms are stepped at the same time. ``progress`` says
+        whether a progress bar is shown.
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
         before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up
@@ -203,8 +206,10 @@ class Batch:
         specialize: bool = False,
         device: str | None = None,
     ) -> "LiveBatch":
-        """Start live runs of all mechanisms of the batch, which are stepped together, with arrays of inputs that
-        change between steps.
+        """Start live runs of all mechanisms of the batch in time steps of length ``step`` [s]. They are
+        stepped together, with arrays of inputs that change between steps. ``initial`` and
+        ``numerical_damping`` are as of ``Model.start``; ``threads``, ``lanes`` and ``specialize`` say how the
+        work is shared, ``device`` whether a GPU does it.
 
         Args:
             step, initial, numerical_damping: as of ``Model.start``.
@@ -246,8 +251,9 @@ class Batch:
         sensors: SensorsOf,
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
-        """Return the sensor readings of a group of mechanisms of the batch that are simulated together, by their
-        numbers.
+        """Return the sensor readings of a group of mechanisms of the batch that are simulated together, by
+        their numbers. They have ``width`` lanes, of a specialized program if ``is_specialized``;
+        ``duration``, ``step`` [s] and ``options`` are those of the run.
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """
@@ -289,8 +295,9 @@ class Batch:
 
 
 def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: float = np.inf) -> int:
-    """Return how many mechanisms are stepped at the same time in SIMD lanes (vector registers of the processor),
-    for a batch of ``count`` mechanisms; 1: without lanes.
+    """Return how many mechanisms are stepped at the same time in SIMD lanes (vector registers of the
+    processor), for a batch of ``count`` mechanisms; 1: without lanes. ``lanes`` and ``specialize`` are the
+    user's options, ``steps`` the number of time steps.
 
     Raises:
         ParameterError: ``lanes`` or ``specialize`` is no truth, or they contradict each other.
@@ -314,8 +321,8 @@ class DeviceKind(Enum):
 
 
 def device_for(device: str | None, lanes: bool | None, specialize: bool) -> "Device | None":
-    """Return the function that steps mechanisms on a device such as a GPU, from the user's option; None: on the
-    processor.
+    """Return the function that steps mechanisms on a device such as a GPU, from the user's option; None: on
+    the processor. ``lanes`` and ``specialize`` are the options that it excludes.
 
     Raises:
         ParameterError: no such device, or lanes beside it or a program for them.
@@ -336,8 +343,8 @@ def device_for(device: str | None, lanes: bool | None, specialize: bool) -> "Dev
 
 
 def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[int]]:
-    """Return groups of mechanisms that are stepped together in SIMD lanes, each a list of up to ``width`` numbers
-    of mechanisms.
+    """Return groups of mechanisms that are stepped together in SIMD lanes, each a list of up to ``width``
+    numbers of mechanisms. They are sorted by their ``parameters``.
 
     Mechanisms are sorted first by parameters that are no real numbers, on which structure may depend, then by the
     others, so that all mechanisms of a group need about as many iterations.
@@ -370,8 +377,8 @@ class _Reading:
 
 
 def _arrays(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
-    """Return the results of all mechanisms of a batch as arrays: instants, sensor values with a first axis of
-    mechanisms, energy balance errors, shares of steps taken in SIMD lanes, and failures."""
+    """Return the results of all mechanisms of a batch (``readings``) as arrays: instants, sensor values with
+    a first axis of mechanisms, energy balance errors, shares of time steps taken in SIMD lanes, and failures."""
     longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
     assert longest.values is not None, "one of them was read"
     n, values = len(readings), dict[str, Array]()
@@ -413,8 +420,8 @@ class BatchRuns:
     warnings: Mapping[int, tuple[str, ...]]
 
     def __getitem__(self, name: str) -> Array:
-        """Return the readings of a named sensor in all mechanisms of the batch, shape (n, instants) or (n,
-        instants, components).
+        """Return the readings of the sensor ``name`` in all mechanisms of the batch, shape (n, instants) or
+        (n, instants, components).
 
         Raises:
             ParameterError: no sensor of that name.
@@ -424,7 +431,8 @@ class BatchRuns:
         return self.values[name]
 
     def motion(self, number: int) -> Motion:
-        """Return the whole motion of one mechanism of the batch, which is simulated again alone for it.
+        """Return the whole motion of mechanism ``number`` of the batch, which is simulated again alone for
+        it.
 
         Raises:
             ParameterError: no such mechanism.
@@ -457,14 +465,14 @@ class BatchInputs(MutableMapping[str, Array]):
         self._known = rows.updated_runs()[0].inputs
 
     def __getitem__(self, name: str) -> Array:
-        """Return an input of all mechanisms of a live batch, shape (n,) of a force or torque in a joint, (n, 3) of
-        a load; read-only."""
+        """Return the input ``name`` of all mechanisms of a live batch. The shape is (n,) for a force or
+        torque in a joint, (n, 3) for a load; it is read-only."""
         found = np.array([run.inputs[name] for run in self._rows.updated_runs()])
         return read_only(found[:, 0] if found.shape[1] == 1 else found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set an input of a live batch to a value for each mechanism, or to one value for all, from the next step
-        on.
+        """Set the input ``name`` of a live batch to a value for each mechanism, or to one value for all, from
+        the next step on.
 
         Raises:
             ParameterError: no input of that name, another shape, numbers that are not finite, or a force out of the
@@ -473,7 +481,7 @@ class BatchInputs(MutableMapping[str, Array]):
         self._rows.set_input(name, value)
 
     def __delitem__(self, name: str) -> None:
-        """Raise an error, because inputs of a live batch cannot be removed."""
+        """Raise an error, because an input (``name``) of a live batch cannot be removed."""
         del self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -571,8 +579,8 @@ class LiveBatch:
         return tuple(run.save() for run in self._rows.updated_runs())
 
     def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
-        """Restore saved states of all or some mechanisms of a live batch, such as those of failed ones; the others
-        stay as they are.
+        """Restore saved states of all or some mechanisms of a live batch, those of the mask ``where``; the
+        others stay as they are.
 
         Args:
             saved: from ``save`` of this batch.
@@ -601,8 +609,8 @@ class LiveBatch:
 
 
 def _named(value: Any) -> dict[str, Sensor]:
-    """Return the sensors that a user's function gave, by name, after checking that it is a non-empty mapping of
-    sensors.
+    """Return the sensors that a user's function gave (``value``), by name, after checking that it is a
+    non-empty mapping of sensors.
 
     Raises:
         ParameterError: they are none.

@@ -54,8 +54,11 @@ def build(
     order: int = 2,
     numerical_damping: float = 0.0,
 ) -> Path:
-    """Write a model as a compiled library, FMU or web page that takes its steps without Python. The C header
-    ``model.h`` is written to the same folder.
+    """Write a model as a compiled library, FMU or web page that takes its time steps of length ``step`` [s]
+    without Python. ``path`` says which of these; ``targets`` are platforms, ``fmi`` is the version of an FMU.
+    The C header ``model.h`` is written to the same folder. ``inputs`` and ``outputs`` are those of the
+    library, ``parameters`` ranges of arguments that can be set in it. Functions of time are tables up to
+    ``duration`` [s]; ``initial``, ``order`` and ``numerical_damping`` are as of ``Model.simulate``.
 
     The library has the functions of ``model.h``; ``ph.load_library`` calls them. Its steps are those of
     ``model.start(step)`` up to round-off. Functions of time become data: constants, polynomials and harmonics for
@@ -204,14 +207,15 @@ def _outputs(source: Outputs | None, model: Model) -> Mapping[str, Sensor] | Non
 
 
 def _check_writable(place: Path) -> None:
-    """Raise ResultFileError if a file cannot be written at a path, before anything is compiled."""
+    """Raise ResultFileError if a file cannot be written at a path (``place``), before anything is compiled."""
     if not place.absolute().parent.is_dir() or place.is_dir():
         words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
         raise ResultFileError(f"cannot write {place}: {words}")
 
 
 def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
-    """Return the version of the FMI standard (2 or 3) after checking that it supports all platforms of an FMU."""
+    """Return the version of the FMI standard (2 or 3) after checking that it supports all platforms of an FMU
+    (``path``)."""
     if whole("fmi", fmi) not in FOLDERS:
         raise ParameterError(f"fmi must be 2 or 3, got {fmi!r}")
     for target in platforms if path.suffix == FMU else ():

@@ -142,12 +142,13 @@ class _Experiments:
         return [each for number in range(len(self.data)) for each in self._predicted(values, number)]
 
     def model(self, values: Array, number: int, data: Recording) -> Any:
-        """Return the model of one recording, built with its inputs and with the values of the unknowns."""
+        """Return the model of recording ``number``, built with its inputs in ``data`` and with the values of
+        the unknowns."""
         return self.build({**data.inputs, **self.unknowns.model.nested(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
-        """Warn of measured data that are probably in mm or degrees. They follow the model's readings in shape, but
-        exceed its size or a full turn."""
+        """Warn of measured data that are probably in mm or degrees. They follow the model's ``predictions``
+        in shape, but exceed its size or a full turn. ``values`` are the unknowns.."""
         for number, data in enumerate(self.data):
             if not isinstance(data, Recording) or self.sensors is None:
                 continue
@@ -254,13 +255,14 @@ class _Experiments:
 
 
 def _flat_slopes(slopes: Any, shape: tuple[int, ...]) -> Any:
-    r"""Return derivatives that are given by parameter name as one array, shape (parameters, \*shape), where
-    ``shape`` is that of the differentiated numbers."""
+    r"""Return derivatives (``slopes``) that are given by parameter name as one array, shape (parameters,
+    \*shape), where ``shape`` is that of the differentiated numbers."""
     return np.concatenate([np.reshape(each, (-1, *shape)) for each in slopes.values()])
 
 
 def _parts(values: Any) -> Array:
-    """Return complex numbers as real ones: the real parts followed by the imaginary parts, along the last axis."""
+    """Return complex numbers (``values``) as real ones: the real parts followed by the imaginary parts, along
+    the last axis."""
     return np.concatenate([values.real, values.imag], axis=-1)
 
 
@@ -307,8 +309,8 @@ class Fit:
     _places: Mapping[str, slice] = field(repr=False)
 
     def intervals(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the confidence intervals of all fitted parameters by name, each an array (..., 2) of lower and
-        upper end.
+        """Return the confidence intervals of all fitted parameters by name, each an array (..., 2) of lower
+        and upper end. ``level`` is their probability.
 
         Of Student's distribution where noise was estimated.
 
@@ -334,8 +336,8 @@ class Fit:
         return np.asarray(self.covariance / np.outer(self._deviations, self._deviations))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Plot the measured points and the curves of the fitted model, with residuals in standard deviations below,
-        and return the figure.
+        """Plot the measured points and the curves of the fitted model, with residuals in standard deviations
+        below. Return the figure, which is written to ``path`` if given.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -358,7 +360,8 @@ class Fit:
             return finish(figure, path)
 
     def report(self, path: str | PathLike[str], title: str | None = None) -> None:
-        """Write a web page about the fit: values, confidence intervals, correlations, warnings and the plot.
+        """Write a web page about the fit to ``path``: values, confidence intervals, correlations, warnings
+        and the plot. ``title`` is its heading.
 
         Raises:
             ParameterError: no path that ends in .html.
@@ -446,8 +449,12 @@ def identify(
     scales: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Fit:
-    """Identify parameters of a model from measured data, by nonlinear least squares, and return them with their
-    uncertainty.
+    """Identify parameters of a model from measured data (``recordings``), by nonlinear least squares, and
+    return them with their uncertainty. ``build`` makes the model of the parameters, ``sensors`` its sensors,
+    ``linear`` its linear model for modes and responses. ``step`` is the length of time steps [s]; ``initial``
+    is as of ``ph.gradient``. Parameters named in ``each`` differ between recordings; sensors may have an
+    unknown ``bias``, ``gain`` and ``delay``. ``bounds``, ``priors`` and ``scales`` are those of parameters by
+    name. ``progress`` says whether a progress bar is shown.
 
     Least squares of residuals over the noise, by Gauss-Newton steps in a trust region on exact derivatives
     (``motion.sensitivity``, ``ph.mode_derivatives``, ``ph.response_derivatives``); of noise that is not told, the
@@ -595,8 +602,8 @@ class _Search:
         self._runs = 0
 
     def fit(self, progress: bool | None) -> Fit:
-        """Fit the unknowns of an identification by least squares and return the result with its uncertainty and
-        warnings."""
+        """Fit the unknowns of an identification by least squares and return the result with its uncertainty
+        and warnings. ``progress`` says whether a progress bar is shown.."""
         sizes = self._unknowns.sizes
         x = self._unknowns.values / sizes
         first = self._predicted(x * sizes)
@@ -620,8 +627,9 @@ class _Search:
         return self._judged(self._after_short_step(step * sizes) if step.any() else x * sizes, count)
 
     def _search(self, x: Array, limits: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Minimize the sum of squared residuals from unknowns x on. Return the last simulated unknowns and the step
-        that is left from there, both relative to their sizes."""
+        """Minimize the sum of squared residuals from unknowns x on. Return the last simulated unknowns and
+        the Gauss-Newton update that is left from there, both relative to their sizes. ``limits`` are bounds
+        of the unknowns."""
         sizes = self._unknowns.sizes
 
         def slopes(x: Array) -> Array:
@@ -649,8 +657,9 @@ class _Search:
         return found.x, np.zeros(len(x))
 
     def _after_short_step(self, step: Array) -> Array:
-        """Return the fitted parameters after the last update of the Gauss-Newton search, which is so small that no
-        further simulation is needed. Predictions of this search are updated by their derivatives."""
+        """Return the fitted parameters after the last update, ``step``, of the Gauss-Newton search, which is
+        so small that no further simulation is needed. Predictions of this search are updated by their
+        derivatives."""
         assert self._known is not None, "simulated"
         values, predictions = self._known
         moved = [replace(each, model=each.model + each.slopes @ step) for each in predictions]
@@ -667,7 +676,7 @@ class _Search:
 
     def _likely_noise(self, values: Array, count: int) -> dict[str, float]:
         """Return the estimated noise of each output: the root mean square of its residuals, corrected for the
-        number of unknowns."""
+        number of unknowns. ``values`` are the unknowns. ``count`` is the number of measured values."""
         share, found = 1.0 - len(values) / count, dict[str, float]()
         for name, parts in self._groups(self._predicted(values)).items():
             left = np.concatenate([(each.measured - each.model)[np.isfinite(each.measured)] for each in parts])
@@ -682,8 +691,8 @@ class _Search:
         return self._known[1]
 
     def _residuals(self, values: Array) -> tuple[Array, Array]:
-        """Return the residuals divided by the noise, and their derivatives with respect to the unknowns; NaN if the
-        simulation fails."""
+        """Return the residuals divided by the noise, and their derivatives with respect to the unknowns
+        ``values``; NaN if the simulation fails."""
         try:
             predictions = self._predicted(values)
         except (ConvergenceError, ParameterError):
@@ -751,8 +760,9 @@ class _Search:
         )
 
     def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:
-        """Return by how much the fitted numbers shift with other discretizations of the model , by the name of the
-        change: half the elements, half the step, another frame.
+        """Return by how much the fitted numbers (``values``) shift with other discretizations of the model,
+        by the name of the change: half the elements, half the time step, another frame. ``residuals`` are
+        those of the fit, ``gain`` minus the derivative of the numbers with respect to them.
 
         Args:
             values: result of the fit.
@@ -795,8 +805,8 @@ class _Search:
 
 
 def _unseen(labels: Sequence[str], spread: Array, ways: Array) -> Iterator[str]:
-    """Yield a warning for each combination of unknowns that the measured data do not determine. ``ways`` are the
-    singular vectors, ``spread`` their standard deviations."""
+    """Yield a warning for each combination of unknowns that the measured data do not determine. ``ways`` are
+    the singular vectors, ``spread`` their standard deviations. ``labels`` are the names of the unknowns."""
     for deviation, way in zip(spread, ways, strict=True):
         if deviation < UNSEEN:
             continue
@@ -821,8 +831,8 @@ def _correlated(labels: Sequence[str], covariance: Array) -> Iterator[str]:
 
 
 def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
-    """Yield a warning for each change of the discretization that shifts a fitted number by more than its standard
-    deviation."""
+    """Yield a warning for each change of the discretization that shifts a fitted number by more than its
+    standard deviation. ``labels`` are the names of the numbers."""
     for name, moved in shifts.items():
         parts = [
             f"{label} by {shift:.2g}, {abs(shift) / deviation:.2g} standard deviations"
@@ -834,8 +844,8 @@ def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str,
 
 
 def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: int) -> Iterator[str]:
-    """Yield warnings if the residuals of a fit are larger than the noise, or correlated in time (test of Ljung and
-    Box)."""
+    """Yield warnings if the residuals of a fit (``predictions``) are larger than the noise, or correlated in
+    time (test of Ljung and Box). ``freedom`` is the number of values minus that of unknowns."""
     if freedom and (square := float(residuals @ residuals)) > stats.chi2(freedom).isf(SURPRISING):
         yield (
             f"the model misses the data by {np.sqrt(square / freedom):.3g} times the noise that was given: it lacks"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def reach_of(steps: StepMatrices) -> Array:
     """Return the largest displacement of the outputs over a run that a constant input of size 1 causes, shape
-    (inputs,)."""
+    (inputs,). ``steps`` are the matrices of its time steps."""
     count, n, inputs = steps.inputs.shape
     x, greatest = np.zeros((n, inputs)), np.zeros(inputs)
     for k in range(count):
@@ -184,8 +184,10 @@ def inverse_dynamics(
     accuracy: float = 1e-6,
     initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
 ) -> InverseDynamics:
-    """Compute the inputs for which outputs of a model follow prescribed paths (servo constraints), and the motion
-    with them.
+    """Compute the inputs for which outputs of a model follow prescribed paths (servo constraints), and the
+    motion with them. It takes ``duration`` [s] in time steps of length ``step`` [s] from the start
+    ``initial``; inputs act from ``lead`` [s] before it on, and outputs may miss their paths by the share
+    ``accuracy``.
 
     Forwards, without ``lead``: in each step those constant inputs for which the outputs are on their paths at its
     end, exactly. That needs a stable zero dynamics and inputs that accelerate the outputs at once: the torques of a
@@ -324,8 +326,9 @@ class _Servo:
             self._directions[k, own.place : own.place + len(unit)] = unit
 
     def prescribed_readings(self, duration: float, count: int, before: int) -> Array:
-        """Return the prescribed readings of the outputs at all instants, from the user's paths, shape (count + 2 *
-        before + 1, outputs). Before and after the motion they are constant."""
+        """Return the prescribed readings of the outputs at all instants, from the user's paths, shape (count
+        + 2 * before + 1, outputs). Before and after the motion, which takes ``duration`` [s], they are
+        constant."""
         times = np.clip(self._step * (np.arange(count + 2 * before + 1) - before), 0.0, duration)
         columns = []
         for sensor, path in self._paths.items():
@@ -337,8 +340,9 @@ class _Servo:
         return np.concatenate(columns, axis=1)
 
     def check_begin(self, goals: Array, duration: float) -> None:
-        """Raise ParameterError if the prescribed paths (``goals``) begin at other values or speeds than the outputs
-        of the model at the start."""
+        """Raise ParameterError if the prescribed paths (``goals``) begin at other values or speeds than the
+        outputs of the model at the start. The motion takes ``duration`` [s], which sets the tolerance of
+        speeds."""
         here = self._read(self._live())
         gap = np.abs(here - goals[0])
         if gap.max() > GAP * self._length:
@@ -367,7 +371,7 @@ class _Servo:
         return self._model.start(self._step, initial=self._start)
 
     def _set_inputs(self, run: LiveRun, values: Array) -> None:
-        """Set the inputs of a live run to given values for its next steps."""
+        """Set the inputs of a live run to given values for its next time steps."""
         for name, value in zip(self._names, values, strict=True):
             own = self._assembly.inputs[name]
             run.inputs[name] = value if own.load is None else value * own.value
@@ -382,8 +386,8 @@ class _Servo:
         return now
 
     def _added(self, used: Array) -> Array:
-        """Return by how much the model's load values change in each step for given inputs, shape (N, inputs) to (N,
-        load values)."""
+        """Return by how much the model's load values change in each time step for given inputs ``used``,
+        shape (N, inputs) to (N, load values)."""
         return np.asarray((used - self._first) @ self._directions)
 
     def _simulated(self, used: Array, step: float) -> "DifferentiableSteps":
@@ -397,8 +401,9 @@ class _Servo:
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
 
     def _result(self, used: Array, run: LiveRun, before: int, error: float, zeros: ComplexArray) -> InverseDynamics:
-        """Return the result of an inversion: the motion, and inputs as functions of time, which are interpolated
-        from the constant inputs of the steps."""
+        """Return the result of an inversion: the motion of ``run``, and inputs as functions of time, which
+        are interpolated from the constant inputs of the time steps, ``used``. There were ``before`` time
+        steps before the motion; ``error`` is that of the outputs, ``zeros`` are the transmission zeros."""
         means, motion = (used[1:] + used[:-1]) / 2, run.motion
         ends = used[[0, -1]]
         if len(means) > 1:
@@ -410,8 +415,8 @@ class _Servo:
     # Forwards: from step to step.
 
     def forwards(self, goals: Array, duration: float) -> InverseDynamics:
-        """Compute step by step those constant inputs that bring the outputs onto their prescribed paths (``goals``)
-        at the end of each step."""
+        """Compute step by step those constant inputs that bring the outputs onto their prescribed paths
+        (``goals``) at the end of each time step. The motion takes ``duration`` [s]."""
         if not self._mobility.is_direct:
             raise ModelError(
                 "the inputs do not accelerate the outputs at once, but through springs or cables, or not all of"
@@ -443,8 +448,8 @@ class _Servo:
 
     @cached_property
     def _mobility(self) -> "_Mobility":
-        """Return how inputs accelerate outputs through inertia alone, from a step so short that springs do not
-        matter, cached."""
+        """Return how inputs accelerate outputs through inertia alone, from a time step so short that springs
+        do not matter, cached."""
         from phlexible.derivatives.step_matrices import step_matrices
 
         short = SHORTER * self._step
@@ -471,8 +476,8 @@ class _Servo:
         return _Mobility(rows, accelerations, accelerations / np.where(scale > 0, scale, 1.0))
 
     def pushes(self) -> Array:
-        """Return the changes of the inputs that move an output noticeably within one step, shape (inputs,), for
-        difference quotients."""
+        """Return the changes of the inputs that move an output noticeably within one time step, shape
+        (inputs,), for difference quotients."""
         moved = np.abs(self._mobility.accelerations).max(axis=0) * self._step**2 / 2
         return np.asarray(PUSH * self._length / moved)
 
@@ -480,7 +485,7 @@ class _Servo:
 
     def two_sided(self, goals: Array, before: int, accuracy: float) -> InverseDynamics:
         """Compute inputs of least size over the whole run for which outputs follow their prescribed paths
-        (``goals``) within the accuracy.
+        (``goals``) within the accuracy. Inputs act from ``before`` time steps before the motion on.
 
         Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.
@@ -549,8 +554,8 @@ class _Servo:
         return self._result(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
 
     def _reach(self, steps: "StepMatrices") -> Array:
-        """Return the largest displacement of the outputs over the run by constant inputs of size 1, from inertia
-        alone if inputs accelerate outputs directly."""
+        """Return the largest displacement of the outputs over the run by constant inputs of size 1, from
+        inertia alone if inputs accelerate outputs directly. ``steps`` are the matrices of its time steps."""
         if not self._mobility.is_direct:
             return reach_of(steps)
         duration = self._step * len(steps.states)
@@ -596,8 +601,8 @@ class _ServoStep:
         self._here, self._slopes = servo._read(run), NO_SLOPES
 
     def take(self, values: Array, goal: Array) -> tuple[Array, float]:
-        """Take one step with inputs for which the outputs reach their goal at its end. Return these inputs and the
-        distance that is left."""
+        """Take one time step with inputs, first tried with ``values``, for which the outputs reach their goal
+        at its end. Return these inputs and the distance that is left."""
         saved, best, is_fresh = self._run.save(), np.inf, False
 
         def tried(inputs: Array) -> Array:
@@ -629,8 +634,9 @@ class _ServoStep:
         )
 
     def _differences(self, tried: Callable[[Array], Array], values: Array, readings: Array) -> Array:
-        """Return the Jacobian of the outputs after one step with respect to the inputs, by forward differences,
-        shape (outputs, inputs)."""
+        """Return the Jacobian of the outputs after one time step with respect to the inputs, by forward
+        differences, shape (outputs, inputs). ``tried`` takes the time step with given inputs; at ``values``
+        it gives ``readings``."""
         columns = [(tried(values + push) - readings) / push.sum() for push in np.diag(self._servo.pushes())]
         return np.stack(columns, axis=1)
 
@@ -639,8 +645,8 @@ NO_SLOPES = np.zeros((0, 0))
 
 
 def _check_stable(zeros: ComplexArray, duration: float) -> None:
-    """Raise ModelError if the zero dynamics (motion with the outputs fixed) grows during the run, because a
-    transmission zero is unstable."""
+    """Raise ModelError if the zero dynamics (motion with the outputs fixed) grows during a run of
+    ``duration`` [s], because a transmission zero is unstable."""
     growing = zeros[(zeros.real * duration > GROWTH) & (zeros.imag >= 0)]
     if not len(growing):
         return

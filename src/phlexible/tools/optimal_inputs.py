@@ -80,8 +80,10 @@ def least_in_corners(
     accuracy: float,
     note: Callable[[float], None],
 ) -> CornerSearch:
-    """Minimize a cost under equality conditions and bounds by a sequence of linear programs, for problems whose
-    minimum is in a corner of the bounds.
+    """Minimize a cost under equality conditions and bounds by a sequence of linear programs, for problems
+    whose minimum is in a corner of the bounds. ``values`` and ``slopes`` return cost and conditions and their
+    derivatives for unknowns between ``low`` and ``high``, from x on. At most ``most`` programs are solved, to
+    the relative ``accuracy`` of the cost; ``note`` is called with each cost.
 
     Args:
         values: cost and conditions, of unknowns of size 1.
@@ -201,8 +203,8 @@ class OptimalInputs(InputsOfMotion):
         return float(self.motion.time[-1] - self.motion.time[0])
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Plot the optimal inputs with their bounds, and the final readings with their targets, over time; return
-        the figure.
+        """Plot the optimal inputs with their bounds, and the final readings with their targets, over time;
+        return the figure, which is written to ``path`` if given.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -251,8 +253,12 @@ def optimal_inputs(
     accuracy: float = 1e-9,
     progress: bool | None = None,
 ) -> OptimalInputs:
-    """Compute inputs of a model that minimize a cost of its motion, by shooting with exact gradients, and return
-    them with the motion.
+    """Compute inputs of a model that minimize a cost of its motion, by shooting with exact gradients, and
+    return them with the motion. ``build`` makes the model of the inputs; the motion takes ``duration`` [s] in
+    time steps of length ``step`` [s] from the start ``initial``. ``final`` are target readings of ``sensors``
+    at the end, ``bounds`` limits and ``weights`` costs of inputs by name; ``at_rest`` demands rest at the
+    end. ``scales`` are sizes of inputs, ``shots`` is the number of parts with unknown starts; at most
+    ``iterations`` are made to the relative ``accuracy``. ``progress`` says whether a progress bar is shown..
 
     Finds a minimum near the first values; of several it is not said to be the least one. Where a motion goes its
     own way from small changes at its start (a pole that stands upright), take several ``shots``, or put a
@@ -417,8 +423,8 @@ class _Shooting:
         self.low, self.high = np.insert(self.low, at, -free), np.insert(self.high, at, free)
 
     def _costs(self, model: Any) -> list[Cost]:
-        """Return all costs of a run whose gradients are needed: the user's cost, the final readings with a target,
-        and velocities that must be zero."""
+        """Return all costs of a run of a model whose gradients are needed: the user's cost, the final
+        readings with a target, and velocities that must be zero."""
         first = Cost() if self._cost is None else checked_cost(self._cost(model))
         found = [first]
         for name, sensor in self.sensors_of(model).items():
@@ -432,7 +438,8 @@ class _Shooting:
         return found + [Cost()] * self._gaps
 
     def sensors_of(self, model: Any) -> dict[str, Sensor]:
-        """Return the user's sensors of final readings by name, after checking that they fit the targets."""
+        """Return the user's sensors of final readings of a model by name, after checking that they fit the
+        targets."""
         if not self.targets or self._sensors is None:
             return {}
         found = called(self._sensors, "sensors", model, at="for the model that was built")
@@ -499,12 +506,13 @@ class _Shooting:
         return np.asarray((x * self.sizes)[~self.is_input])
 
     def values(self, x: Array, run: InputRun) -> tuple[float, Array]:
-        """Return the cost of a run, and the residuals of all conditions: final readings minus their targets."""
+        """Return the cost of a run with the unknowns x, and the residuals of all conditions: final readings
+        minus their targets."""
         return float(run.values[0]) + self._effort(x)[0], run.values[1:] - self.wanted
 
     def slopes(self, x: Array, run: InputRun) -> tuple[Array, Array]:
-        """Return the derivatives of the cost and of the conditions with respect to the scaled unknowns x, shapes
-        (unknowns,) and (conditions, unknowns)."""
+        """Return the derivatives of the cost and of the conditions of a run with respect to the scaled
+        unknowns x, shapes (unknowns,) and (conditions, unknowns)."""
         found = np.column_stack([run.slopes, run.slopes_of_starts])
         if self.is_free:
             found = np.column_stack([found, run.of_duration(self.duration(x))])
@@ -599,7 +607,8 @@ class _Descent:
         return self._sloped[1]
 
     def best(self, progress: bool | None) -> OptimalInputs:
-        """Search for the minimum of the cost near the start, and return the optimal inputs.
+        """Search for the minimum of the cost near the start, and return the optimal inputs. ``progress`` says
+        whether a progress bar is shown.
 
         Raises:
             ConvergenceError: there is none.
@@ -623,7 +632,8 @@ class _Descent:
 
     def _searched(self, x: Array, price: float, ways: Array, report: Callable[[int, int], None]) -> Any:
         """Minimize the cost from unknowns x on, by quadratic or linear programming. The result is as of
-        ``scipy.optimize.minimize``.
+        ``scipy.optimize.minimize``. ``price`` is the factor of the cost, ``ways`` are combinations of the
+        conditions, and ``report`` shows the progress.
 
         Time alone has no curvature, from which quadratic programs learn: its minima are corners of bounds, which
         linear programs find.
@@ -662,8 +672,8 @@ class _Descent:
         )
 
     def _factors(self, x: Array) -> Array:
-        """Return the factors by which the conditions are multiplied so that their derivatives have the size of the
-        unknowns, shape (conditions,)."""
+        """Return the factors by which the conditions are multiplied so that their derivatives at the unknowns
+        x have the size of the unknowns, shape (conditions,)."""
         problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
         found: Array = np.asarray(1 / np.maximum(sizes, REACHED))
         if problem.rests:
@@ -676,8 +686,8 @@ class _Descent:
         return np.asarray(np.abs(self._factors(x) * self._values(x)[1]))
 
     def _conditions(self, x: Array) -> Array:
-        """Return linearly independent combinations of all conditions, each with a derivative of norm 1, shape
-        (combinations, conditions).
+        """Return linearly independent combinations of all conditions, each with a derivative of norm 1 at the
+        unknowns x, shape (combinations, conditions).
 
         Raises:
             ParameterError: a reading that no input changes, or more conditions than samples.
@@ -701,9 +711,9 @@ class _Descent:
         return np.asarray(left[:, kept].T * factors)
 
     def _price(self, x: Array, slopes: Array) -> float:
-        """Return the factor by which the cost of an optimal control problem is multiplied for the search. It is 1
-        over the curvature along one random trial change of the inputs, or 1 over the size of the slopes if that
-        curvature is not positive."""
+        """Return the factor by which the cost of an optimal control problem is multiplied for the search. x
+        are the unknowns. It is 1 over the curvature along one random trial change of the inputs, or 1 over
+        the size of the slopes if that curvature is not positive."""
         problem, draw = self._problem, np.random.default_rng(1)
         change = 1e-3 * draw.choice([-1.0, 1.0], len(x)) * problem.is_input
         way = np.clip(x + change, problem.low, problem.high) - x
@@ -733,8 +743,8 @@ class _Descent:
         return x
 
     def _steepness(self, x: Array, ways: Array) -> float:
-        """Return the largest derivative of the cost along directions that bounds and conditions leave free; it is
-        zero at a minimum."""
+        """Return the largest derivative of the cost at the unknowns x along directions that bounds and
+        conditions leave free; it is zero at a minimum. ``ways`` are combinations of the conditions."""
         slope, of_misses = self._slopes(x)
         at_low = x <= self._problem.low + TINY
         at_high = x >= self._problem.high - TINY
@@ -748,7 +758,9 @@ class _Descent:
         return float(np.abs(slope - own.T @ multipliers).max())
 
     def _check(self, x: Array, result: Any, steepness: float) -> None:
-        """Raise ConvergenceError if the search did not end at a minimum that satisfies the conditions.
+        """Raise ConvergenceError if the search did not end at a minimum that satisfies the conditions. x are
+        the last unknowns, ``result`` is that of the search, ``steepness`` the largest free derivative of the
+        cost there.
 
         Raises:
             ConvergenceError: it did not.

@@ -92,8 +92,9 @@ class EnergyShaping(CompoundForce):
 def energy_shaping(
     model: Model, joint: Joint, target: float, *, stiffness: float, damping: float, name: str | None = None
 ) -> EnergyShaping:
-    """Design a passive controller that gives a joint the minimum of its total energy at a target, by a potential
-    and a damper.
+    """Design a passive controller that gives a joint of a model the minimum of its total energy at a target.
+    It consists of a potential and a damper. ``stiffness`` is that of the shaped energy [N m/rad or N/m],
+    ``damping`` the coefficient of the damper, ``name`` that of the element.
 
     Args:
         model: with the joint, and without what drives it.
@@ -135,8 +136,8 @@ def energy_shaping(
 
 
 def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
-    """Add dampers to joints of a model, with coefficients by joint [N m s/rad or N s/m]. The energy of the model
-    then falls while the joints move.
+    """Add dampers to joints of a model, with coefficients ``dampings`` by joint [N m s/rad or N s/m]. The
+    energy of the model then falls while the joints move.
 
     Raises:
         ParameterError: no mapping, or numbers out of range.
@@ -157,8 +158,8 @@ def _check_model(model: object) -> None:
 
 
 def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
-    """Return the torque or force of a joint at a coordinate ``place`` that balances the weight of the bodies beyond
-    it [N m or N]. They are taken as rigid.
+    """Return the torque or force of a joint of a model at a coordinate ``place`` that balances the weight of
+    the bodies beyond it. The unit is N m or N. They are taken as rigid.
 
     The other joints are at their initial positions. 0 where joints are in a loop, or carry deformable absolute
     bodies.
@@ -172,15 +173,15 @@ def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
 
 
 def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
-    """Return the bodies on the free side of a joint , None if it is in a loop. The second result is 1 if that is
-    its second side, -1 for the first."""
+    """Return the bodies on the free side of a joint of a model, None if it is in a loop. The second result is
+    1 if that is its second side, -1 for the first."""
     moved = _beyond(model, joint, joint.second)
     return (moved, 1.0) if moved is not None else (_beyond(model, joint, joint.first), -1.0)
 
 
 def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
-    """Return the bodies that a port of a joint carries; None if they are also connected to the ground in another
-    way (a loop)."""
+    """Return the bodies that a port of a joint of a model carries; None if they are also connected to the
+    ground in another way (a loop)."""
     if not isinstance(port, Attachment):
         return None
     found, waiting = {port.placed}, [port.placed]
@@ -200,8 +201,9 @@ def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
 
 
 def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float) -> tuple[float, float]:
-    """Return the coefficients (a, b) of the gravity potential of the bodies that a joint moves. It is a cos + b sin
-    of an angle, or a times a position."""
+    """Return the coefficients (a, b) of the gravity potential of the bodies that a joint of a model moves
+    (``moved``). ``sign`` is 1 if they are on its second side, else -1. It is a cos + b sin of an angle, or a
+    times a position."""
     axis, pivot, gravity = _axis(joint), joint.second.initial_position(), model.gravity
     mass, moment = 0.0, np.zeros(3)
     for placed in moved:
@@ -219,7 +221,8 @@ def _axis(joint: Joint) -> Array:
 
 
 def _mass_and_center(placed: PlacedBody) -> tuple[float, Array]:
-    """Return the mass [kg] and the centre of mass of an undeformed body in world axes, shape (3,) [m]."""
+    """Return the mass [kg] and the centre of mass of an undeformed body (``placed``) in world axes, shape
+    (3,) [m]."""
     data = placed.data
     if not isinstance(data, FloatingBody):
         raise ModelError(f"{placed.name} has no shape of its own that a joint could carry; give a spring instead")
@@ -250,8 +253,8 @@ class SharedShaping(CompoundForce):
 def shared_energy_shaping(
     model: Model, targets: Mapping[Joint, float], *, stiffness: float, damping: float
 ) -> SharedShaping:
-    """Design a passive controller for several joints whose closed-loop energy has its minimum at all targets, by
-    potentials and dampers.
+    """Design a passive controller for several joints of a model whose closed-loop energy has its minimum at
+    all targets, by potentials and dampers. ``stiffness`` and ``damping`` are the coefficients of all.
 
     In each joint U = k (theta - target)^2 / 2 - c (theta - target) and a damper; the torques c, which hold weights,
     springs and bent links there, are found from equilibria. With enough stiffness the pose is a minimum (Takegaki
@@ -310,8 +313,8 @@ def shared_energy_shaping(
 
 
 def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Return the targets minus the joint coordinates at rest with trial controllers, with the system and the
-    equilibrium of this trial."""
+    """Return the targets minus the joint coordinates at rest with trial controllers (``shapes``) in a model,
+    with the system and the equilibrium of this trial."""
     try:
         places, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:
@@ -322,8 +325,8 @@ def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System,
 
 
 def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Return the coordinates of the joints at rest in a copy of the model with these controllers, and the copy's
-    system and equilibrium."""
+    """Return the coordinates of the joints at rest in a copy of the model with the controllers ``shapes``,
+    and the copy's system and equilibrium."""
     copy, shared = model.copy(), SharedShaping(tuple(shapes))
     moved = with_replaced_references(shared, dict(zip(model.joints, copy.joints, strict=True)))
     copy.apply(moved)
@@ -355,6 +358,7 @@ class PassiveObserver:
 
 def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float = 1.0) -> PassiveObserver:
     """Design an observer of a passive linear model that feeds estimated velocities back as damping.
+    ``injection`` is the gain of measured errors over the damping.
 
     ``x' = (J - R) Q x + B u + injection B K (y - B^T Q x)``, ``u = -K B^T Q x`` (8.33): the energy of its error
     falls as that of the plant does, and the whole is a passive system at the ports of the plant. Connected with any

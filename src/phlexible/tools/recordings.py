@@ -83,7 +83,9 @@ class Recording:
         inputs: Mapping[str, str] | None = None,
         noise: float | Mapping[str, float] | None = None,
     ) -> "Recording":
-        """Make a recording of measured values from a table with named columns, such as a csv file or DataFrame.
+        """Make a recording of measured values from a table with named columns (``source``), such as a csv
+        file or DataFrame. ``outputs`` and ``inputs`` say which columns are which, ``time`` is the column of
+        the time, ``noise`` the standard deviation of the values.
 
         Args:
             source: path of a file, ``.csv`` with a line of names or ``.mat``; or anything that gives a column by
@@ -198,8 +200,8 @@ Data = Recording | RecordedModes | RecordedResponse
 
 
 def _deviations(noise: Any, shape: tuple[int, ...]) -> Array:
-    """Return the standard deviations of measured values, broadcast to a shape, after checking that they are
-    positive."""
+    """Return the standard deviations of measured values (``noise``), broadcast to a shape, after checking
+    that they are positive."""
     found = numbers("noise", noise)
     try:
         result = np.broadcast_to(found, shape)

@@ -59,7 +59,8 @@ class Distribution(Protocol):
     """Distribution with random numbers, such as ``scipy.stats.norm(1.0, 0.1)``."""
 
     def rvs(self, *, size: int, random_state: np.random.Generator) -> Any:
-        """Draw ``size`` random numbers from the distribution, as distributions of SciPy do."""
+        """Draw ``size`` random numbers from the distribution with the generator ``random_state``, as
+        distributions of SciPy do."""
 
 
 def runs_of(
@@ -110,7 +111,8 @@ class SampleMethod(Enum):
 def samples(
     count: int, seed: int = 0, method: SampleMethod | str = "random", **ranges: tuple[float, float] | Distribution
 ) -> list[Parameters]:
-    """Draw random parameters for a study, uniformly or from distributions; they are identical for the same seed.
+    """Draw ``count`` random parameters for a study, uniformly or from distributions; they are identical for
+    the same seed. ``ranges`` are those of the parameters by name; ``method`` says how samples are drawn.
 
     Args:
         count: how many.
@@ -195,7 +197,8 @@ def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> byt
 
 
 def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
-    """Build and measure one model of a study. Errors are returned as a failure, so that other runs go on."""
+    """Build and measure one model of a study, the one with these ``parameters``. ``task`` are the packed
+    functions of the study. Errors are returned as a failure, so that other runs go on."""
     begin = time.perf_counter()
     caught: list[warnings.WarningMessage] = []
     is_main = threading.current_thread() is threading.main_thread()  # warnings belong to the whole process
@@ -211,7 +214,7 @@ def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
 
 
 def checked_values(measured: Any) -> Values:
-    """Return what the user's function ``measure`` gave as arrays by name, after checking it.
+    """Return what the user's function ``measure`` gave (``measured``) as arrays by name, after checking it.
 
     Raises:
         ParameterError: it is neither a number, nor an array, nor such things by name.
@@ -225,7 +228,8 @@ def checked_values(measured: Any) -> Values:
 
 @lru_cache(maxsize=4)
 def _functions(task: bytes) -> Any:
-    """Return the functions ``build`` and ``measure`` of a study, unpacked from bytes and cached in the process."""
+    """Return the functions ``build`` and ``measure`` of a study, unpacked from bytes (``task``) and cached in
+    the process."""
     return pickle.loads(task)
 
 
@@ -272,7 +276,8 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
         return self._lock.descriptor
 
     def write(self, parameters: dict[str, Any], outcome: Outcome) -> None:
-        """Append the outcome of one run of a study to its file, as a line of JSON."""
+        """Append the outcome of one run of a study (with these ``parameters``) to its file, as a line of
+        JSON."""
         line: dict[str, Any] = {"parameters": _plain(parameters), "seconds": outcome.seconds}
         if outcome.values is not None:
             line["values"] = {name: value.tolist() for name, value in outcome.values.items()}
@@ -385,8 +390,9 @@ def cores() -> int:
 def finished_runs(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
 ) -> Finished:
-    """Yield the results of all runs of a study as they finish, each with its number, computed in processes or by
-    the user's executor.
+    """Yield the results of all runs of a study as they finish, each with its number, computed in processes or
+    by the user's executor. ``task`` are the packed functions of the study. ``lock`` is the descriptor of a
+    lock of this process.
 
     Args:
         task: ``packed_task``.
@@ -414,7 +420,9 @@ def finished_runs(
 def _worker_results(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
 ) -> Finished:
-    """Yield the results of runs of a study that are computed in worker processes, which are restarted if one dies.
+    """Yield the results of runs of a study that are computed in worker processes, which are restarted if one
+    dies. ``task`` are the packed functions of the study. ``lock`` is the descriptor of a lock of this
+    process.
 
     Runs that were active then are repeated one at a time; a run is lost if its process dies again.
     """
@@ -454,7 +462,8 @@ def _worker_results(
 
 
 def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
-    """Return a pool of worker processes for a study, forked from this one if the system allows it."""
+    """Return a pool of worker processes for a study, forked from this one if the system allows it. ``lock``
+    is the descriptor of a lock of this process."""
     is_forked = "fork" in multiprocessing.get_all_start_methods()
     if is_forked:
         warm_up()
@@ -483,7 +492,7 @@ def _exit_with_parent(parent: int) -> None:
 
 def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
     """Yield the results of runs of a study that are submitted to an executor with futures, such as those of
-    ``concurrent.futures`` and Dask."""
+    ``concurrent.futures`` and Dask. ``task`` are the packed functions of the study."""
     done: queue.SimpleQueue[int] = queue.SimpleQueue()
     futures: dict[int, Any] = {}
     for number, parameters in runs:
@@ -498,7 +507,8 @@ def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor
 
 
 def _mapped(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Yield the results of runs of a study in order, computed by the ``map`` of the user's executor."""
+    """Yield the results of runs of a study in order, computed by the ``map`` of the user's executor. ``task``
+    are the packed functions of the study."""
     found = executor.map(carry_out, [task] * len(runs), [parameters for _, parameters in runs])
     for (number, _), outcome in zip(runs, found, strict=True):
         yield number, outcome
@@ -621,8 +631,9 @@ def study(
     overwrite: bool = False,
     progress: bool | None = None,
 ) -> Study:
-    """Build and measure a model for many parameters, on all cores or on a cluster, and return the results of all
-    runs.
+    """Build and measure a model for many parameters, on all cores or by an ``executor`` (a cluster, say), and
+    return the results of all runs. Runs are written to the file ``output`` and taken from there, unless
+    ``overwrite``. ``progress`` says whether a progress bar is shown.
 
     A run that fails is recorded with its parameters, and the others go on. So is one whose process dies,
     and dies in two more trials alone.
@@ -682,7 +693,8 @@ def study(
 
 
 def check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
-    """Raise ParameterError if the function ``build`` does not take the given parameters.
+    """Raise ParameterError if the function ``build`` does not take the given parameters, those of the
+    ``first`` run.
 
     Raises:
         ParameterError: says which.

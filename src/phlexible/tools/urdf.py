@@ -107,7 +107,8 @@ def axis_of(joint: Any) -> Array:
 
 
 def number_of(joint: Any, name: str, value: Any) -> float:
-    """Return a number of a URDF joint as float, which the reader may have left as text; 0 where the file has none.
+    """Return the number ``name`` of a URDF joint (``value``) as float, which the reader may have left as
+    text; 0 where the file has none.
 
     Raises:
         ModelError: no finite number; names the joint.
@@ -156,7 +157,7 @@ modelled.
 
 
 def left_out_of(path: str) -> list[str]:
-    """Return descriptions of the elements of a URDF file that models do not use, for a warning."""
+    """Return descriptions of the elements of a URDF file (``path``) that models do not use, for a warning."""
     etree = optional("lxml.etree", "urdf")
     root = etree.parse(path, etree.XMLParser(recover=True, remove_comments=True, remove_pis=True)).getroot()
     found: dict[str, list[str]] = {}
@@ -208,8 +209,9 @@ Poses = Sequence[tuple[Any, Array]]
 
 
 def surfaces(links: Poses, kind: str, handler: Any, unreadable: list[str]) -> list[Any]:
-    """Return the surface meshes (of trimesh) of all shapes of URDF links, in the common axes; shapes that cannot be
-    read are listed in ``unreadable``.
+    """Return the surface meshes (of trimesh) of all shapes (``kind``: "visuals" or "collisions") of URDF
+    links, in the common axes; shapes that cannot be read are listed in ``unreadable``. ``handler`` finds
+    files of meshes.
 
     Args:
         links: with their poses.
@@ -288,7 +290,8 @@ class UrdfModel(Model):
         return Attachment(self._bodies[port.placed.name], port.location) if isinstance(port, Attachment) else port
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """Return the body of a link of a robot model; raise ModelError if the link is part of another body.
+        """Return the body of the link ``name`` of a robot model; raise ModelError if the link is part of
+        another body.
 
         Raises:
             ModelError: there is none; the message says where the link is, or lists the names.
@@ -301,7 +304,8 @@ class UrdfModel(Model):
         return super().__getitem__(name)
 
     def replace(self, *arguments: Any, **named: Any) -> Self:
-        """Return a copy of a robot model with other parameters, as ``Model.replace`` does."""
+        """Return a copy of a robot model with other parameters (``arguments`` and ``named``), as
+        ``Model.replace`` does."""
         copy = super().replace(*arguments, **named)
         copy.starts, copy._frames = dict(self.starts), dict(self._frames)
         return copy
@@ -470,8 +474,9 @@ class _UrdfReader:
             self.rates[joint.child] = rates
 
     def _find_inertias(self, tree: Sequence[Any], ground: str | None) -> None:
-        """Compute and store the inertias of the bodies of a robot, checked or repaired, with small additions where
-        a mass matrix would be singular."""
+        """Compute and store the inertias of the bodies of a robot, checked or repaired, with small additions
+        where a mass matrix would be singular. ``tree`` are the joints from the root on, ``ground`` is the
+        body that is ground."""
         above = {joint.child: joint.parent for joint in tree}
         found = {head: self._inertia_of(head) for head in dict.fromkeys(self.heads.values())}
         for head in [
@@ -517,7 +522,8 @@ class _UrdfReader:
         return [(self._links[name], np.eye(4) if name == head else back @ self.poses[name]) for name in own]
 
     def _carried(self, head: str) -> LinkInertia:
-        """Return the inertia of a robot's body together with all bodies that it carries, in its axes."""
+        """Return the inertia of a robot's body (``head``) together with all bodies that it carries, in its
+        axes."""
         back = np.linalg.inv(self.poses[head])
         return united([self.inertias[each].moved(back @ self.poses[each]) for each in self.carried[head]])
 
@@ -531,8 +537,8 @@ class _UrdfReader:
         return LinkInertia(data.mass, center, spread).moved(turn)
 
     def _physical(self, head: str, raw: LinkInertia) -> LinkInertia:
-        """Return the nearest physically admissible inertia of a robot's body; raise ModelError if the change
-        exceeds round-off and repairs are off."""
+        """Return the physically admissible inertia nearest to that (``raw``) of a robot's body (``head``);
+        raise ModelError if the change exceeds round-off and repairs are off."""
         if head in self.flexible or (raw.mass >= 0 and np.linalg.eigvalsh(raw.spread)[0] >= 0):
             return raw
         if not raw.is_physical:
@@ -547,8 +553,8 @@ class _UrdfReader:
         return nearest_physical(raw)
 
     def _give_inertia(self, head: str, needs_some: bool) -> None:
-        """Store an inertia for a robot's body that has none: that of its shape, or without a shape a small one
-        where it needs some."""
+        """Store an inertia for a robot's body (``head``) that has none: that of its shape, or without a shape
+        a small one where it needs some (``needs_some``)."""
         own, parts = self.inertias[head], self._parts(head)
         if own.is_regular or head in self.flexible:
             return
@@ -589,7 +595,8 @@ class _UrdfReader:
         self.made[joint.name] = self.model.connect(made)
 
     def _port(self, head: str, joint: str, place: Array) -> Port:
-        """Return the port of a URDF joint at a world position on a body (``head``) or on the ground."""
+        """Return the port of a URDF joint at a world position (``place``) on a body (``head``) or on the
+        ground."""
         if head not in self.inertias:
             return self.model.ground.at(place)
         carrier, body = self.model[head], self.flexible.get(head)
@@ -628,8 +635,8 @@ class _UrdfReader:
         self.model.add(self.flexible[name], name, position=pose[:3, 3], rotation=pose[:3, :3] @ turn)
 
     def _flexible_rotation(self, name: str) -> Array:
-        """Return the rotation matrix from the axes of a flexible body to those of its URDF link, shape (3, 3). The
-        x axis of a beam is along the link.
+        """Return the rotation matrix from the axes of a flexible body to those of its URDF link ``name``,
+        shape (3, 3). The x axis of a beam is along the link.
 
         Raises:
             ModelError: the beam is not as long as the link.
@@ -702,7 +709,10 @@ def from_urdf(
     visuals: bool = True,
     inertia: InertiaSource | str = InertiaSource.FILE,
 ) -> UrdfModel:
-    """Return the model of a robot that a URDF file describes, with links as rigid or flexible bodies.
+    """Return the model of a robot that a URDF file (``path``) describes, with links as rigid or flexible
+    bodies. ``positions`` are initial joint coordinates, ``gravity`` is the acceleration [m/s^2],
+    ``stop_stiffness`` that of joint limits. The root is ``free`` or ground; ``visuals`` says whether shapes
+    are read, ``inertia`` whether impossible inertias are repaired.
 
     Bodies have the names of links, ``model.joint(name)`` finds joints. The root is ground. Links on fixed joints
     are parts of the body that carries them, with their inertia, or of the ground; ``model.frame(link)`` is the port
@@ -766,7 +776,8 @@ def from_urdf(
 
 
 def _moved(kind: str, axis: Array, coordinate: float) -> Array:
-    """Return the pose of the child link of a URDF joint relative to its pose at coordinate 0, shape (4, 4)."""
+    """Return the pose of the child link of a URDF joint relative to its pose at coordinate 0, shape (4, 4).
+    ``kind`` and ``axis`` are those of the joint."""
     found = np.eye(4)
     unit = axis / np.linalg.norm(axis)
     if kind == "prismatic":

@@ -35,8 +35,8 @@ class LinkInertia:
 
     @classmethod
     def of_moments(cls, mass: float, center: Array, inertia: Array) -> Self:
-        """Return a mass distribution (mass, centre, second moments) from an inertia tensor about the centre of
-        mass, shape (3, 3) [kg m^2]."""
+        """Return a mass distribution (mass, centre, second moments) from an inertia tensor about the centre
+        of mass ``center``, shape (3, 3) [kg m^2]."""
         return cls(mass, center, np.trace(inertia) / 2 * np.eye(3) - inertia)
 
     @property
@@ -109,7 +109,7 @@ def inertia_of(link: Any) -> LinkInertia:
 
 
 def united(parts: Sequence[LinkInertia]) -> LinkInertia:
-    """Return the mass distribution of several links that form one body, in their common axes."""
+    """Return the mass distribution of several links (``parts``) that form one body, in their common axes."""
     parts = [each for each in parts if not each.is_none]
     if len(parts) < 2:
         return parts[0] if parts else NONE
@@ -137,8 +137,8 @@ class JointTwist:
 
 
 def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[JointTwist]:
-    """Return the coordinates of a URDF joint of a type (``kind``) at the initial pose. Each is a twist (velocity
-    field) about, along or normal to its axis."""
+    """Return the coordinates of a URDF joint of a type (``kind``) at the initial pose. Each is a twist
+    (velocity field) about, along or normal to its axis through ``pivot``."""
     turns, ways = {
         "revolute": ([axis], []),
         "continuous": ([axis], []),
@@ -155,8 +155,8 @@ def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[Joi
 
 
 def joints_without_inertia(bodies: Sequence[tuple[Array, Mapping[JointTwist, Array]]]) -> set[str]:
-    """Return the names of joints that can move at the initial pose without kinetic energy, from the null space of
-    the robot's mass matrix.
+    """Return the names of joints that can move at the initial pose without kinetic energy, from the null
+    space of the robot's mass matrix. ``bodies`` are mass moments with the twists that move them.
 
     Args:
         bodies: moments of mass in world axes (4, 4), and twists (4, 4) by the coordinates that move the body.
@@ -188,8 +188,8 @@ def nearest_physical(inertia: LinkInertia) -> LinkInertia:
 
 
 def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
-    """Return the inertia of a body, with small additions that make the mass matrix regular. It is increased to 1e-7
-    of what the body carries where it has less, and about thin axes.
+    """Return the inertia of a body, with small additions that make the mass matrix regular. It is increased
+    to 1e-7 of what the body carries (``carried``) where it has less, and about thin axes.
 
     Args:
         inertia: of the body, in its axes.
@@ -206,8 +206,8 @@ def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
 
 
 def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
-    """Return the inertia of links from their shapes (meshes of trimesh), filled with a mass [kg] or, where that is
-    zero, at 1000 kg/m^3."""
+    """Return the inertia of links from their shapes (``surfaces``, meshes of trimesh), filled with a mass
+    [kg] or, where that is zero, at 1000 kg/m^3."""
     parts = []
     for each in surfaces:
         solid = each if each.is_watertight else each.convex_hull
