@@ -48,6 +48,7 @@ from .description.interactions.loads import (
 )
 from .description.interactions.mesh_surface import MeshSurface as MeshSurface
 from .description.interactions.surfaces import Capsule as Capsule, Plane as Plane, Surface as Surface
+from .description.interactions.tendon import Tendon as Tendon
 from .description.joints.joints import (
     Cylindrical as Cylindrical,
     Distance as Distance,

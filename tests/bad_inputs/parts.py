@@ -232,6 +232,18 @@ PARTS = [
         length=NON_NEGATIVE | NONE,
     ),
     Call(
+        "Tendon",
+        lambda s: ph.Tendon,
+        lambda s: {"guides": [s.ground, s.body.origin], "stiffness": 1.0},
+        {
+            "guides": REFUSED,
+            "stiffness": POSITIVE,
+            "rest_length": POSITIVE | NONE | NUMBER_FUNCTION,
+            "damping": NON_NEGATIVE,
+            "name": NAME,
+        },
+    ),
+    Call(
         "Bushing",
         lambda s: ph.Bushing,
         lambda s: {"first": s.ground, "second": s.body.origin, "stiffness": 1.0},

@@ -1,5 +1,6 @@
 """One entry for every force element, and drives: how the laws add them to a random mechanism."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,18 @@ class Adding:
         rest = self.rng.choice([None, self.length * self.rng.uniform(0.2, 1)])
         is_rope = bool(self.rng.integers(2))
         return ph.SpringDamper(a, b, self.stiffness, self.damping * damped, rest, tension_only=is_rope)
+
+    def tendon(self, damped: bool) -> ForceElement | None:
+        """Through points of two or three bodies, one of them twice, stretched or slack."""
+        a, b = self.ends(False)
+        c = self.ends(False)[0]
+        guides = [a, b, c, self.ends(False)[1]]
+        chosen = guides[: self.rng.integers(2, 5)]
+        ways = [np.linalg.norm(p.initial_position() - q.initial_position()) for p, q in itertools.pairwise(chosen)]
+        if min(ways) < 0.05 * self.length:
+            return None
+        rest = self.rng.choice([None, sum(ways) * self.rng.uniform(0.7, 1.05)])
+        return ph.Tendon(chosen, self.stiffness, rest, damping=self.damping * damped)
 
     def bushing(self, damped: bool) -> ForceElement | None:
         """In all components."""
@@ -279,6 +292,7 @@ class Adding:
 
 ELEMENT_CASES: dict[type[ForceElement], Any] = {
     ph.SpringDamper: Adding.spring_damper,
+    ph.Tendon: Adding.tendon,
     ph.Bushing: Adding.bushing,
     ph.Contact: Adding.any_contact,
     RodElement: Adding.rod_element,

@@ -38,7 +38,7 @@ def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimensio
         return
     acts = np.abs(motion.element_force(added[0])).max() > 0
     acts = acts or motion.energy.spring.max() > 0  # what is strongly damped may part without a push
-    is_rope = kind is ph.SpringDamper and added[0].tension_only
+    is_rope = kind is ph.Tendon or (kind is ph.SpringDamper and added[0].tension_only)
     assert acts or is_rope or kind is JointStop  # a slack rope, or a stop that is not reached, does nothing
     loses = damped and kind is not Servo  # all that a servo does is supplied
     assert (motion.energy.dissipated[-1] > 0) == (acts and loses and np.ptp(motion.recording.theta) > 0)

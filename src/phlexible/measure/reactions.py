@@ -13,6 +13,7 @@ from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import Vector, WorldAxis
+from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import PlacedBody, Port
@@ -42,6 +43,19 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
         raise ModelError(f"element must be applied in this model, got {element!r}")
     forces = run.recording.forces[:, own]
     return forces[:, 0].copy() if len(own) == 1 else forces
+
+
+def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
+    """Return the tension of a tendon at all instants of a run, with the part of its damper, shape (instants,) [N].
+
+    Raises:
+        ModelError: it is not part of the model.
+    """
+    force, coordinate = element_force(run, tendon), tendon.coordinate
+    if coordinate.winch is None:
+        return np.asarray(-force)
+    rest = coordinate.rest(run.system.coordinate_functions(coordinate).values(run.instants).T)
+    return np.asarray(-force * np.sqrt(coordinate.rest_length / rest))
 
 
 def drive_forces(run: RecordedRun, joint: Joint) -> Array:

@@ -18,6 +18,7 @@ from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import AXES, Coordinate
 from phlexible.description.interactions.loads import AnyAxes, Axes, Force, Load, PointLoad, Torque
 from phlexible.description.interactions.sensor import Availability, Sensor, Share
+from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Spherical
 from phlexible.description.joints.relations import JointRelation
@@ -873,10 +874,11 @@ class Stress(_Station):
 
 @dataclass(frozen=True, eq=False)
 class Tension(Sensor):
-    """Sensor of the tension at the quadrature points of a string; readings have shape (instants, points) [N].
+    """Sensor of the tension at the quadrature points of a string, readings of shape (instants, points) [N], or of a
+    tendon, (instants,).
 
     Attributes:
-        string: string of the model.
+        string: string or tendon of the model.
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
@@ -887,19 +889,21 @@ class Tension(Sensor):
         0.932
     """
 
-    string: PlacedBody
+    string: PlacedBody | Tendon
 
-    takes = (PlacedBody, "a string of the model")
+    takes = (PlacedBody | Tendon, "a string or tendon of the model")
     label, unit, availability = "tension", "N", Availability.NO_FIXED_COUNT
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.string.is_string:
-            raise ModelError(f"Tension: string must be a string of the model, got {self.string!r}")
+        if isinstance(self.string, PlacedBody) and not self.string.is_string:
+            raise ModelError(f"Tension: string must be a string or tendon of the model, got {self.string!r}")
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the tension at the quadrature points of the measured string at all instants of a run, shape
-        (instants, points) [N]."""
+        """Return the tension of the measured string or tendon at all instants of a run [N]. It has the shape
+        (instants, points) for the quadrature points of a string, (instants,) for a tendon."""
+        if isinstance(self.string, Tendon):
+            return reactions.tendon_tension(run, self.string)
         return reactions.tension(run, self.string)
 
 

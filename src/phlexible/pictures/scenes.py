@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from phlexible.description.interactions.force_elements import Bushing, ForceElem
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.loads import Axes, Load, PointLoad, SurfacePressure, Torque
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface, Touchable
+from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import AxialJoint, Distance, Fixed, Planar, Revolute, Universal
 from phlexible.description.joints.rolling import RollingCondition, RollingRow
@@ -182,8 +184,12 @@ def _kind(joint: Joint) -> SymbolKind:
 
 
 def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]:
-    first, second = (places.anchor(port) for port in element.ports)
+    anchors = [places.anchor(port) for port in element.ports]
+    first, second = anchors[0], anchors[-1]
     match element:
+        case Tendon():
+            for one, other in pairwise(anchors):
+                yield Symbol(SymbolKind.LINK, str(element), one, NO_AXIS, other)
         case JointElement():
             if element.is_active:
                 yield _moving(str(element), element.joint, element.coordinate, places)
@@ -437,7 +443,7 @@ def _skins(mechanism: Mechanism) -> list[Skin]:
 def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
     """Return for each body the positions in body axes at which joints and force elements act, so that its drawn
     shape can reach them."""
-    pairs = [(joint.first, joint.second) for joint in mechanism.joints]
+    pairs: list[Sequence[Port]] = [(joint.first, joint.second) for joint in mechanism.joints]
     pairs += [element.ports for element in mechanism.applied_elements]
     positions: dict[PlacedBody, list[Array]] = {}
     for port in (port for pair in pairs for port in pair if isinstance(port, Attachment)):

@@ -484,8 +484,8 @@ class ForceElement(ModelPart, Portable, ABC):
 
     @property
     @abstractmethod
-    def ports(self) -> tuple[Port, Port]:
-        """Return the two ports (attachment points) between which a force element such as a spring acts."""
+    def ports(self) -> tuple[Port, ...]:
+        """Return the ports (attachment points) between which a force element such as a spring acts, mostly two."""
 
     @abstractmethod
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:

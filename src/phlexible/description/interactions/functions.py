@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -414,6 +415,76 @@ class DistanceCoordinate(Coordinate):
             ParameterError: always.
         """
         raise ParameterError(f"{path.name}: the distance of two points cannot be driven; use Prismatic")
+
+
+@dataclass(frozen=True, eq=False)
+class LengthCoordinate(Coordinate):
+    """Length of a tendon, the sum of the distances between its guides one after the other [m] (8.50).
+
+    Attributes:
+        guides: ports that the tendon passes, two or more.
+        winch: frame at (p(t), 0, 0) whose p is the prescribed rest length. The coordinate is then the stretch
+            (length - p) sqrt(p(0) / p), whose square times the stiffness at t = 0 is twice the energy. None: it is
+            the length.
+    """
+
+    guides: tuple[Port, ...]
+    winch: MovingFrame | None = None
+
+    @cached_on_owner
+    def functions(self) -> tuple[Bilinear, ...]:
+        """Return the bilinear functions of a tendon's length: the squared distance of each guide from the next one,
+        then the prescribed rest length where there is one."""
+        segments = [between(a, b) for a, b in pairwise(self.guides)]
+        rows = [Bilinear((BilinearTerm(1.0, segment, segment),), 0.0, self.name) for segment in segments]
+        if self.winch is not None:
+            rows.append(Bilinear((dot_term(PointOf(self.winch), WorldAxis(AXES[0])),), 0.0, self.name))
+        return tuple(rows)
+
+    @property
+    def rest_length(self) -> float:
+        """Return the prescribed rest length of a tendon at t = 0 [m]; 1 if it is not prescribed."""
+        return 1.0 if self.winch is None else float(self.winch.initial_position()[0])
+
+    def rest(self, y: Array) -> Any:
+        """Return the prescribed rest length p [m] from the values y of the functions; 1 if it is not prescribed."""
+        return 1.0 if self.winch is None else y[-1]
+
+    def value(self, y: Array) -> Any:
+        """Return the length of a tendon [m], or its scaled stretch, from the values y of its functions. Their shape
+        is (functions,) or (functions, T)."""
+        if self.winch is None:
+            return np.sqrt(np.abs(y)).sum(axis=0)
+        return (np.sqrt(np.abs(y[:-1])).sum(axis=0) - y[-1]) * np.sqrt(self.rest_length / y[-1])
+
+    def gradient(self, y: Array) -> Array:
+        """Return the gradient of a tendon's length (or scaled stretch) with respect to its functions y, of the
+        shape of y."""
+        found = np.sqrt(self.rest_length / self.rest(y)) * 0.5 / np.sqrt(np.abs(y))
+        if self.winch is not None:
+            length, p = np.sqrt(np.abs(y[:-1])).sum(axis=0), y[-1]
+            found[-1] = -np.sqrt(self.rest_length / p) * (length + p) / (2 * p)
+        return np.asarray(found)
+
+    def hessian(self, y: Array) -> Array:
+        """Return the second derivatives of a tendon's length (or scaled stretch) with respect to its functions y,
+        shape (functions, functions)."""
+        share = np.sqrt(self.rest_length / self.rest(y))
+        found = np.diag(-0.25 * share * np.abs(y) ** -1.5)
+        if self.winch is not None:
+            length, p = np.sqrt(np.abs(y[:-1])).sum(), y[-1]
+            found[-1, :-1] = found[:-1, -1] = -0.25 * share / (p * np.sqrt(np.abs(y[:-1])))
+            found[-1, -1] = share * (p + 3 * length) / (4 * p**2)
+        return found
+
+    def driven_constraint(self, path: TimePath) -> Bilinear:
+        """Raise ParameterError, because the length of a tendon cannot be driven as a coordinate; ``Tendon.drive``
+        prescribes its rest length.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise ParameterError(f"{path.name}: the length of a tendon cannot be driven; drive its rest length")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from phlexible.description.interactions.force_elements import CoordinateForce, F
 from phlexible.description.interactions.loads import Input
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingCoordinate
+from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.time_functions import TimePath, numbers_at, vector_values_at
 from phlexible.state.functions import FunctionSet
 from phlexible.state.layout import State
@@ -326,7 +327,7 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
         functions = tuple(tables.function(row) for row in related.coordinate.functions())
         own = related.coordinate
         radius = own.radius if isinstance(own, RollingCoordinate) else 0.0
-        law = ForceData(coordinate_kind(own), SPRING, row=related.row, factor=related.factor, radius=radius)
+        law = ForceData(coordinate_kind(own), SPRING, row=related.row, factor=related.factor, length=radius)
         tables.interactions.append(Interaction(functions, law))
     for load in system.loads:
         tables.add_load(load)
@@ -558,7 +559,7 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
         if part.path is not None or {part.first, part.second} & moving:
             sources.setdefault(str(part), []).append(k)
     for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
-        if each.is_prescribed or each.force.is_servo or (moving and set(each.element.ports) & moving):
+        if each.is_prescribed or each.force.is_servo or (moving and set(ports_of(each.element)) & moving):
             sources.setdefault(str(each.element), []).append(k)
     for k, place in enumerate(system.related, start=_first_related(assembly)):
         relation = system.owners[place.row].joint

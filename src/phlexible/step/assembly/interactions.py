@@ -14,6 +14,7 @@ from phlexible.description.interactions.functions import (
     Coordinate,
     DirectionOf,
     DistanceCoordinate,
+    LengthCoordinate,
     PointOf,
 )
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
@@ -36,9 +37,11 @@ from phlexible.step.tables.declarations import (
     FOLLOWER_FORCE,
     FOLLOWER_TORQUE,
     FORCE,
+    LENGTH,
     LINEAR,
     LOGARITHMIC,
     MOVING,
+    PAID_OUT,
     POSITION,
     PRESSURE,
     ROLLING,
@@ -68,7 +71,7 @@ class ForceData:
     """Numbers of a force law along one coordinate.
 
     Attributes:
-        coordinate: POSITION .. ROLLING.
+        coordinate: POSITION .. PAID_OUT.
         energy: SPRING .. ELASTIC, which is a spring's and counts as strain, or SERVO.
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
         modulus: factor of numerical damping.
@@ -80,7 +83,7 @@ class ForceData:
         friction: along the coordinate.
         row: constraint row whose multiplier acts on the coordinate, or -1.
         factor: of the coordinate in that row.
-        radius: of a wheel that rolls.
+        length: radius of a wheel that rolls; rest length at t = 0 of a tendon that is paid out.
         bearing: the constraint whose force makes friction, and how many of its rows are of this force; or None.
         relaxation: branches of spring and dashpot, with stiffnesses along the coordinate.
         tension_only: of a string that neither stores nor resists where C < 1.
@@ -100,7 +103,7 @@ class ForceData:
     friction: Coulomb | None = None
     row: int = -1
     factor: float = 0.0
-    radius: float = 0.0
+    length: float = 0.0
     bearing: tuple[int, int] | None = None
     relaxation: Maxwell | None = None
     tension_only: bool = False
@@ -108,7 +111,7 @@ class ForceData:
 
 def coordinate_kind(coordinate: Coordinate) -> int:
     """Return the integer that tells the compiled step how a coordinate follows from its scalar functions: as
-    position, distance, angle, rolling or rounded distance."""
+    position, distance, angle, rolling, rounded distance or length of a tendon."""
     match coordinate:
         case RoundedCoordinate():
             return ROUNDED
@@ -118,6 +121,8 @@ def coordinate_kind(coordinate: Coordinate) -> int:
             return ANGLE
         case DistanceCoordinate():
             return DISTANCE
+        case LengthCoordinate():
+            return LENGTH if coordinate.winch is None else PAID_OUT
         case _:
             return POSITION
 
@@ -156,6 +161,7 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         friction=force.friction,
         bearing=bearing,
         relaxation=force.relaxation,
+        length=force.coordinate.rest_length if isinstance(force.coordinate, LengthCoordinate) else 0.0,
     )
 
 
@@ -224,7 +230,7 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "bearing": [law.bearing[0] if law.bearing else -1 for law in laws],
         "bearing_rows": [law.bearing[1] if law.bearing else 0 for law in laws],
         "bearing_share": [law.friction.share if law.friction else 0.0 for law in laws],
-        "roll_radius": [law.radius for law in laws],
+        "length_scale": [law.length for law in laws],
         "force_row": [law.row for law in laws],
         "force_factor": [law.factor for law in laws],
         "force_energy": [law.energy_size for law in laws],

@@ -5,7 +5,7 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
 from phlexible.step.compilation.notation import Tables, all_of, any_of, where
 from phlexible.step.kernels.bristles import friction_force
-from phlexible.step.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED
+from phlexible.step.tables.declarations import LAW_WIDTH, LENGTH, PAID_OUT, ROLLING, ROUNDED
 
 # Discrete derivatives of the length of several functions, and of how wheels slide (docs/theory.md, 8).
 #
@@ -22,12 +22,21 @@ def clamp_to_unit(u: float) -> float:
 
 @exported
 def start_distance(t: Tables, i: int) -> float:
-    """Return the distance theta = |w| at the start of the time step that is the coordinate of interaction i.
-    Its scalar functions w are the components of a vector of this length. 0 for a rolling wheel, of which only
-    the slip in the time step is used. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the coordinate theta of interaction i, a distance or a length of a tendon, at the start of the time
+    step. Its scalar functions w are the components of the distance, or squared distances of guides. 0 for a rolling
+    wheel, of which only the slip in the time step is used. ``t`` holds all tables (arrays) of the model and its
+    state."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
     total = 0.0
+    if t.coordinate_of[i] >= LENGTH:
+        segments = t.functions_count[i] - (1 if t.coordinate_of[i] == PAID_OUT else 0)
+        for m in range(t.functions_begin[i], t.functions_begin[i] + segments):
+            total += sqrt(max(t.function0[m], 0.0))
+        if t.coordinate_of[i] == PAID_OUT:
+            rest = t.function0[t.functions_begin[i] + segments]
+            total = (total - rest) * sqrt(t.length_scale[i - t.constraints] / rest)
+        return total
     for m in range(t.functions_begin[i], t.functions_end[i]):
         total += t.function0[m] * t.function0[m]
     return sqrt(total)
@@ -35,13 +44,15 @@ def start_distance(t: Tables, i: int) -> float:
 
 @exported
 def coordinate_weights(t: Tables, i: int) -> None:
-    """Compute the weights omega of the discrete derivative of interaction i's coordinate (a distance or a
-    wheel's slip) with respect to its scalar functions w. The sum of omega delta(w) is the change of the
-    coordinate in the time step. Derivatives of the weights to w at the end are computed too. ``t`` holds all
+    """Compute the weights omega of the discrete derivative of interaction i's coordinate with respect to its scalar
+    functions w. It is a distance, a wheel's slip or a tendon's length. The sum of omega delta(w) is the change of
+    the coordinate in the time step. Derivatives of the weights to w at the end are computed too. ``t`` holds all
     tables (arrays) of the model and its state."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_distance_weights(t, first, count)
+    elif t.coordinate_of[i] >= LENGTH:
+        length_weights(t, i - t.constraints, first, count)
     else:
         rolling_weights(t, i - t.constraints, first, count)
 
@@ -70,12 +81,38 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 
 
 @compiled
+def length_weights(t: Tables, f: int, first: int, count: int) -> None:
+    """Compute the weights of the discrete derivative of the coordinate of tendon f (8.50). It is the sum of the
+    distances between its guides, or the stretch of what is paid out. Its scalar functions are ``count`` from number
+    ``first`` on: squared distances, then perhaps the rest length. Derivatives of the weights to the functions at
+    the end of the time step are computed too. ``t`` holds all tables (arrays) of the model and its state."""
+    segments, both, r, last = count, 0.0, 1.0, 1.0
+    if t.coordinate_of[t.constraints + f] == PAID_OUT:
+        segments = count - 1
+        m, begin = first + segments, t.function0[first + segments]
+        a, b, c = sqrt(begin), sqrt(begin + t.function_change[m]), sqrt(t.length_scale[f])
+        r, last = 0.5 * c * (1.0 / a + 1.0 / b), c / b
+    for m in range(first, first + count):
+        start, end = sqrt(max(t.function0[m], 0.0)), sqrt(max(t.function0[m] + t.function_change[m], 0.0))
+        own = 1.0 / max(start + end, LEAST)
+        t.along[m], t.slope[m] = r * own, 0.5 * last / max(end, LEAST)
+        D = t.tangent + LAW_WIDTH * m
+        for s in range(count):
+            D[s] = 0.0
+        D[m - first] = -0.5 * r * own * own / max(end, LEAST)
+        if m < first + segments:
+            both += 0.5 * (start + end)
+    if segments < count:
+        t.along[first + segments] = -c * (1.0 + both / (a * b)) / (a + b)
+
+
+@compiled
 def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
     """Compute the weights of the discrete derivative of a rolling wheel's slip (force element f) with respect
     to its scalar functions (8.30). These are ``count`` from number ``first`` on. Derivatives of the weights
     to the functions at the end of the time step are computed too. ``t`` holds all tables (arrays) of the
     model and its state."""
-    k, r, total = (count - 1) // 2, t.roll_radius[f], 0.0
+    k, r, total = (count - 1) // 2, t.length_scale[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
         total += (t.function0[up + j] + 0.5 * t.function_change[up + j]) ** 2

@@ -19,6 +19,8 @@ from phlexible.step.kernels.laws import add_relation_blocks, compute_coordinate_
 from phlexible.step.kernels.vectors import velocity_count, velocity_index
 from phlexible.step.tables.declarations import LAW_WIDTH
 
+FEW = 3  # functions of a law, whose gradients are not looked through for zeros
+
 
 @exported
 def begin_laws(t: Tables) -> None:
@@ -154,17 +156,30 @@ def _add_law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: 
     state."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
-        for b in range(t.groups_count[f]):
-            place = blocks[a * t.groups_count[f] + b]
-            if place < 0:
+        for r in range(count):
+            left = t.left_gradient + (r * numbers + t.group_place[groups + a])
+            if count > FEW and not _is_reached(left, t.group_width[groups + a]):
                 continue
-            width, stride = t.group_width[groups + b], t.group_stride[groups + b]
-            for r in range(count):
-                left = t.left_gradient + (r * numbers + t.group_place[groups + a])
+            for b in range(t.groups_count[f]):
+                place = blocks[a * t.groups_count[f] + b]
+                if place < 0:
+                    continue
+                width, stride = t.group_width[groups + b], t.group_stride[groups + b]
                 for s in range(count):
                     slope = h * t.tangent[LAW_WIDTH * (begin + r) + s]
                     right = t.right_gradient + (s * numbers + t.group_place[groups + b])
+                    if count > FEW and not _is_reached(right, width):
+                        continue
                     for i in range(t.group_width[groups + a] if any_of(slope != 0.0) else 0):
                         line, x = t.blocks + (place + i * stride), slope * left[i]
                         for j in range(width):
                             line[j] -= x * right[j]
+
+
+@compiled
+def _is_reached(gradient: Reals, width: int) -> bool:
+    """Return whether any of the first ``width`` entries of a gradient is not zero."""
+    for j in range(width):
+        if any_of(gradient[j] != 0.0):
+            return True
+    return False

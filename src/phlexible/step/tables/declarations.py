@@ -471,7 +471,7 @@ TABLES: tuple[Table, ...] = (
         pair_second       | pairs | | vector
         pair_upper        | pairs | | block (carrier of first, carrier or auxiliary of second)
         pair_lower        | pairs | | block (carrier of second, carrier or auxiliary of first)
-        coordinate_of     | interactions | | CONSTRAINT, POSITION .. ROLLING
+        coordinate_of     | interactions | | CONSTRAINT, POSITION .. PAID_OUT
         constraint_node   | constraints | | node of its multipliers
         energy_of         | forces | | stored energy: SPRING .. ELASTIC; SERVO: a spring's law without one
         energy_address    | forces | | of U, where the user wrote it
@@ -552,7 +552,7 @@ TABLES: tuple[Table, ...] = (
         bristle_damping   | bristles | | d
         bristle_grip      | bristles | | its limit while it sticks, over that while it slips
         bearing_share     | forces | | of the force of the bearing, which adds to the level
-        roll_radius       | forces | m | of the wheel that rolls
+        length_scale      | forces | m | radius of a wheel that rolls; rest length of a tendon at t = 0
         force_factor      | forces | | of the coordinate in its relation
         branch_stiffness  | branches | | of its spring
         inner_share       | inner_branches | | of the elasticity of its type
@@ -623,7 +623,7 @@ TABLES: tuple[Table, ...] = (
         generalized       | functions | | multiplier, or force of a law along its function
         along             | functions | | omega of a law: what its force is multiplied by
         slope             | functions | | dtheta/dw_{n+1} of a law
-        tangent           | 10 functions | | d(generalized)/dw_{n+1} over the functions of its law
+        tangent           | 24 functions | | d(generalized)/dw_{n+1} over the functions of its law
         theta0            | forces | | coordinate at the start of the step
         theta_change      | forces | |
         force_by_level    | forces | | derivative of friction that sticks to its level
@@ -724,13 +724,13 @@ SEGMENTED, TOGETHER = -1, -2
 """In place of the rows of a visit that are apart: a body with segments; constraints that are eliminated together,
 whose blocks (visited, neighbour) are one."""
 
-CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING = range(6)
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING, LENGTH, PAID_OUT = range(8)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
 QUADRATIC, INVARIANTS = range(2)
 NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
 
-LAW_WIDTH = 10
+LAW_WIDTH = 24
 """Functions of one law, at most; from row to row of ``tangent``."""
 
 BRISTLE = 2

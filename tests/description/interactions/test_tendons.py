@@ -1,0 +1,227 @@
+"""Tendons: closed forms, laws of mechanics, one tension along the whole length, winches."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from laws.figures import energy_error, momentum_errors
+
+GRAVITY = 9.81
+
+
+def atwood(stiffness=1e6, damping=0.0, rest_length=None, path=None, masses=(1.0, 2.0)):
+    """Two masses at the ends of a rope over two pulleys at rest."""
+    model = ph.Model(gravity=(0, -GRAVITY, 0), dimension=2)
+    light, heavy = (
+        model.add(ph.PointMass(mass), name, position=(x, -3, 0))
+        for mass, name, x in zip(masses, ("light", "heavy"), (0, 1), strict=True)
+    )
+    pulleys = [model.ground.at((x, 0, 0)) for x in (0, 1)]
+    guides = [light.origin, *pulleys, heavy.origin]
+    rope = ph.Tendon(guides, stiffness, rest_length, damping=damping)
+    return model, model.apply(rope if path is None else rope.drive(path))
+
+
+def free_bodies(rest_length=1.5, damping=0.0, path=None, rotation=None, offset=(0, 0, 0), elements=0):
+    """Three bodies in free flight and a tendon through five points of them."""
+    model, turn = ph.Model(), rotation or Rotation.identity()
+    shift, handles = np.array(offset, dtype=float), []
+    for k, (place, speed, spin) in enumerate(
+        [
+            ((0, 0, 0), (0, 0.3, 0), (0.4, 1, 0)),
+            ((1, 0, 0), (0, 0, 0.5), (0, 2, 1)),
+            ((0.5, 1, 0.2), (0.1, 0, 0), (1, 0, 3)),
+        ]
+    ):
+        body = ph.RigidBody(1.0 + k, (0.1, 0.2, 0.25))
+        handles.append(
+            model.add(
+                body,
+                position=turn.apply(place) + shift,
+                rotation=turn,
+                velocity=turn.apply(speed),
+                angular_velocity=turn.apply(spin),
+            )
+        )
+    a, b, c = handles
+    guides = [a.origin, b.point((0.1, 0.1, 0)), c.point((0, 0.1, 0.1)), a.point((0, 0, 0.2)), b.point((0, 0, -0.1))]
+    rope = ph.Tendon(guides, 200.0, rest_length, damping=damping)
+    return model, model.apply(rope if path is None else rope.drive(path))
+
+
+def test_a_light_and_a_heavy_mass_over_pulleys_fall_as_atwood_says():
+    model, rope = atwood(damping=300.0, rest_length=7.0 - 4 / 3 * GRAVITY / 1e6)
+    motion = model.simulate(0.5, step=1e-3)
+    fall = motion.position(model["light"].origin)[:, 1] + 3
+    assert np.abs(fall - GRAVITY / 3 * motion.time**2 / 2).max() <= 1e-4 * fall[-1]
+    assert motion[ph.Tension(rope)][200:] == pytest.approx(4 / 3 * GRAVITY, rel=1e-3)
+    assert energy_error(motion) <= 1e-12
+
+
+def test_energy_and_momenta_are_kept_while_a_tendon_goes_slack_and_taut():
+    model, rope = free_bodies(rest_length=3.0)
+    motion = model.simulate(3.0, step=2e-3)
+    tension = motion[ph.Tension(rope)]
+    assert (tension[1:] == 0).any() and tension.max() > 10 and tension.min() >= 0
+    assert energy_error(motion) <= 1e-12 and max(momentum_errors(motion)) <= 1e-12
+
+
+def test_the_work_of_a_winch_and_the_loss_of_a_damper_are_in_the_ledger():
+    model, rope = free_bodies(damping=2.0, path=lambda t: 3.0 - np.sin(2 * t))
+    motion = model.simulate(2.0, step=2e-3)
+    assert abs(motion.energy.work[str(rope)][-1]) > 1 and motion.energy.dissipated[-1] > 0.1
+    assert np.diff(motion.energy.dissipated).min() >= 0
+    assert energy_error(motion) <= 1e-12 and max(momentum_errors(motion)) <= 1e-12
+
+
+def test_what_a_slow_winch_does_is_the_weight_it_lifts():
+    """It lifts two masses of 1 kg, each by half of what it hauls in."""
+    stretch = GRAVITY / 1e5
+    model, rope = atwood(
+        1e5, 200.0, path=lambda t: 7.0 - stretch - 0.25 * (t - np.sin(2 * np.pi * t) / (2 * np.pi)), masses=(1, 1)
+    )
+    motion = model.simulate(1.0, step=1e-3)
+    assert motion.energy.work[str(rope)][-1] == pytest.approx(GRAVITY * 0.25, rel=1e-3)
+    assert motion.position(model["light"].origin)[-1, 1] == pytest.approx(-3 + 0.125, abs=1e-4)
+
+
+def test_the_stiffness_of_a_winch_follows_its_rope():
+    """EA is constant: at half the rest length the rope is twice as stiff."""
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    bob = model.add(ph.PointMass(1.0), "bob", position=(0, 0, -2))
+    winch = model.ground.at((0, 0, 0))
+    rope = ph.Tendon([winch, bob.origin], 1e3, damping=50.0).drive(lambda t: 2.0 - 0.5 * np.minimum(t, 2.0))
+    model.apply(rope)
+    motion = model.simulate(6.0, step=1e-3)
+    assert motion.position(bob.origin)[-1, 2] == pytest.approx(-1 - GRAVITY / 2e3, abs=1e-6)
+    assert motion[ph.Tension(rope)][-1] == pytest.approx(GRAVITY, rel=1e-6)
+
+
+def test_a_tendon_between_two_points_is_a_rope():
+    motions = []
+    for make in (
+        lambda a, b: ph.SpringDamper(a, b, 50.0, 0.4, 0.9, tension_only=True),
+        lambda a, b: ph.Tendon([a, b], 50.0, 0.9, damping=0.4),
+    ):
+        model = ph.Model(gravity=(0, 0, -GRAVITY))
+        bob = model.add(ph.PointMass(1.0), "bob", position=(0.7, 0, 0), velocity=(0, 1, 0))
+        model.apply(make(model.ground.at((0, 0, 0)), bob.origin))
+        motions.append(model.simulate(2.0, step=5e-3).position(bob.origin))
+    assert np.abs(motions[0] - motions[1]).max() <= 1e-12
+
+
+def test_results_do_not_depend_on_the_frame():
+    turn, shift = Rotation.from_rotvec((0.3, -0.8, 0.5)), np.array((10.0, -5.0, 3.0))
+    one, other = free_bodies(rest_length=3.0), free_bodies(rest_length=3.0, rotation=turn, offset=shift)
+    motions = [model.simulate(1.0, step=2e-3) for model, _ in (one, other)]
+    for first, second in zip(one[0].bodies, other[0].bodies, strict=True):
+        moved = turn.apply(motions[0].position(first.origin)) + shift
+        assert np.abs(motions[1].position(second.origin) - moved).max() <= 1e-10
+
+
+def test_the_order_is_two():
+    def end(step):
+        model, _ = free_bodies(rest_length=4.0)
+        motion = model.simulate(0.08, step=step)
+        return np.concatenate([motion.position(body.origin)[-1] for body in model.bodies])
+
+    ends = [end(step) for step in (4e-4, 2e-4, 1e-4)]
+    assert 3.7 < np.abs(ends[0] - ends[1]).max() / np.abs(ends[1] - ends[2]).max() < 4.3
+
+
+def test_time_can_be_reversed():
+    model, _ = free_bodies(rest_length=2.5)
+    forward = model.simulate(1.0, step=1e-3)
+    back = ph.Model()
+    for body in model.bodies:
+        back.add(
+            body.body,
+            position=forward.position(body.origin)[-1],
+            rotation=forward.rotation(body)[-1],
+            velocity=-forward.velocity(body.origin)[-1],
+            angular_velocity=-forward.angular_velocity(body)[-1],
+        )
+    a, b, c = back.bodies
+    guides = [a.origin, b.point((0.1, 0.1, 0)), c.point((0, 0.1, 0.1)), a.point((0, 0, 0.2)), b.point((0, 0, -0.1))]
+    back.apply(ph.Tendon(guides, 200.0, 2.5))
+    motion = back.simulate(1.0, step=1e-3)
+    for body, first in zip(back.bodies, model.bodies, strict=True):
+        assert np.abs(motion.position(body.origin)[-1] - forward.position(first.origin)[0]).max() <= 1e-8
+
+
+def test_linear_model_of_two_masses_over_pulleys():
+    """They move against each other freely, and together with the rope's stiffness against both masses."""
+    stretch = GRAVITY * 1.0 / 1e4
+    model, _ = atwood(1e4, rest_length=7.0 - stretch, masses=(1.0, 1.0))
+    frequencies = model.linearize().modes(4).frequencies
+    together = np.sqrt(1e4 * 2 / 1.0)
+    assert frequencies.max() == pytest.approx(together, rel=1e-6)
+    swings = np.sort(frequencies)[-3:-1]  # each is a pendulum of 3 m
+    assert swings == pytest.approx(np.sqrt(GRAVITY / 3), rel=1e-6)
+
+
+def test_equilibrium_of_a_weight_on_a_loop_is_the_middle():
+    """A block that a rope carries in two strands from two hooks, each with half of its weight."""
+    model = ph.Model(gravity=(0, -GRAVITY, 0), dimension=2)
+    block = model.add(ph.PointMass(4.0), "block", position=(0.7, -1, 0))
+    hooks = [model.ground.at((x, 0, 0)) for x in (0, 2)]
+    rope = model.apply(ph.Tendon([hooks[0], block.origin, hooks[1]], 1e5, 3.0))
+    rest = model.equilibrium()
+    x, y, _ = rest.position(block.origin)
+    assert x == pytest.approx(1.0, abs=1e-9)
+    sine = -y / np.hypot(x, y)
+    assert rest[ph.Tension(rope)] == pytest.approx(4 * GRAVITY / (2 * sine), rel=1e-9)
+
+
+def test_tendons_along_a_beam_bend_it():
+    """Two ends of a tendon at an offset give a beam a constant moment T r: its tip rises by T r L^2 / 2 EI."""
+    model = ph.Model(dimension=2)
+    section, steel = ph.CircularSection(0.01), ph.Material(210e9, 7850.0)
+    rod = model.add(ph.Rod(1.0, section, steel, elements=8), "rod")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    guides = [rod.point((s, 0.05, 0)) for s in np.linspace(0, 1, 9)]
+    tendon = model.apply(ph.Tendon(guides, 1e5, 0.9999))
+    rest = model.equilibrium()
+    tension = float(rest[ph.Tension(tendon)])
+    bending = 210e9 * np.pi * 0.01**4 / 64
+    assert rest.position(rod.end)[1] == pytest.approx(tension * 0.05 / (2 * bending), rel=1e-2)
+
+
+def test_copies_files_and_new_parts_keep_tendons(tmp_path):
+    model, _ = free_bodies(path=lambda t: 3.0 - np.sin(2 * t))
+    copy = model.copy()
+    motion, again = (each.simulate(0.3, step=2e-3) for each in (model, copy))
+    assert np.array_equal(motion.position(model.bodies[0].origin), again.position(copy.bodies[0].origin))
+    motion.save(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
+    assert np.array_equal(loaded.energy.total, motion.energy.total)
+
+
+@pytest.mark.parametrize(
+    "guides, message",
+    [
+        (lambda m, b: [m.ground.at((0, 0, 0))], "2 to"),
+        (lambda m, b: [m.ground.at((0, 0, 0)), 3.0], "3.0"),
+        (lambda m, b: [m.ground.at((0, 0, 0)), m.ground.at((1, 0, 0))], "ground with itself"),
+        (lambda m, b: [b.origin, b.point((1, 0, 0))], "with itself"),
+    ],
+)
+def test_wrong_guides_are_refused(guides, message):
+    model = ph.Model()
+    body = model.add(ph.RigidBody(1.0, (1, 1, 1)))
+    with pytest.raises(ph.ModelError, match=message):
+        ph.Tendon(guides(model, body), 1.0)
+
+
+def test_guides_that_coincide_and_drives_of_applied_tendons_are_refused():
+    model = ph.Model()
+    body = model.add(ph.RigidBody(1.0, (1, 1, 1)))
+    tendon = ph.Tendon([model.ground.at((0, 0, 0)), body.origin], 1.0)
+    with pytest.raises(ph.ModelError, match="coincide"):
+        model.apply(tendon)
+    applied = model.apply(ph.Tendon([model.ground.at((1, 0, 0)), body.origin], 1.0))
+    with pytest.raises(ph.ModelError, match="already applied"):
+        applied.drive(lambda t: 1.0 + t)
+    with pytest.raises(ph.ParameterError, match="positive"):
+        ph.Tendon([model.ground.at((1, 0, 0)), body.origin], 1.0, lambda t: -1.0)
