@@ -139,6 +139,10 @@ class MaterialPoint:
             length is constant to first order.
         is_watched_only: True: only sensors may use the point, not joints and loads: the body does not have the
             shapes of its response to them.
+        directions: of a shell, weights of its unknown vectors whose sums are directions there: three of an edge or
+            patch, the directors of a node, shape (k, N); None: the body has no nodal directors.
+        fixed_nodes: numbers of the nodes that a fixed joint holds one by one, of a rigid or hinged edge of a shell.
+        fixes_directors: whether it holds their directors too.
     """
 
     position: Array
@@ -147,6 +151,9 @@ class MaterialPoint:
     node: int | None = None
     stretch: Array | None = None
     is_watched_only: bool = False
+    directions: Array | None = None
+    fixed_nodes: tuple[int, ...] = ()
+    fixes_directors: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
         """Return how a direction (unit vector fixed to the material at this point) changes per unit of each elastic

@@ -15,8 +15,9 @@ from phlexible.display import short_repr
 class ProductElements:
     """Group of e elements with the strain energy ``U = sum (p - p0).H (p - p0) / 2`` of n products of vectors.
 
-    The products are ``p = y_a . y_b``. The k nodes of an element are places, then directors. The vectors y are the differences of all places but the
-    first to the first one, then the directors themselves, so that positions far from the origin cost no digits.
+    The products are ``p = y_a . y_b``. The k nodes of an element are places, then directors. The vectors y are the
+    differences of all places but the first to the first one, then the directors themselves, so that positions far
+    from the origin cost no digits.
 
     Attributes:
         nodes: nodes of each element, shape (e, k).

@@ -491,7 +491,7 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
     all of a sheet in space, those on the outline of a sheet in the plane. ``mesh`` is the finite element
     mesh. ``dimension`` is that of the model (1, 2 or 3)."""
     if mesh.is_sheet:
-        return np.unique(_boundary_edges(mesh, mesh.nodes)) if dimension < 3 else np.arange(len(mesh.nodes))
+        return np.unique(_boundary_edges(mesh, mesh.nodes) if dimension < 3 else mesh.element_nodes)
     surface = soft_surface(mesh, None)
     assert surface is not None, "a solid has one"
     return surface.nodes

@@ -64,6 +64,7 @@ def _is_equal(first: Body, second: Body) -> bool:
 # Display of placed bodies in notebooks: a small picture and their parameters.
 
 COLOR = "#0b5394"
+SAME = 1e-9  # difference of unit vectors
 Drawn = tuple[Triangulation, list[Array]]
 """Surface and lines of a body."""
 
@@ -179,11 +180,11 @@ class PlacedBody(ModelPart):
 
     @property
     def kind(self) -> str:
-        """Return the kind of the body as text for messages: "body with a frame", "point mass", "string" or "soft
-        body"."""
-        if self.nodes is None:
+        """Return the kind of the body as text for messages: "body with a frame", "point mass", "string", "soft
+        body" or "shell"."""
+        if not isinstance(self.data, AbsoluteBody):
             return "body with a frame" if self.data.rotates else "point mass"
-        return "string" if self.is_string else "soft body"
+        return "string" if self.is_string else "soft body" if self.data.moves is None else "shell"
 
     @property
     def place(self) -> Array:
@@ -299,6 +300,29 @@ class Attachment:
         point masses and strings."""
         return self.point.rotations is not None
 
+    @property
+    def has_directions(self) -> bool:
+        """Return whether this attachment carries three directions that joints can hold: it has an orientation, or
+        is on an edge or patch of a shell."""
+        directions = self.point.directions
+        return self.has_orientation or (directions is not None and len(directions) == 3 and self.point.node is None)
+
+    def initial_directors(self) -> Array:
+        """Return the directors of a node of a shell at t = 0, unit vectors in world axes, shape (k, 3)."""
+        assert self.point.directions is not None and self.placed.nodes is not None, "on a shell"
+        now = self.point.directions @ self.placed.nodes.positions
+        return np.asarray(now / np.linalg.norm(now, axis=1, keepdims=True))
+
+    def direction_weights(self, axis: Array) -> Array:
+        """Return the weights of the nodal vectors of a shell whose sum is a direction at this attachment, shape
+        (N,). The direction is ``axis`` (3,) in the world at t = 0."""
+        assert self.point.directions is not None and self.placed.nodes is not None, "on a shell"
+        now = self.point.directions @ self.placed.nodes.positions
+        away = np.linalg.norm(self.initial_directors() - axis, axis=1)
+        if away.min() < SAME:  # one of several that may be dependent, as at a fold
+            return np.asarray(self.point.directions[away.argmin()] / np.linalg.norm(now[away.argmin()]))
+        return np.asarray(np.linalg.solve(now.T, axis) @ self.point.directions)
+
     def initial_position(self) -> Array:
         """Return the world position of this attachment at the initial pose of the undeformed body, shape (3,)
         [m]."""
@@ -333,6 +357,8 @@ class MovingFrame(ModelPart):
         """Return True, because a moving or fixed frame on the ground always has an orientation, as joints may
         require."""
         return True
+
+    has_directions = has_orientation
 
     def initial_position(self) -> Array:
         """Return the world position of the frame's origin at t = 0, shape (3,) [m]."""

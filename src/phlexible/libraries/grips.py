@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.soft_mesh import SoftPoints
 from phlexible.description.interactions.loads import Force, Load, Torque
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, PlacedBody
@@ -89,7 +90,10 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
         spread = np.linspace(min(along), max(along), most) if most > 1 else [max(along)]
         return [placed.at(float(x)) for x in spread]
     if placed.nodes is not None:
-        return [placed.node(k) for k in _farthest_points(placed.nodes.positions, max(most, 8))]
+        assert isinstance(placed.data.points, SoftPoints), "strings have positions along them"
+        numbers = np.unique(placed.data.points.mesh.cells)
+        positions = placed.nodes.positions[placed.data.points.mesh.node_at[numbers]]
+        return [placed.node(int(numbers[k])) for k in _farthest_points(positions, max(most, 8))]
     return [Attachment(placed, location) for location in placed.held.port_locations().values()]
 
 

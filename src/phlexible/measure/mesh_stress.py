@@ -12,6 +12,7 @@ from phlexible.bodies.flexible.plate_body import PlatePoints, plate_stress_shape
 from phlexible.bodies.flexible.plate_elements import PlateSection
 from phlexible.bodies.flexible.points import MeshPoints
 from phlexible.bodies.flexible.skin import stress_coordinates, stress_shapes, von_mises
+from phlexible.bodies.shell.shell import Shell
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
 from phlexible.state.recorded_run import RecordedRun
@@ -44,11 +45,17 @@ def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
     """Return the stress components at nodes of a meshed body (``target``) over time, at every ``every``-th
-    recorded instant of a run. Without ``nodes`` they are those of the surface."""
+    recorded instant of a run. Without ``nodes`` they are those of the surface, of a shell
+    ``surface_places``."""
+    instants = slice(None, None, every)
+    if isinstance(target, PlacedBody) and isinstance(target.body, Shell):
+        places, vectors = target.body.surface_places, run.elastic(run.body_index(target))[instants]
+        own = np.arange(len(places)) if nodes is None else _checked(nodes, len(places))
+        found = target.body.surface_stress(vectors.reshape(len(vectors), -1, 3))[:, own]
+        return MeshStress(run.recording.time[instants], places[own], found)
     body, points = meshed_body(target)
     index = run.body_index(target)
-    chosen = _surface(points) if nodes is None else _checked(nodes, points)
-    instants = slice(None, None, every)
+    chosen = _surface(points) if nodes is None else _checked(nodes, len(points.nodes))
     components = stress_at(body, points, run.elastic(index)[instants], chosen)
     return MeshStress(run.recording.time[instants], points.nodes[chosen], components)
 
@@ -90,12 +97,11 @@ def _surface(points: MeshedPoints) -> IntArray:
     return np.concatenate([found, found + mesh.node_count]) if isinstance(points, PlatePoints) else found
 
 
-def _checked(nodes: Sequence[int], points: MeshedPoints) -> IntArray:
+def _checked(nodes: Sequence[int], count: int) -> IntArray:
     try:
         numbers = np.asarray(nodes)
     except ValueError:  # lists of several lengths
         numbers = np.zeros((0, 0))
-    count = len(points.nodes)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
         raise ParameterError(f"nodes must be numbers of nodes of body.points.nodes, got {nodes!r}")
     if len(np.unique(numbers)) < len(numbers):

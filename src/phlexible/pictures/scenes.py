@@ -16,6 +16,7 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.bodies.rigid_body import PointMass, RigidBody
+from phlexible.bodies.shell.shell import Shell
 from phlexible.bodies.skin import Skin, solid_skin
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
@@ -585,6 +586,10 @@ def mesh_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
 
 
 def _stress_in_mesh(run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> NodeField | None:
+    if isinstance(placed.body, Shell):
+        stress_of_nodes = mesh_stress(run, placed).von_mises.reshape(run.count, 3, -1).max(axis=1)
+        mesh = placed.body.soft_mesh
+        return NodeField(MISES, "Pa", stress_of_nodes[:, np.argsort(mesh.node_at[mesh.used])])
     if not isinstance(placed.data, FloatingBody) or not isinstance(placed.data.points, MeshedPoints):
         return None
     nodes = KDTree(placed.data.points.nodes).query(drawn.skin.positions)[1]

@@ -187,8 +187,9 @@ class Readings:
         The mean of the elements around each node, so that peaks at notches need a fine mesh there.
 
         Args:
-            body: of ``FlexibleBody.from_mesh``.
-            nodes: numbers of ``body.points.nodes``; None: those of the surface at corners of elements.
+            body: of ``FlexibleBody.from_mesh``, or a ``Shell``.
+            nodes: numbers of ``body.points.nodes``; None: those of the surface at corners of elements. Of a shell
+                numbers of ``surface_places``: top, middle and bottom.
             every: each so many instants.
 
         Raises:

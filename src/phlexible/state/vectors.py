@@ -74,14 +74,18 @@ class VectorResolver:
 
     def parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
         """Return weights and numerical vectors whose weighted sum is a symbolic point or direction. A point between
-        two nodes of a string is a sum over these nodes; any other vector is a single term of weight 1."""
+        two nodes of a string, and a direction of a shell, is a sum over nodes; any other vector is a single term of
+        weight 1."""
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             return [(1.0, self.resolve(vector))]
         port = vector.port
-        if not isinstance(port.placed.data, AbsoluteBody) or port.point.node is not None:
+        is_point = isinstance(vector, PointOf)
+        if not isinstance(port.placed.data, AbsoluteBody) or (is_point and port.point.node is not None):
             return [(1.0, self.resolve(vector))]
         first = int(self.layout.carrier[self.bodies[port.placed]])
         weights = port.point.shapes[0, :: port.placed.data.dimension]
+        if isinstance(vector, DirectionOf):
+            weights = port.direction_weights(vector.axis)
         nothing = np.zeros((3, 0))
         return [
             (float(weights[node]), CarriedVector(first + int(node), True, np.zeros(3), nothing))

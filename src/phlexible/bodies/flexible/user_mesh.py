@@ -84,15 +84,18 @@ class UserMesh:
         return {name: np.unique(corners) for name, corners in self.facet_groups.items()} | dict(self.node_groups)
 
 
-def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
+def user_mesh(
+    mesh: Any, is_flat: bool = True, scale: float = 1.0, of_four: CellKind = CellKind.TETRAHEDRON
+) -> UserMesh:
     """Convert a mesh passed by the user to one format: an object of scikit-fem or meshio, the path of a mesh
     file, or a pair of points and cells. Plane meshes lie in z = 0 if ``is_flat``; ``scale`` is the unit of
-    length of the mesh [m].
+    length of the mesh [m]; cells of four points are of the kind ``of_four``.
 
     Args:
-        mesh: also points and cells of triangles or tetrahedra.
+        mesh: also points and cells of triangles, or of the kind ``of_four``.
         is_flat: meshes of triangles and quadrilaterals lie in the plane z = 0.
         scale: metres for a unit of length of the mesh.
+        of_four: kind of cells of four points in a pair of arrays.
 
     Raises:
         ParameterError: another object, or no cells of a supported kind.
@@ -109,7 +112,7 @@ def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
     if hasattr(mesh, "cells") and hasattr(mesh, "points"):
         return _from_meshio(mesh, is_flat)
     if isinstance(mesh, tuple) and len(mesh) == 2 and not is_flat:
-        return _from_arrays(*mesh)
+        return _from_arrays(*mesh, of_four)
     raise ParameterError(
         "mesh must be a mesh of triangles, quadrilaterals, tetrahedra or hexahedra of scikit-fem or meshio, or the "
         f"path of a file, got {type(mesh).__name__}"
@@ -206,20 +209,20 @@ def _groups(groups: Any) -> Any:
     return [] if groups is None else [(n, g) for n, g in groups.items() if not n.startswith("skfem:")]
 
 
-def _from_arrays(points: Any, cells: Any) -> UserMesh:
-    """Return a mesh made from points (p, 3) [m] and cells, indices of triangles (e, 3) or tetrahedra (e, 4). Raise
-    ``ParameterError`` for other arrays."""
+def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
+    """Return a mesh made from points (p, 3) [m] and cells, indices of triangles (e, 3) or of cells of four points
+    (e, 4). Raise ``ParameterError`` for other arrays."""
     places, corners = numbers("points of the mesh", points), np.asarray(cells)
     if places.ndim != 2 or places.shape[1] != 3:
         raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")
     if corners.ndim != 2 or corners.shape[1] not in (3, 4) or corners.dtype.kind not in "iu":
         raise ParameterError(
-            "mesh: its cells must be numbers of points, shape (e, 3) of triangles or (e, 4) of tetrahedra, got "
-            f"{corners.dtype} of shape {corners.shape}"
+            "mesh: its cells must be numbers of points, shape (e, 3) of triangles or (e, 4) of "
+            f"{of_four.value}s, got {corners.dtype} of shape {corners.shape}"
         )
     if len(corners) and not (0 <= corners.min() and corners.max() < len(places)):
         raise ParameterError(f"mesh: its cells must name points 0 .. {len(places) - 1}, got {corners.max()}")
-    kind = CellKind.TRIANGLE if corners.shape[1] == 3 else CellKind.TETRAHEDRON
+    kind = CellKind.TRIANGLE if corners.shape[1] == 3 else of_four
     return UserMesh(kind, 1, places, corners.astype(np.int64), {}, {}, {})
 
 

@@ -11,8 +11,7 @@ from scipy.spatial import cKDTree
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.bodies.soft_body import SoftBody
-from phlexible.bodies.soft_mesh import surface_nodes
+from phlexible.bodies.soft_mesh import SoftPoints, surface_nodes
 from phlexible.description.ground import fixed_point
 from phlexible.description.interactions.functions import AXES, DirectionOf, WorldAxis
 from phlexible.description.interactions.mesh_surface import MeshSurface
@@ -667,14 +666,14 @@ def line_nodes(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Return the surface nodes of a soft body, ``part`` (finite-element mesh in absolute coordinates), as
+    """Return the surface nodes of a soft body or shell, ``part`` (finite-element mesh in absolute coordinates), as
     attachment points for contacts.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
     """
-    if isinstance(part, PlacedBody) and isinstance(part.body, SoftBody):
-        mesh = part.body.soft_mesh
+    if isinstance(part, PlacedBody) and isinstance(part.data.points, SoftPoints):
+        mesh = part.data.points.mesh
         return tuple(part.node(int(mesh.nodes[node])) for node in surface_nodes(mesh, part.data.dimension))
     raise ModelError(
         f"contact with the whole of {part.name} is not supported; give ports of it, such as {part.name}.origin, "

@@ -758,7 +758,7 @@ class Bushing(ForceElement):
     def __post_init__(self) -> None:
         check_ports(self, first=self.first, second=self.second)
         for port in (self.first, self.second):
-            if not port.has_orientation:
+            if not port.has_directions:
                 raise ModelError(f"{self}: {port} has no orientation (a point mass); use SpringDamper")
         super().__post_init__()
         expect(self, self.first, self.second)

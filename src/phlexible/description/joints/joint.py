@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from phlexible.description.interactions.feedback import Controller, Feedback
 from phlexible.description.interactions.force_elements import ForceValue, JointElement, Potential
 from phlexible.description.interactions.functions import Bilinear, KinematicPair
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
-from phlexible.description.ports import Port
+from phlexible.description.ports import Attachment, Port
 from phlexible.description.time_functions import ScalarFunction, TimePath
 from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ModelError, ParameterError
@@ -38,10 +38,18 @@ class Joint(KinematicPair):
     """
 
     name: Name = field(default=None, kw_only=True)
+    fixes_nodes: ClassVar[bool] = False
+    """Whether the joint holds the nodes of rigid edges of shells one by one."""
 
     def __post_init__(self) -> None:
         convert_fields(self)
         super().__post_init__()
+        for port in (self.first, self.second):
+            if isinstance(port, Attachment) and port.point.fixed_nodes and not self.fixes_nodes:
+                raise ModelError(
+                    f"{self}: {port} is a rigid or hinged edge, which Fixed holds alone; fix a RigidBody there and "
+                    'join that, or make the interface "average"'
+                )
         make_immutable(self)
 
     def __repr__(self) -> str:
@@ -330,10 +338,10 @@ class Joint(KinematicPair):
         self._need_orientation_of(self.second)
 
     def _need_orientation_of(self, port: Port) -> None:
-        if not port.has_orientation:
+        if not port.has_directions:
             raise ModelError(
-                f"{self}: {port} has no orientation (a point mass, a string); use Spherical, Distance, the second"
-                " port of Slider or, in the plane, Revolute; or make it a RigidBody"
+                f"{self}: {port} has no orientation (a point mass, a string, a node); use Spherical, Distance, the"
+                " second port of Slider or, in the plane, Revolute; or make it a RigidBody"
             )
 
 

@@ -1,5 +1,6 @@
 """The joints, by the motions that each leaves free (docs/theory.md, 8)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -14,10 +15,15 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.force_elements import SpringDamper
 from phlexible.description.interactions.functions import (
     AXES,
+    WORLD_AXES,
     AngleCoordinate,
     Bilinear,
+    BilinearTerm,
     Coordinate,
     DirectionOf,
+    PointOf,
+    Vector,
+    VectorSum,
     angle_about,
     coincident_points,
     constant_distance,
@@ -30,7 +36,7 @@ from phlexible.description.interactions.functions import (
     receive,
 )
 from phlexible.description.joints.joint import Joint
-from phlexible.description.ports import Attachment
+from phlexible.description.ports import Attachment, Port
 from phlexible.description.time_functions import ScalarFunction, Timed, TimeFactor, TimePath
 from phlexible.errors import DirectionWarning, ModelError, ParameterError, warn_user
 
@@ -473,6 +479,8 @@ class Universal(Joint):
 class Fixed(Joint):
     """Joint with a common point in which both ports keep the relative orientation of the initial pose.
 
+    On a rigid edge of a shell it holds each node and director, a clamp; on a hinged one each node.
+
     Raises:
         ModelError: a port without orientation.
 
@@ -484,10 +492,16 @@ class Fixed(Joint):
         array([ 0.   , -4.905,  0.   ])
     """
 
+    fixes_nodes = True
+
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a fixed joint: three for the common point and three for the
-        orientation in space, 2 + 1 in the plane, one on a line (8.7, 8.8). ``dimension`` is that of the model
-        (1, 2 or 3)."""
+        orientation in space, 2 + 1 in the plane, one on a line (8.7, 8.8), of a rigid edge of a shell
+        five for each node. ``dimension`` is that of the model (1, 2 or 3)."""
+        for edge, other in ((self.first, self.second), (self.second, self.first)):
+            if isinstance(edge, Attachment) and edge.point.fixed_nodes:
+                self._need_orientation_of(other)
+                return tuple(fixed_node_constraints(edge, other))
         points = coincident_points(self.first, self.second, dimension)
         if dimension == 1:
             return points
@@ -498,6 +512,24 @@ class Fixed(Joint):
             locked_rotation(self.first, self.second, (AXES[i], AXES[j]), f"rotation {'xyz'[3 - i - j]}")
             for i, j in ((0, 1), (1, 2), (2, 0))
         )
+
+
+def fixed_node_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
+    """Yield the constraint functions by which nodes of a rigid or hinged edge keep their place in the frame of
+    another port (8.9). Directors of a rigid one do so too."""
+    for number in edge.point.fixed_nodes:
+        node = edge.placed.node(number)
+        arm = node.initial_position() - other.initial_position()
+        length = float(np.linalg.norm(arm))
+        parts: list[tuple[float, Vector]] = [(1.0, PointOf(node)), (-1.0, PointOf(other))]
+        if length:
+            parts.append((-length, DirectionOf(other, arm / length)))
+        chord = VectorSum(tuple(parts))
+        for along, name in zip(WORLD_AXES, "xyz", strict=True):
+            yield Bilinear((BilinearTerm(1.0, chord, along),), 0.0, f"node {number} along {name}")
+        for axis in node.initial_directors() if edge.point.fixes_directors else ():
+            for k, across in enumerate(perpendicular_axes(axis), start=1):
+                yield perpendicular(node, axis, other, across, f"director of node {number}, direction {k}")
 
 
 # Distance joint: a massless rigid link between two points (docs/theory.md, 8).

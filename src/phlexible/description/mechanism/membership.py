@@ -16,7 +16,7 @@ from phlexible.bodies.locations import Along, Start
 from phlexible.bodies.mechanics.absolute import strains
 from phlexible.bodies.mechanics.floating import check_mass
 from phlexible.bodies.mechanics.soft import least_volumes
-from phlexible.bodies.soft_body import SoftBody
+from phlexible.bodies.soft_mesh import SoftPoints
 from phlexible.bodies.string import String
 from phlexible.description.ground import may_leave, planar_point
 from phlexible.description.interactions.drives import Drive
@@ -99,14 +99,9 @@ def check_nodes(part: Part) -> None:
                 f"{part}: {port} is not an interface of {port.placed.name}, which has no shapes for forces there; "
                 f"joints and loads act on interfaces ({names}): define one there with interfaces="
             )
-        if (
-            port in watched
-            and isinstance(port, Attachment)
-            and _is_between(port)
-            and port.placed.kind == "soft body"
-        ):
+        if port in watched and isinstance(port, Attachment) and _is_between(port) and not port.placed.is_string:
             raise AttachmentError(
-                f"{part}: a controller measures nodes of a soft body, {port} is the mean of several"
+                f"{part}: a controller measures nodes of a {port.placed.kind}, {port} is the mean of several"
             )
         if isinstance(port, Attachment) and isinstance(port.location, Along) and _is_between(port):
             assert isinstance(port.placed.body, String), "only strings have curves"
@@ -123,8 +118,8 @@ def _any_port(placed: PlacedBody) -> Attachment:
     node or interface."""
     if isinstance(placed.body, String):
         return placed.start
-    if isinstance(placed.body, SoftBody):
-        return placed.node(int(placed.body.soft_mesh.nodes[0]))
+    if isinstance(placed.data.points, SoftPoints):
+        return placed.node(int(placed.data.points.mesh.nodes[0]))
     if placed.origin.point.is_watched_only and (names := placed.body.port_locations()):
         return placed[next(iter(names))]
     return placed.origin

@@ -36,6 +36,8 @@ from phlexible.bodies.locations import (
 )
 from phlexible.bodies.material import Material
 from phlexible.bodies.rod import Rod, StressFree
+from phlexible.bodies.shell.mesh import ShellMesh
+from phlexible.bodies.shell.ports import ShellInterface
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_law import Constitution, InvariantLaw, SoftLaw
 from phlexible.bodies.soft_mesh import NodeGroup, SoftMesh
@@ -149,7 +151,7 @@ VALUES: dict[str, type[Any]] = {
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
         *(Plane, Surface, Capsule, MeshSurface, Maxwell),
-        *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode),
+        *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode, ShellMesh, ShellInterface),
     )
 }
 """Other classes that a file may name."""

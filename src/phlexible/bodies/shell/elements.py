@@ -1,0 +1,233 @@
+"""Four-node shell elements as constant matrices over products of nodal vectors (docs/theory.md, 5).
+
+Strains are sums of dot products of nodal vectors, transverse shear is assumed as in MITC4, membrane strain as in
+MITC4+, and assumed stresses of membrane, bending and shear are eliminated here, once.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.shell.section import ShellSection
+
+CORNERS = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], dtype=np.float64)
+GAUSS = CORNERS / np.sqrt(3)
+MIDDLE = np.zeros((1, 2))
+PLACES = 4
+STRAIN_PAIRS = np.array([(a, b) for a in range(3) for b in range(a, 3)])
+BENDING_PAIRS = np.array([(a, 3 + k) for a in range(3) for k in range(4)])
+LENGTH_PAIRS = np.array([(3 + k, 3 + k) for k in range(4)])
+PAIRS: IntArray = np.concatenate([STRAIN_PAIRS, BENDING_PAIRS, LENGTH_PAIRS])
+"""Products of the chords x_2 - x_1, x_3 - x_1, x_4 - x_1 and directors of an element."""
+MEMBRANE, BENDING = slice(0, 6), slice(6, 18)
+PARALLEL = 1e-3
+"""Nearness of two nodes of an element, as a share of a side, from which on its warping strain is as it is."""
+
+
+def bilinear_values(at: Array) -> Array:
+    """Return the four bilinear shape functions at q points (q, 2) of the reference square, shape (q, 4)."""
+    return np.asarray((1 + CORNERS[:, 0] * at[:, :1]) * (1 + CORNERS[:, 1] * at[:, 1:]) / 4)
+
+
+def bilinear_slopes(at: Array) -> Array:
+    """Return the derivatives to r and s of the four bilinear shape functions at q points (q, 2); shape (q, 2,
+    4)."""
+    along = CORNERS[:, 0] * (1 + CORNERS[:, 1] * at[:, 1:]) / 4
+    across = CORNERS[:, 1] * (1 + CORNERS[:, 0] * at[:, :1]) / 4
+    return np.stack([along, across], axis=1)
+
+
+# Rows of strains over products of chords: of two vectors that are sums of chords u_c y_c and v_c y_c.
+
+
+def _of_places(u: Array, v: Array) -> Array:
+    """Return the row of the product of two tangents over the six products of chords, for weights u and v (..., 3)
+    of the chords; shape (..., 6)."""
+    a, b = STRAIN_PAIRS.T
+    return np.asarray(np.where(a == b, u[..., a] * v[..., b], u[..., a] * v[..., b] + u[..., b] * v[..., a]))
+
+
+def _with_directors(u: Array, v: Array) -> Array:
+    """Return the row of the product of a tangent and a director over the twelve products of chords and directors.
+    Their weights are u (..., 3) and v (..., 4); shape (..., 12)."""
+    return (u[..., :, None] * v[..., None, :]).reshape(*u.shape[:-1], 12)
+
+
+def _membrane_rows(at: Array) -> Array:
+    """Return the rows of the membrane strains e_rr, e_ss, 2 e_rs at q points (q, 2), shape (q, 3, 6)."""
+    a, b = bilinear_slopes(at)[..., 1:].swapaxes(0, 1)
+    return np.stack([_of_places(a, a) / 2, _of_places(b, b) / 2, _of_places(a, b)], axis=1)
+
+
+def _curvature_rows(at: Array) -> Array:
+    """Return the rows of the curvatures k_rr, k_ss, 2 k_rs at q points (q, 2), shape (q, 3, 12)."""
+    a, b = bilinear_slopes(at).swapaxes(0, 1)
+    mixed = _with_directors(a[:, 1:], b) + _with_directors(b[:, 1:], a)
+    return np.stack([_with_directors(a[:, 1:], a), _with_directors(b[:, 1:], b), mixed], axis=1)
+
+
+def _shear_rows(at: Array) -> Array:
+    """Return the rows of the transverse shear strains of MITC4 at q points (q, 2), shape (q, 2, 12): each is
+    interpolated between the middles of two opposite sides."""
+    rows = np.zeros((len(at), 2, 12))
+    for side in (-1.0, 1.0):
+        for axis, middle in enumerate(([0.0, side], [side, 0.0])):
+            point = np.array([middle])
+            there = _with_directors(bilinear_slopes(point)[0, axis, 1:], bilinear_values(point)[0])
+            rows[:, axis] += (1 + side * at[:, 1 - axis, None]) / 2 * there
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class ShellElements:
+    """Geometry of e undeformed shell elements, at q points of the reference square.
+
+    Attributes:
+        X: positions of the nodes, shape (e, 4, 3) [m].
+        D: directors at them, shape (e, 4, 3).
+        along: direction 1 of a layered material, projected on each element, shape (3,); None: the element's own r.
+    """
+
+    X: Array
+    D: Array
+    along: Array | None = None
+
+    def tangents(self, at: Array) -> Array:
+        """Return the tangents X,r and X,s of each element at q points (q, 2), shape (e, q, 2, 3) [m]."""
+        return np.asarray(np.einsum("qak,eki->eqai", bilinear_slopes(at), self.X - self.X[:, :1]))
+
+    def normals(self, at: Array) -> Array:
+        """Return X,r x X,s of each element at q points, shape (e, q, 3) [m2]; its length is dA."""
+        tangents = self.tangents(at)
+        return np.cross(tangents[:, :, 0], tangents[:, :, 1])
+
+    @cached_property
+    def areas(self) -> Array:
+        """Areas dA of the four quadrature points of each element, shape (e, 4) [m2]."""
+        return np.asarray(np.linalg.norm(self.normals(GAUSS), axis=2))
+
+    def axes(self, at: Array) -> Array:
+        """Return the local axes e_1 and e_2 of each element at q points as rows, shape (e, q, 2, 3): e_1 is along
+        the material, or r at the centre, in the tangent plane."""
+        normals = self.normals(at)
+        normals = normals / np.linalg.norm(normals, axis=2, keepdims=True)
+        first = self.tangents(MIDDLE)[:, :, 0] if self.along is None else self.along
+        one = first - np.einsum("eqi,eqi->eq", np.broadcast_to(first, normals.shape), normals)[..., None] * normals
+        one = one / np.linalg.norm(one, axis=2, keepdims=True)
+        return np.stack([one, np.cross(normals, one)], axis=2)
+
+    def jacobians(self, at: Array) -> Array:
+        """Return the tangents in local axes of each element at q points, J_ai = X,a . e_i, shape (e, q, 2, 2)
+        [m]."""
+        return np.asarray(np.einsum("eqai,eqji->eqaj", self.tangents(at), self.axes(at)))
+
+    def strain_rows(self, at: Array) -> Array:
+        """Return the rows of membrane strains and curvatures in local axes at q points over the first 18 products,
+        shape (e, q, 6, 18)."""
+        inverse = np.linalg.inv(self.jacobians(at))
+        turned = _voigt(np.asarray(inverse))
+        rows = np.zeros((len(self.X), len(at), 6, 18))
+        rows[..., :3, MEMBRANE] = turned @ self._assumed_membrane(at)
+        rows[..., 3:, BENDING] = turned @ _curvature_rows(at)
+        return rows
+
+    def _assumed_membrane(self, at: Array) -> Array:
+        """Return the rows of the membrane strains of MITC4+ at q points, shape (e, q, 3, 6): their bilinear part,
+        of warping, is replaced by strains of the element's middles."""
+        twist = CORNERS.prod(axis=1) / 4
+        (r, s), x = bilinear_slopes(MIDDLE)[0], self.X - self.X[:, :1]
+        tangents, warp = np.einsum("ak,eki->eai", np.stack([r, s]), x), np.einsum("k,eki->ei", twist, x)
+        metric = np.einsum("eai,ebi->eab", tangents, tangents)
+        shares = np.linalg.solve(metric, np.einsum("eai,ei->ea", tangents, warp)[..., None])[..., 0]
+        own = _of_places(twist[1:], twist[1:]) / 2
+        top, bottom, right, left, middle = _membrane_rows(np.array([(0, 1), (0, -1), (1, 0), (-1, 0), (0, 0)]))
+        a, b = shares.T[:, :, None]
+        mean = a * (a - 1) / 2 * top[0] + a * (a + 1) / 2 * bottom[0] + a * b * middle[2]
+        mean = mean + b * (b - 1) / 2 * right[1] + b * (b + 1) / 2 * left[1]
+        size = a**2 + b**2 - 1
+        is_near = np.abs(size) < PARALLEL
+        change = np.where(is_near, 0.0, mean / np.where(is_near, 1.0, size) - own)
+        factors = np.stack([at[:, 1] ** 2 - 1, at[:, 0] ** 2 - 1, 2 * at[:, 0] * at[:, 1]], axis=1)
+        return np.asarray(_membrane_rows(at) + factors[:, :, None] * change[:, None, None])
+
+    def shear_rows(self, at: Array) -> Array:
+        """Return the rows of the transverse shear strains in local axes at q points over the first 18 products,
+        shape (e, q, 2, 18)."""
+        rows = np.zeros((len(self.X), len(at), 2, 18))
+        rows[..., BENDING] = np.linalg.inv(self.jacobians(at)) @ _shear_rows(at)
+        return rows
+
+    def stress_shapes(self, at: Array) -> tuple[Array, Array]:
+        """Return the assumed resultants at q points per unit of their parameters: N and M together (e, q, 6, 10),
+        and Q (e, q, 2, 4). Both are constant and linear in the element's coordinates."""
+        J = self.jacobians(MIDDLE)[:, 0]
+        means = np.einsum("eq,qi->ei", self.areas, GAUSS) / self.areas.sum(axis=1)[:, None]
+        away = at - means[:, None]
+        N, Q = np.zeros((len(J), len(at), 3, 5)), np.zeros((len(J), len(at), 2, 4))
+        N[..., :3], Q[..., :2] = np.eye(3), np.eye(2)
+        for axis in range(2):
+            one, two = J[:, axis, 0], J[:, axis, 1]
+            N[..., 3 + axis] = away[:, :, 1 - axis, None] * np.stack([one**2, two**2, one * two], axis=1)[:, None]
+            Q[..., 2 + axis] = away[:, :, 1 - axis, None] * J[:, None, axis]
+        both = np.zeros((len(J), len(at), 6, 10))
+        both[..., :3, :5], both[..., 3:, 5:] = N, N
+        return both, Q
+
+    def resultants(self, section: ShellSection) -> Array:
+        """Return the section forces at the centre of each element per unit change of the first 18 products, shape
+        (e, 6, 18). They are N_11, N_22, N_12 [N/m] and M_11, M_22, M_12 [N], of second Piola-Kirchhoff stress."""
+        return np.asarray(self.stress_shapes(MIDDLE)[0][:, 0] @ self._eliminated(section)[0][1])
+
+    def blocks(self, section: ShellSection) -> tuple[tuple[int, ...], Array]:
+        """Return the sizes of the blocks of the constant matrix H of each element, and their numbers one after the
+        other, shape (e, .). Membrane and bending are one block if the section couples them."""
+        H = sum(np.einsum("emn,emk->enk", g, solved) for g, solved in self._eliminated(section))
+        H = (H + H.swapaxes(1, 2)) / 2
+        if section.stiffness[:3, 3:].any():
+            blocks = [H]
+        else:
+            blocks = [H[:, own, own] for own in (MEMBRANE, BENDING)]
+        numbers = [block.reshape(len(H), -1) for block in blocks]
+        sizes = (*(block.shape[1] for block in blocks), 1, 1, 1, 1)
+        return sizes, np.hstack([*numbers, section.across / 4 * self.node_areas])
+
+    def _eliminated(self, section: ShellSection) -> list[tuple[Array, Array]]:
+        """Return g and F^-1 g of the assumed resultants N with M, and of Q: integrals over each element of their
+        shapes times strain rows, g (e, m, 18), and times compliance, F (e, m, m)."""
+        found = []
+        rows = self.strain_rows(GAUSS), self.shear_rows(GAUSS)
+        stiffness = section.stiffness, section.shear
+        for shapes, own, matrix in zip(self.stress_shapes(GAUSS), rows, stiffness, strict=True):
+            weighted = self.areas[..., None, None] * shapes
+            g = np.einsum("eqkm,eqkn->emn", weighted, own, optimize=True)
+            F = np.einsum("eqkm,kl,eqln->emn", weighted, np.linalg.inv(matrix), shapes, optimize=True)
+            found.append((g, np.linalg.solve(F, g)))
+        return found
+
+    @cached_property
+    def node_areas(self) -> Array:
+        """Area int N_I dA that belongs to each node of each element, shape (e, 4) [m2]."""
+        return np.asarray(self.areas @ bilinear_values(GAUSS))
+
+    @cached_property
+    def mass_shares(self) -> Array:
+        """Integrals int N_I N_J dA of each element, shape (e, 4, 4) [m2]."""
+        N = bilinear_values(GAUSS)
+        return np.asarray(np.einsum("eq,qi,qj->eij", self.areas, N, N))
+
+
+def products(places: Array, directors: Array) -> Array:
+    """Return the 22 products of chords and directors of each element, shape (..., e, 22). Positions and directors
+    of its nodes are (..., e, 4, 3)."""
+    y = np.concatenate([places[..., 1:, :] - places[..., :1, :], directors], axis=-2)
+    return np.asarray((y[..., PAIRS[:, 0], :] * y[..., PAIRS[:, 1], :]).sum(axis=-1))
+
+
+def _voigt(inverse: Array) -> Array:
+    """Return the matrices that turn strains e_rr, e_ss, 2 e_rs into local axes, for inverse Jacobians (..., 2, 2)
+    with the rows of local axes; shape (..., 3, 3)."""
+    (a, b), (c, d) = ((inverse[..., i, 0], inverse[..., i, 1]) for i in range(2))
+    rows = [[a * a, b * b, a * b], [c * c, d * d, c * d], [2 * a * c, 2 * b * d, a * d + b * c]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

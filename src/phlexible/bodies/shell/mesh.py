@@ -1,0 +1,371 @@
+"""Meshes of shells are quadrilaterals that face one way, and directors, of which folded nodes have several."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from phlexible.algebra.arrays import Array, BoolArray, IntArray, called, vector
+from phlexible.algebra.elimination import clusters
+from phlexible.bodies.flexible.element_mesh import CellKind
+from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, user_mesh
+from phlexible.bodies.shell.elements import CORNERS, MIDDLE, ShellElements
+from phlexible.bodies.soft_mesh import SoftMesh
+from phlexible.display import short_repr
+from phlexible.errors import MeshWarning, ParameterError, warn_user
+
+SMOOTH = np.cos(np.radians(30.0))
+"""Cosine of the angle between normals of neighbours from which on the shell has a fold there."""
+SHARP = np.cos(np.radians(60.0))
+FOLDED_BACK = np.cos(np.radians(150.0))
+TILTED = 0.9
+CLOSE = 1e-9
+Directors = ArrayLike | Callable[[Any], ArrayLike] | None
+
+
+@dataclass(frozen=True, eq=False)
+class ShellMesh(SoftMesh):
+    """Mesh of a shell, whose unknowns are the positions of its nodes and its directors, times the radius of
+    gyration of its thickness.
+
+    ``nodes``, ``places`` and so on count both: a director is at the position of its node.
+
+    Attributes:
+        directors: undeformed unit directors, shape (k, 3).
+        director_nodes: point of each director, ascending, shape (k,).
+        corner_directors: director at each corner of each element, shape (e, 4).
+        gyration: radius of gyration of the thickness, by which directors are multiplied as unknowns [m].
+    """
+
+    directors: Array
+    director_nodes: IntArray
+    corner_directors: IntArray
+    gyration: float
+
+    __repr__ = short_repr
+
+    @cached_property
+    def used(self) -> IntArray:
+        """Points of the user's mesh that are nodes of elements, ascending, shape (N,)."""
+        return np.unique(self.cells)
+
+    @cached_property
+    def _order(self) -> list[IntArray]:
+        """Numbers of the positions of the N nodes, then of the directors, in clusters, in the order of the
+        unknowns."""
+        points = np.concatenate([self.used, self.director_nodes])
+        cells = np.hstack([np.searchsorted(self.used, self.cells), len(self.used) + self.corner_directors])
+        return [np.sort(cluster) for cluster in clusters(cells, self.points[points])]
+
+    @cached_property
+    def _clusters(self) -> list[IntArray]:
+        points = np.concatenate([self.used, self.director_nodes])
+        return [points[cluster] for cluster in self._order]
+
+    @cached_property
+    def unknown(self) -> IntArray:
+        """Index among the unknown vectors of the position of each of the N nodes, then of each director, shape (N +
+        k,)."""
+        return np.argsort(np.concatenate(self._order))
+
+    @property
+    def moves(self) -> Array:
+        """1 for each unknown vector that is a position, 0 for each director, shape (N + k,)."""
+        return (np.concatenate(self._order) < len(self.used)).astype(np.float64)
+
+    @cached_property
+    def node_at(self) -> IntArray:
+        """Index of the unknown position of each point of the user's mesh, -1 for points of no element, shape
+        (p,)."""
+        number = np.full(len(self.points), -1)
+        number[self.used] = self.unknown[: len(self.used)]
+        return number
+
+    @property
+    def director_at(self) -> IntArray:
+        """Index of each director among the unknown vectors, shape (k,)."""
+        return np.asarray(self.unknown[len(self.used) :])
+
+    @property
+    def element_directors(self) -> IntArray:
+        """Indices of the unknown directors at the corners of each element, shape (e, 4)."""
+        return np.asarray(self.director_at[self.corner_directors])
+
+    def elements(self, along: Array | None = None) -> ShellElements:
+        """Return the geometry of the undeformed elements. ``along`` is direction 1 of the material."""
+        return ShellElements(self.points[self.cells], self.directors[self.corner_directors], along)
+
+    def vectors(self, positions: Array, directors: Array) -> Array:
+        """Return positions of the N nodes and the k directors in the order of the unknowns, shape (N + k, 3)."""
+        return np.asarray(np.concatenate([positions, directors])[np.concatenate(self._order)])
+
+    def turned_directors(self, positions: Array) -> Array:
+        """Return the directors of a deformed shell without transverse shear: turned like the normals, shape (k, 3).
+
+        Args:
+            positions: of the N nodes, shape (N, 3) [m].
+        """
+        gradient = self._gradients(positions, None)
+        turned = np.linalg.solve(gradient.swapaxes(2, 3), self.directors[self.corner_directors][..., None])[..., 0]
+        return _unit(self._director_sums(np.asarray(turned)))
+
+    def director_rates(self, positions: Array, velocities: Array) -> Array:
+        """Return the rates of the directors with which they stay normal and of unit length in a motion of the
+        nodes, shape (k, 3) [1/s].
+
+        Args:
+            positions, velocities: of the N nodes, shape (N, 3) [m], [m/s].
+        """
+        directors = self.turned_directors(positions)
+        rates = self._gradients(positions, velocities)  # of a deformation from the present shape
+        own = directors[self.corner_directors]
+        count = np.bincount(self.corner_directors.ravel(), minlength=len(directors))[:, None]
+        means = self._director_sums(-np.einsum("eqji,eqj->eqi", rates, own)) / count
+        along = np.einsum("ki,ki->k", means, directors)[:, None]
+        return np.asarray(means - along * directors)
+
+    def _gradients(self, positions: Array, velocities: Array | None) -> Array:
+        """Return the deformation gradient of the mid-surface with its normal at the corners of each element, shape
+        (e, 4, 3, 3). For velocities it is the gradient of the velocity."""
+        at = np.searchsorted(self.used, self.cells)
+        now = _frames(positions[at])
+        if velocities is None:
+            return np.asarray(now @ np.linalg.inv(_frames(self.points[self.cells])))
+        nothing = np.zeros_like(self.cells, dtype=np.float64)
+        slopes = ShellElements(velocities[at], nothing).tangents(CORNERS)
+        dual = np.linalg.inv(now)  # rows x^r, x^s, n
+        rate = -np.einsum("eqai,eqi,eqaj->eqj", slopes, now[..., 2], dual[..., :2, :])
+        return np.asarray(
+            np.einsum("eqai,eqaj->eqij", np.stack([*slopes.transpose(2, 0, 1, 3), rate], axis=2), dual)
+        )
+
+    def _director_sums(self, at_corners: Array) -> Array:
+        """Return the sums over the corners (e, 4, 3) at each director, shape (k, 3)."""
+        result = np.zeros_like(self.directors)
+        np.add.at(result, self.corner_directors, at_corners)
+        return result
+
+    @cached_property
+    def folds(self) -> IntArray:
+        """Pairs of directors of one node between which the shell keeps its angle, shape (f, 2)."""
+        pairs = _corner_pairs(self.cells)
+        first, second = (self.corner_directors.ravel()[pairs[:, k]] for k in range(2))
+        return np.unique(np.sort(np.column_stack([first, second])[first != second], axis=1), axis=0)
+
+
+def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellMesh, UserMesh]:
+    """Return the mesh of a shell, and the user's mesh with its groups. Elements are turned to face one way.
+
+    Args:
+        mesh: of scikit-fem or meshio, a path, or points (p, 3) and quadrilaterals (e, 4).
+        gyration: radius of gyration of the thickness [m].
+        directors: exact normals of the user, for each point (p, 3) or as a function of position; None: means of the
+            normals of elements, several where these differ by more than 30 degrees.
+
+    Raises:
+        ParameterError: other elements than quadrilaterals of four nodes, folded ones, a surface with one side, or
+            directors of wrong shape.
+    """
+    source = user_mesh(mesh, is_flat=False, of_four=CellKind.QUADRILATERAL)
+    check_mesh(source)
+    if source.kind is not CellKind.QUADRILATERAL or source.geometry_order != 1:
+        raise ParameterError(
+            f"mesh: a Shell is made of quadrilaterals of four nodes, got {source.kind.value}s of order "
+            f"{source.geometry_order}; mesh it with quadrilaterals (in gmsh: recombine)"
+        )
+    cells = source.cells
+    _refuse_folded(source.points[cells])
+    if directors is None:
+        cells = _facing_one_way(source.points, cells)
+        owner, D, at = _mean_directors(source.points, cells)
+    else:
+        given = _user_directors(directors, source.points)
+        middle = _normals(source.points[cells], MIDDLE)[:, 0]
+        is_turned = np.einsum("ei,eki->e", middle, given[cells]) < 0
+        cells = np.where(is_turned[:, None], cells[:, [0, 3, 2, 1]], cells)
+        at, number = np.unique(cells, return_inverse=True)
+        owner, D = number.reshape(cells.shape), given[at]
+    found = ShellMesh(source.kind, 1, source.points, cells, D, at, owner, gyration)
+    _check_directors(found)
+    return found, source
+
+
+def _frames(x: Array) -> Array:
+    """Return the matrices with the columns x,r, x,s and unit normal at the corners of elements, shape (e, 4, 3, 3).
+    Their nodes are x (e, 4, 3)."""
+    elements = ShellElements(x, x)
+    tangents, normals = elements.tangents(CORNERS), _unit(elements.normals(CORNERS))
+    return np.stack([tangents[:, :, 0], tangents[:, :, 1], normals], axis=3)
+
+
+def _unit(vectors: Array) -> Array:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def _normals(x: Array, at: Array) -> Array:
+    """Return the unit normals of elements with the nodes x (e, 4, 3) at q points (q, 2), shape (e, q, 3)."""
+    return _unit(ShellElements(x, x).normals(at))
+
+
+def _refuse_folded(x: Array) -> None:
+    """Raise ``ParameterError`` if an element with the nodes x (e, 4, 3) has two nodes in one place, or corners on
+    both sides."""
+    sides = np.linalg.norm(x - np.roll(x, -1, axis=1), axis=2)
+    size = sides.max(axis=1)
+    elements = ShellElements(x, x)
+    areas = np.einsum("eqi,ei->eq", elements.normals(CORNERS), elements.normals(MIDDLE)[:, 0])
+    for wrong, what in (
+        (sides.min(axis=1) <= CLOSE * size, "are triangles: two of their nodes are in one place"),
+        (areas.min(axis=1) <= -CLOSE * size**4, "are folded: their corners lie on both sides"),
+        (areas.max(axis=1) <= CLOSE * size**4, "are flat, they have no area"),
+    ):
+        if wrong.any():
+            numbers = np.flatnonzero(wrong)
+            listed = ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
+            raise ParameterError(f"mesh: elements {listed} {what}; mesh the shell with convex quadrilaterals")
+
+
+def _corner_pairs(cells: IntArray) -> IntArray:
+    """Return pairs of corners of different elements (numbers 4 e + k) that are ends of a common side, shape (., 2):
+    two pairs for each two elements at a side."""
+    one, two = _side_pairs(cells)
+    same = cells.ravel()[one] == cells.ravel()[two]
+    ends = [_next(one), _next(two)]
+    here = np.column_stack([one, np.where(same, two, ends[1])])
+    there = np.column_stack([ends[0], np.where(same, ends[1], two)])
+    return np.concatenate([here, there])
+
+
+def _next(corner: IntArray) -> IntArray:
+    """Return the next corner of the same element."""
+    return np.asarray(corner - corner % 4 + (corner + 1) % 4)
+
+
+def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the first corners (numbers 4 e + k) of the two sides in each pair of elements with a common side."""
+    ends = np.sort(np.stack([cells.ravel(), np.roll(cells, -1, axis=1).ravel()], axis=1), axis=1)
+    order = np.lexsort(ends.T)
+    ends, most = ends[order], int(np.unique(ends, axis=0, return_counts=True)[1].max())
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for shift in range(1, most):  # 2 but at branches
+        at = np.flatnonzero((ends[shift:] == ends[:-shift]).all(axis=1))
+        found.append(np.column_stack([order[at], order[at + shift]]))
+    return np.concatenate(found)[:, 0], np.concatenate(found)[:, 1]
+
+
+def _facing_one_way(points: Array, cells: IntArray) -> IntArray:
+    """Return the elements (e, 4), turned so that neighbours face one way; each part of a surface as its first
+    element does.
+
+    Raises:
+        ParameterError: a surface with one side, as of Moebius.
+    """
+    one, two = _side_pairs(cells)
+    count = len(cells)
+    middles = _normals(points[cells], MIDDLE)[:, 0]
+    a, b = one // 4, two // 4
+    corners, times = np.unique(np.concatenate([one, two]), return_counts=True)
+    alone = np.isin(one, corners[times == 1]) & np.isin(two, corners[times == 1])
+    is_smooth = np.abs(np.einsum("pi,pi->p", middles[a], middles[b])) > SMOOTH
+    kept = alone | is_smooth
+    a, b, against = a[kept], b[kept], (cells.ravel()[one] == cells.ravel()[two])[kept]
+    pairs = (
+        np.concatenate([a, a + count]),
+        np.concatenate([np.where(against, b + count, b), np.where(against, b, b + count)]),
+    )
+    graph = sparse.coo_array((np.ones(2 * len(a)), pairs), shape=(2 * count, 2 * count))
+    upper, lower = connected_components(graph.tocsr(), directed=False)[1].reshape(2, count)
+    if (upper == lower).any():
+        raise ParameterError(
+            "mesh: the surface has one side, as that of Moebius, so that its normals have no direction; cut it at a"
+            " line, and fix the two edges to each other"
+        )
+    return np.where((lower < upper)[:, None], cells[:, [0, 3, 2, 1]], cells)
+
+
+def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, IntArray]:
+    """Return the director at each corner of each element (e, 4), the directors (k, 3) and their points (k,): means
+    of the normals of elements that meet at less than 30 degrees."""
+    normals = _normals(points[cells], CORNERS).reshape(-1, 3)
+    pairs = _corner_pairs(cells)
+    smooth = np.einsum("pi,pi->p", normals[pairs[:, 0]], normals[pairs[:, 1]]) > SMOOTH
+    graph = sparse.coo_array((np.ones(smooth.sum()), tuple(pairs[smooth].T)), shape=(cells.size,) * 2)
+    part = connected_components(graph.tocsr(), directed=False)[1]
+    first = np.unique(part, return_index=True)[1]
+    order = np.argsort(cells.ravel()[first], kind="stable")
+    number = np.argsort(order)[part]
+    means = np.zeros((len(first), 3))
+    np.add.at(means, number, normals)
+    return number.reshape(cells.shape), _unit(means), cells.ravel()[first][order]
+
+
+def _user_directors(directors: Any, points: Array) -> Array:
+    """Return a user's directors at all points of a mesh as unit vectors, shape (p, 3)."""
+    if callable(directors):
+        values = [called(directors, "directors", x.copy(), at=f"at x = {x.tolist()}") for x in points]
+    else:
+        values = list(directors) if np.shape(directors) == points.shape else []
+    if len(values) != len(points):
+        raise ParameterError(
+            f"directors must be a function of position or one vector for each point of the mesh, shape "
+            f"{points.shape}, got shape {np.shape(directors)}"
+        )
+    found = np.array([vector("directors", value) for value in values])
+    if not np.linalg.norm(found, axis=1).min() > 0:
+        raise ParameterError("directors must not be zero: they are normals of the shell")
+    return _unit(found)
+
+
+def _check_directors(mesh: ShellMesh) -> None:
+    """Warn of directors that are far from normal, and of folds that may be coarse curves; refuse folds of more than
+    150 degrees."""
+    normals = _normals(mesh.points[mesh.cells], CORNERS)
+    cosines = np.einsum("eki,eki->ek", normals, mesh.directors[mesh.corner_directors])
+    if (worst := cosines.min()) < TILTED:
+        warn_user(
+            f"mesh: a director is {np.degrees(np.arccos(worst)):.0f} degrees off the normal of an element of its "
+            "node; refine the mesh there, or give directors=",
+            MeshWarning,
+        )
+    first, second = (mesh.directors[mesh.folds[:, k]] for k in range(2))
+    angles = np.einsum("fi,fi->f", first, second)
+    if not len(angles):
+        return
+    if angles.min() < FOLDED_BACK:
+        raise ParameterError(
+            f"mesh: the shell is folded back by {np.degrees(np.arccos(angles.min())):.0f} degrees; folds of more "
+            "than 150 degrees are not kept: make two shells and fix them to each other"
+        )
+    if angles.max() > SHARP:
+        warn_user(
+            f"mesh: elements meet at {np.degrees(np.arccos(angles.max())):.0f} degrees or more at "
+            f"{len(np.unique(mesh.director_nodes[mesh.folds]))} nodes, where the shell has folds; if it is smooth, "
+            "refine the mesh or give directors=",
+            MeshWarning,
+        )
+
+
+def grid_cells(columns: int, rows: int) -> IntArray:
+    """Return the quadrilaterals (e, 4) of a grid of (columns + 1) (rows + 1) points, column by column."""
+    numbers = np.arange((columns + 1) * (rows + 1)).reshape(columns + 1, rows + 1)
+    cells = np.stack([numbers[:-1, :-1], numbers[1:, :-1], numbers[1:, 1:], numbers[:-1, 1:]], axis=-1)
+    return cells.reshape(-1, 4)
+
+
+def merged(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
+    """Return points without those that are in the place of others, and cells of the rest."""
+    size = np.ptp(points, axis=0).max()
+    _, first, inverse = np.unique(np.round(points / (size * CLOSE)), axis=0, return_index=True, return_inverse=True)
+    return points[np.sort(first)], np.argsort(np.argsort(first))[inverse.ravel()][cells]
+
+
+def is_one_of(points: IntArray, count: int) -> BoolArray:
+    """Return whether each of ``count`` points is among the given ones, shape (count,)."""
+    found = np.zeros(count, dtype=np.bool_)
+    found[points] = True
+    return found

@@ -1,0 +1,132 @@
+"""Points of a shell at which joints and loads act: nodes, and edges and patches with three directions."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.interfaces import InterfaceKind
+from phlexible.bodies.locations import Interface, Location, MaterialPoint
+from phlexible.bodies.shell.mesh import ShellMesh, is_one_of
+from phlexible.bodies.soft_mesh import NodeGroup, SoftPoints
+from phlexible.display import short_repr
+from phlexible.errors import ParameterError
+
+SLIM = 0.05
+"""Extent of positions and directors across a plane, over that along it, below which they lie in the plane."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShellInterface(NodeGroup):
+    """Named edge or patch of a shell on which joints and loads act.
+
+    Attributes:
+        kind: "average": joints hold means of its nodes; "rigid": a fixed joint holds each of its nodes and
+            directors; "hinged": each of its nodes.
+    """
+
+    kind: InterfaceKind = InterfaceKind.AVERAGE
+
+    def weights(self, mesh: ShellMesh) -> Array:  # type: ignore[override]
+        """Return the share of each unknown vector of a shell in the mean over this edge or patch, shape (N + k,):
+        by the areas of its elements, else by the lengths of its sides, else equal."""
+        chosen = is_one_of(self.points, len(mesh.points))
+        result, inside = np.zeros(len(mesh.nodes)), chosen[mesh.cells]
+        is_full = inside.all(axis=1)
+        if is_full.any():
+            np.add.at(result, mesh.node_at[mesh.cells[is_full]], mesh.elements().node_areas[is_full])
+        else:
+            after = np.roll(mesh.cells, -1, axis=1)
+            lengths = np.linalg.norm(mesh.points[after] - mesh.points[mesh.cells], axis=2)
+            lengths = np.where(inside & chosen[after], lengths, 0.0)
+            for ends in (mesh.cells, after):
+                np.add.at(result, mesh.node_at[ends], lengths)
+        is_covered = result[mesh.node_at[self.points]] > 0
+        if not is_covered.all():
+            if is_covered.any():
+                raise ParameterError(
+                    f"interface {self.name!r}: the mean is over elements or an edge, which leaves out "
+                    f"{(~is_covered).sum()} of {len(is_covered)} chosen nodes; make an interface of each"
+                )
+            result[mesh.node_at[self.points]] = 1.0
+        return np.asarray(result / result.sum())
+
+    def directions(self, mesh: ShellMesh) -> Array | None:
+        """Return the weights of the unknown vectors whose sums are three directions at this edge or patch, shape
+        (3, N + k); None for a single node or where the shell is one row of nodes.
+
+        They are columns of the mean deformation gradient, along the principal axes of the positions and directors,
+        and rotate with the shell in a rigid motion. Where these lie in a plane, as of a straight edge, the third is
+        the slope of the shell across the edge, by a parabola through the two rows of nodes beside it.
+        """
+        mean, own = self.weights(mesh), mesh.vectors(mesh.points[mesh.used], mesh.directors)
+        directors, shares = self._directors(mesh, mean)
+        edge, arms = np.flatnonzero(mean), own - mean @ own
+        element = float(np.sqrt(mesh.elements().areas.sum(axis=1).mean()))
+        spread = np.einsum("k,ki,kj->ij", mean[edge], arms[edge], arms[edge])
+        spread += element**2 * np.einsum("k,ki,kj->ij", shares, own[directors], own[directors])
+        values, axes = np.linalg.eigh(spread)
+        result, is_known = np.zeros((3, len(mean))), values > SLIM**2 * values[2]
+        known = axes[:, is_known] / values[is_known]
+        result[is_known] += mean * (arms @ known).T * (mean > 0)
+        result[np.ix_(is_known, directors)] += (element**2 * shares[:, None] * (own[directors] @ known)).T
+        if not is_known.all():
+            rows = self._adjacent_rows(mesh)
+            if is_known.sum() < 2 or not len(rows):
+                return None
+            fitted = np.concatenate([edge, rows])
+            u, p, q = (arms[fitted] @ axes).T / np.sqrt(values[2])  # eigenvalues ascend: u is across the edge
+            terms = np.stack([np.ones_like(u), u, p, q, u * p, u * q, u * u], axis=1)
+            result[0, fitted] = np.linalg.pinv(terms, rcond=1e-6)[1] / np.sqrt(values[2])
+        result[:, mesh.director_at] /= mesh.gyration
+        return result
+
+    def _directors(self, mesh: ShellMesh, mean: Array) -> tuple[IntArray, Array]:
+        """Return the unknown directors at the nodes of this interface, and their shares in the mean over it. The
+        directors of a folded node share that of the node."""
+        owners = mesh.node_at[mesh.director_nodes]
+        own = np.flatnonzero(mean[owners])
+        count = np.bincount(owners[own], minlength=len(mean))
+        return mesh.director_at[own], mean[owners[own]] / count[owners[own]]
+
+    def _adjacent_rows(self, mesh: ShellMesh) -> IntArray:
+        """Return the unknown positions of the two rows of nodes next to this edge."""
+        reached = is_one_of(self.points, len(mesh.points))
+        for _ in range(2):
+            reached = is_one_of(mesh.cells[reached[mesh.cells].any(axis=1)].ravel(), len(mesh.points))
+        return np.asarray(mesh.node_at[np.setdiff1d(np.flatnonzero(reached), self.points)])
+
+
+@dataclass(frozen=True, eq=False)
+class ShellPoints(SoftPoints):
+    """Material points of a shell: its nodes, with their directors, and its edges and patches.
+
+    Attributes:
+        groups: edges and patches by name.
+    """
+
+    groups: dict[str, ShellInterface] = field(default_factory=dict)
+
+    __repr__ = short_repr
+
+    def locate(self, location: Location) -> MaterialPoint:
+        """Return the material point of this shell at a node, an interface or an undeformed position, where a node
+        must be, with its directions.
+
+        Raises:
+            AttachmentError: no node there, or a location that shells do not have.
+        """
+        point, mesh = super().locate(location), self.mesh
+        assert isinstance(mesh, ShellMesh), "of a shell"
+        if isinstance(location, Interface):
+            group = self.groups[location.name]
+            fixed = () if group.kind is InterfaceKind.AVERAGE else tuple(group.points.tolist())
+            with_directors = group.kind is InterfaceKind.RIGID
+            return replace(
+                point, directions=group.directions(mesh), fixed_nodes=fixed, fixes_directors=with_directors
+            )
+        assert point.node is not None, "other locations are nodes"
+        own = mesh.director_at[mesh.director_nodes == mesh.nodes[point.node]]
+        directors = np.zeros((len(own), len(mesh.nodes)))
+        directors[np.arange(len(own)), own] = 1.0
+        return replace(point, directions=directors)

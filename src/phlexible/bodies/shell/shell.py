@@ -1,0 +1,465 @@
+"""Thin bodies of arbitrarily large rotation (shells), whose coordinates are positions and directors of nodes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, plane_or_space, positive, vector
+from phlexible.algebra.fields import Finite, Positive, set_fields
+from phlexible.algebra.sparse import summed_blocks
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.body import BodyData, NodalBody
+from phlexible.bodies.flexible.interfaces import InterfaceSpec, named_specs
+from phlexible.bodies.flexible.plate import _checked_elements
+from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
+from phlexible.bodies.locations import Interface, Location
+from phlexible.bodies.material import Material
+from phlexible.bodies.product_elements import ProductElements
+from phlexible.bodies.shell.elements import MIDDLE, PAIRS, PLACES, products
+from phlexible.bodies.shell.mesh import ShellMesh, grid_cells, merged, shell_mesh
+from phlexible.bodies.shell.ports import ShellInterface, ShellPoints
+from phlexible.bodies.shell.section import ShellSection, uniform_section
+from phlexible.bodies.sizes import warn_of_size
+from phlexible.bodies.skin import Skin
+from phlexible.bodies.soft_body import soft_skin
+from phlexible.bodies.soft_mesh import chosen_nodes
+from phlexible.display import short_repr
+from phlexible.errors import ParameterError
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
+from phlexible.shapes.surfaces import Color
+
+
+@dataclass(frozen=True, eq=False)
+class Shell(NodalBody):
+    """A thin curved or flat body of arbitrarily large rotation, which stretches, shears and bends.
+
+    Its nodes have a position and a director, a vector along the thickness; strains are small. ``Shell.plate``,
+    ``Shell.cylinder``, ``Shell.sphere`` and ``Shell.of`` make its mesh. Where neighbouring elements meet at more
+    than 30 degrees it has a fold, which keeps its angle. ``shell["name"]`` of an interface is a port with an
+    orientation, ``shell.node(number)`` one without.
+
+    Attributes:
+        mesh: of quadrilaterals: of scikit-fem or meshio, the path of a file that meshio reads, or points (p, 3) and
+            cells (e, 4) [m].
+        thickness: [m].
+        material: of the shell.
+        interfaces: edges and patches by name: nodes (numbers, a function of position or the name of a group of the
+            mesh), or a pair of these and "average", "rigid" or "hinged". Joints hold the mean of an average one,
+            with its orientation; ``Fixed`` holds each node and director of a rigid one, a clamp, and each node of a
+            hinged one.
+        directors: exact normals of the surface, for each point (p, 3) or as a function of position; None: means of
+            the normals of elements.
+        offset: of the middle of the thickness from the mesh, along the directors [m].
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
+
+    Raises:
+        ParameterError: a mesh that is no shell, or a number out of its range.
+
+    Example:
+        >>> steel = ph.Material(210e9, 7850.0)
+        >>> sheet = ph.Shell.plate(1.0, 0.1, 0.001, steel, elements=(8, 1), interfaces={"start": "rigid"})
+        >>> round(sheet.mass, 9)
+        0.785
+        >>> ph.Model().add(sheet, "sheet")["end"].initial_position()
+        array([1., 0., 0.])
+    """
+
+    mesh: Any
+    thickness: Positive
+    material: Material
+    interfaces: Any = None
+    directors: Any = field(default=None, kw_only=True)
+    offset: Finite = field(default=0.0, kw_only=True)
+    color: Color = field(default=None, kw_only=True)
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.material, Material):
+            raise ParameterError(f"material must be a Material, got {self.material!r}")
+        if self.material.relaxation:
+            raise ParameterError("material of a Shell has no relaxation; leave it out, or take viscosity=")
+        if not abs(self.offset) <= self.thickness:
+            raise ParameterError(f"offset must be at most the thickness ({self.thickness:g}), got {self.offset!r}")
+        if isinstance(self.mesh, ShellMesh):
+            return
+        mesh, source = shell_mesh(self.mesh, self.directors, self._section.gyration)
+        groups = tuple(
+            ShellInterface(name, chosen_nodes(f"interface {name!r}", nodes, mesh, source), kind)
+            for name, nodes, kind in named_specs(self.interfaces)
+        )
+        for group in groups:
+            group.weights(mesh)
+        set_fields(self, mesh=mesh, interfaces=groups, directors=None)
+        warn_of_size(self.mass, mesh.points[mesh.used])
+
+    # Meshes of simple surfaces.
+
+    @classmethod
+    def plate(
+        cls,
+        length: float,
+        width: float,
+        thickness: float,
+        material: Material,
+        elements: Sequence[int] = (16, 2),
+        interfaces: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Return a rectangular shell with directors along z.
+
+        It lies in 0 <= x <= length, -width / 2 <= y <= width / 2 of its axes. Its edges "start" (x = 0), "end",
+        "left" (y = width / 2) and "right" are interfaces.
+
+        Args:
+            length, width, thickness: [m].
+            material: of the shell.
+            elements: along x and y.
+            interfaces: kinds of edges, such as {"start": "rigid"}, and further ones as of ``Shell``.
+            options: ``offset``, ``color`` of ``Shell``.
+
+        Raises:
+            ParameterError: numbers out of range.
+        """
+        long, wide = positive("length", length), positive("width", width)
+        names = ("start", "end", "right", "left")
+
+        def place(u: float, v: float) -> Array:
+            return np.array([long * u, wide * (v - 0.5), 0.0])
+
+        return cls._of_grid(place, elements, names, thickness, material, interfaces, options)
+
+    @classmethod
+    def of(
+        cls,
+        surface: Callable[[float, float], ArrayLike],
+        elements: Sequence[int],
+        thickness: float,
+        material: Material,
+        interfaces: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Return the shell on a surface that is given as a function of two parameters.
+
+        Its edges "u0" (u = 0), "u1", "v0" and "v1" are interfaces, unless they meet, as at the seam of a cylinder.
+
+        Args:
+            surface: (u, v), each from 0 to 1, -> position, shape (3,) [m]. Directors are along its derivatives to u
+                times those to v.
+            elements: along u and v.
+            thickness: [m].
+            material: of the shell.
+            interfaces: kinds of edges, such as {"u0": "rigid"}, and further ones as of ``Shell``.
+            options: ``directors``, ``offset``, ``color`` of ``Shell``.
+
+        Raises:
+            ParameterError: numbers out of range, or a surface with triangles where its points meet.
+        """
+        check_callable("surface", surface, "u", "v")
+        return cls._of_grid(surface, elements, ("u0", "u1", "v0", "v1"), thickness, material, interfaces, options)
+
+    @classmethod
+    def cylinder(
+        cls,
+        radius: float,
+        length: float,
+        thickness: float,
+        material: Material,
+        elements: Sequence[int] = (8, 32),
+        interfaces: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Return an open cylinder about x, 0 <= x <= length, with directors outwards; its rims "start" (x = 0) and
+        "end" are interfaces.
+
+        Args:
+            radius, length, thickness: [m].
+            material: of the shell.
+            elements: along x and around.
+            interfaces: kinds of rims, such as {"start": "rigid"}, and further ones as of ``Shell``.
+            options: ``offset``, ``color`` of ``Shell``.
+
+        Raises:
+            ParameterError: numbers out of range.
+        """
+        R, long = positive("radius", radius), positive("length", length)
+
+        def place(u: float, v: float) -> Array:
+            return np.array([long * u, R * np.cos(2 * np.pi * v), -R * np.sin(2 * np.pi * v)])
+
+        names = ("start", "end", "", "")
+        options = {"directors": lambda x: (0.0, x[1], x[2]), **options}
+        return cls._of_grid(place, elements, names, thickness, material, interfaces, options)
+
+    @classmethod
+    def sphere(
+        cls,
+        radius: float,
+        thickness: float,
+        material: Material,
+        elements: int = 8,
+        interfaces: Mapping[str, InterfaceSpec] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Return a closed sphere about the origin, with directors outwards: the faces of a cube, bent.
+
+        Args:
+            radius, thickness: [m].
+            material: of the shell.
+            elements: along the edges of each of the six faces.
+            interfaces: as of ``Shell``.
+            options: ``offset``, ``color`` of ``Shell``.
+
+        Raises:
+            ParameterError: numbers out of range.
+        """
+        R, (count, _) = positive("radius", radius), _checked_elements((elements, elements))
+        angles = np.linspace(-np.pi / 4, np.pi / 4, count + 1)
+        a, b = (each.ravel() for each in np.meshgrid(np.tan(angles), np.tan(angles), indexing="ij"))
+        face, numbers = np.stack([a, b, np.ones_like(a)], axis=1), np.arange(a.size).reshape(count + 1, -1)
+        quads = np.stack([numbers[:-1, :-1], numbers[1:, :-1], numbers[1:, 1:], numbers[:-1, 1:]], -1).reshape(
+            -1, 4
+        )
+        points = np.concatenate([sign * np.roll(face, k, axis=1) for k in range(3) for sign in (1.0, -1.0)])
+        points *= R / np.linalg.norm(points, axis=1, keepdims=True)
+        cells = np.concatenate([quads + a.size * k for k in range(6)])
+        options = {"directors": lambda x: x, **options}
+        return cls(merged(points, cells), thickness, material, interfaces, **options)
+
+    @classmethod
+    def _of_grid(
+        cls,
+        surface: Callable[[float, float], ArrayLike],
+        elements: Sequence[int],
+        names: Sequence[str],
+        thickness: float,
+        material: Material,
+        interfaces: Mapping[str, Any] | None,
+        options: dict[str, Any],
+    ) -> Self:
+        """Return the shell on a function of two parameters. Those of its edges u = 0, u = 1, v = 0 and v = 1 that
+        have a name are interfaces."""
+        columns, rows = _checked_elements(elements)
+        places = [
+            vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
+            for u in np.linspace(0, 1, columns + 1).tolist()
+            for v in np.linspace(0, 1, rows + 1).tolist()
+        ]
+        points, cells = merged(np.array(places), grid_cells(columns, rows))
+        grid = cells.reshape(columns, rows, 4)
+        ends = grid[0][:, [0, 3]], grid[-1][:, [1, 2]], grid[:, 0][:, [0, 1]], grid[:, -1][:, [3, 2]]
+        nodes = [np.unique(end) for end in ends]
+        met = [np.array_equal(nodes[k], nodes[k + 1]) for k in (0, 2)]
+        edges = {name: nodes[k] for k, name in enumerate(names) if name and not met[k // 2]}
+        return cls((points, cells), thickness, material, _with_edges(interfaces, edges), **options)
+
+    # What the system needs of a shell.
+
+    @property
+    def soft_mesh(self) -> ShellMesh:
+        """Mesh of this shell, with its directors."""
+        assert isinstance(self.mesh, ShellMesh)
+        return self.mesh
+
+    @property
+    def nodes(self) -> Array:
+        """Undeformed positions of the N nodes of this shell, in the order of their numbers, shape (N, 3) [m]."""
+        return np.asarray(self.soft_mesh.points[self.soft_mesh.used])
+
+    @property
+    def directors_of_nodes(self) -> Array:
+        """Undeformed unit directors of this shell, those of each node one after the other, shape (k, 3)."""
+        return self.soft_mesh.directors
+
+    def points_where(self, nodes: Any) -> IntArray:
+        """Return the numbers of the nodes of this shell at which a user's function of position is True, for use in
+        ``placed.node(number)``.
+
+        Args:
+            nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
+
+        Raises:
+            ParameterError: it chooses none.
+        """
+        return np.unique(chosen_nodes("nodes", nodes, self.soft_mesh))
+
+    @cached_property
+    def _section(self) -> ShellSection:
+        """Stiffness and mass of this shell per area."""
+        return uniform_section(self.thickness, self.material, self.offset)
+
+    @property
+    def mass(self) -> float:
+        """Total mass of this shell [kg]."""
+        return float(self._section.mass * self.soft_mesh.elements().areas.sum())
+
+    def discretize(self, dimension: int) -> AbsoluteBody:
+        """Return this shell as arrays: masses of positions and directors, elements and folds whose energy is a form
+        of products of these, points. The model is in space (dimension 3).
+
+        Raises:
+            ParameterError: a model in the plane.
+        """
+        if plane_or_space(dimension) != 3:
+            raise ParameterError("a Shell needs a model in space (dimension=3)")
+        mesh, section, g = self.soft_mesh, self._section, self.soft_mesh.gyration
+        elements = mesh.elements()
+        shares, places, directors = elements.mass_shares, mesh.element_nodes, mesh.element_directors
+        lever, both = section.lever / g, np.hstack([places, directors])
+        blocks = section.mass * np.block([[shares, lever * shares], [lever * shares, shares]])
+        mass = summed_blocks(both, both, blocks, (len(mesh.nodes),) * 2)
+        mass.eliminate_zeros()
+        sizes, stiffness = elements.blocks(section)
+        scale = g ** -(PAIRS >= PLACES - 1).sum(axis=1).astype(np.float64)
+        stiffness = stiffness * _spread(scale, sizes)
+        rest = products(elements.X, elements.D) / scale
+        tau = self.material.viscosity
+        own = ProductElements(both, PLACES, PAIRS, sizes, stiffness, rest, tau)
+        return AbsoluteBody(
+            dimension=3,
+            mass=self.mass,
+            nodal_mass=mass,
+            strains=(),
+            points=ShellPoints(
+                mesh,
+                3,
+                {group.name: group.weights(mesh) for group in self.interfaces},
+                {group.name: group for group in self.interfaces},
+            ),
+            size=float(np.ptp(mesh.places, axis=0).max()),
+            clusters=mesh.clusters,
+            products=(own, self._folds(elements.node_areas)) if len(mesh.folds) else (own,),
+            moves=mesh.moves,
+        )
+
+    def _folds(self, areas: Array) -> ProductElements:
+        """Return the folds of this shell: the product of two directors of a node keeps its value by the energy of
+        the thickness. ``areas`` (e, 4) are those of the corners of elements."""
+        mesh, g = self.soft_mesh, self.soft_mesh.gyration
+        own = np.bincount(mesh.corner_directors.ravel(), areas.ravel())
+        one, two = mesh.folds.T
+        cosines = np.einsum("fi,fi->f", mesh.directors[one], mesh.directors[two])
+        stiffness = self._section.across * (own[one] + own[two]) / (1 - cosines**2)
+        nodes, pair = mesh.director_at[mesh.folds], np.array([[0, 1]])
+        return ProductElements(
+            nodes, 0, pair, (1,), stiffness[:, None] / g**4, g**2 * cosines[:, None], self.material.viscosity
+        )
+
+    @property
+    def surface_places(self) -> Array:
+        """Undeformed positions on the top of the N nodes, then in the middle of the thickness and on the bottom,
+        shape (3 N, 3) [m]. The top is where the directors point to."""
+        mesh, heights = self.soft_mesh, self._heights
+        means = np.zeros((len(mesh.points), 3))
+        np.add.at(means, mesh.director_nodes, mesh.directors)
+        count = np.bincount(mesh.director_nodes, minlength=len(means))[mesh.used, None]
+        return np.concatenate([self.nodes + height * means[mesh.used] / count for height in heights])
+
+    @property
+    def _heights(self) -> tuple[float, float, float]:
+        """Heights of the top, middle and bottom above the mesh, along the directors [m]."""
+        return self.offset + self.thickness / 2, self.offset, self.offset - self.thickness / 2
+
+    def surface_stress(self, vectors: Array) -> Array:
+        """Return the second Piola-Kirchhoff stress at ``surface_places`` in axes of the undeformed shell, each the
+        mean over the centres of the elements of a node: components xx, yy, zz, yz, xz, xy, shape (T, 3 N, 6) [Pa].
+
+        Args:
+            vectors: positions and directors in the order of the unknowns, shape (T, N + k, 3) [m].
+        """
+        mesh, section, elements = self.soft_mesh, self._section, self.soft_mesh.elements()
+        places, directors = vectors[:, mesh.element_nodes], vectors[:, mesh.element_directors] / mesh.gyration
+        change = products(places, directors) - products(elements.X, elements.D)
+        strains = np.linalg.inv(section.stiffness) @ elements.resultants(section)
+        strains = np.einsum("esp,tep->tes", strains, change[..., :18])
+        one, two = elements.axes(MIDDLE)[:, 0].swapaxes(0, 1)
+        pairs = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
+        dyads = [[u[:, i] * v[:, j] for i, j in pairs] for u, v in ((one, one), (two, two))]
+        dyads.append([one[:, i] * two[:, j] + two[:, i] * one[:, j] for i, j in pairs])
+        law = np.einsum("kce,km->ecm", np.array(dyads), section.stiffness[:3, :3] / self.thickness)
+        at, result = np.searchsorted(mesh.used, mesh.cells), []
+        for height in self._heights:
+            own = np.einsum("ecm,tem->tec", law, strains[..., :3] + height * strains[..., 3:])
+            total = np.zeros((len(mesh.used), len(vectors), 6))
+            np.add.at(total, at, own.swapaxes(0, 1)[:, None])
+            result.append(total / np.bincount(at.ravel())[:, None, None])
+        return np.concatenate(result).swapaxes(0, 1)
+
+    def port_locations(self) -> dict[str, Location]:
+        """Return the named interfaces of this shell as locations."""
+        return {group.name: Interface(group.name) for group in self.interfaces}
+
+    def port_hamiltonian(self, *arguments: Any, **options: Any) -> PortHamiltonianModel:
+        """Refuse the port-Hamiltonian form of a shell alone, which this package does not have.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise ParameterError(
+            "a Shell has no port_hamiltonian form yet; a flat one is a Plate, or linearize a model"
+        )
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """Return the surface that pictures draw for this shell; it moves with the nodes."""
+        return soft_skin(self.soft_mesh, data.dimension)
+
+    def initial_nodes(
+        self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
+    ) -> InitialNodes:
+        """Return world positions and velocities of the nodes and directors of this shell at t = 0. ``shape`` and
+        ``velocity`` of the user are functions of the undeformed position, or arrays (N, 3); directors stay normal
+        and of unit length."""
+        mesh = self.soft_mesh
+        fields: tuple[Any, Any] = shape, velocity
+        whole = [np.shape(np.asarray(each, dtype=object))[:1] == mesh.places.shape[:1] for each in fields]
+        own = mesh.node_at[mesh.used]  # those of a state come with directors
+        given = [np.asarray(each)[own] if is_whole else each for each, is_whole in zip(fields, whole, strict=True)]
+        nodes = initial_nodes(self.nodes, dimension, given[0], given[1], position, rotation)
+        x, v = nodes.positions, nodes.velocities
+        directors = mesh.directors @ rotation.T if shape is None else mesh.turned_directors(x)
+        if whole[0]:
+            directors = np.asarray(fields[0])[mesh.director_at] @ rotation.T / mesh.gyration
+        if v is not None:
+            v = (
+                np.asarray(fields[1], dtype=np.float64)
+                if whole[1]
+                else mesh.vectors(v, mesh.gyration * mesh.director_rates(x, v))
+            )
+        return replace(nodes, positions=mesh.vectors(x, mesh.gyration * directors), velocities=v)
+
+    def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
+        """Return the initial state of the nodes and directors of this shell with the velocities of a rigid rotation
+        added: ``spin``, shape (3,) [rad/s], about the point ``origin`` [m]."""
+        arms = nodes.positions - self.soft_mesh.moves[:, None] * origin
+        turning = np.cross(vector("angular_velocity", spin), arms)
+        velocities = turning if nodes.velocities is None else nodes.velocities + turning
+        speed = velocities[self.soft_mesh.node_at[self.soft_mesh.used]]
+        return replace(nodes, velocities=velocities, speed=speed)
+
+
+def _with_edges(interfaces: Mapping[str, Any] | None, edges: Mapping[str, IntArray]) -> Mapping[str, Any]:
+    """Return a user's interfaces of a shell with names of edges replaced by their nodes, and the other edges as
+    averages; what is no dictionary is returned as it is."""
+    if interfaces is not None and not isinstance(interfaces, Mapping):
+        return interfaces
+    result: dict[str, Any] = {name: (nodes, "average") for name, nodes in edges.items()}
+    for name, spec in (interfaces or {}).items():
+        if isinstance(spec, str) and name not in edges:
+            raise ParameterError(
+                f"interfaces: the edges are {', '.join(map(repr, edges)) or 'none'}, no {name!r}; give others as "
+                'nodes, or as a function of places x with the kind, (lambda x: x[0] < 0.1, "average")'
+            )
+        result[name] = (edges[name], spec) if isinstance(spec, str) else spec
+    return result
+
+
+def _spread(scale: Array, blocks: Sequence[int]) -> Array:
+    """Return the factors scale_p scale_q of the numbers of the blocks of H, shape (sum of squares,)."""
+    ends = np.cumsum(blocks)
+    parts = [scale[end - size : end] for size, end in zip(blocks, ends, strict=True)]
+    return np.concatenate([np.outer(part, part).ravel() for part in parts])
