@@ -53,11 +53,12 @@ def momenta(system: System, state: State) -> tuple[Array, Array]:
 
 
 def nodal_momenta(data: AbsoluteBody, positions: Array, velocities: Array) -> tuple[Array, Array]:
-    """sum_ij m_ij v_j and sum_ij q_i x m_ij v_j of a string."""
+    """sum_ij m_ij v_j over places i, and sum_ij q_i x m_ij v_j over all nodes of a string."""
     d, mass = data.dimension, data.nodal_mass.toarray()
     q, v = (np.pad(x.reshape(-1, d), ((0, 0), (0, 3 - d))) for x in (positions, velocities))
     spins = np.cross(q[:, None], v[None])
-    return mass.sum(axis=0) @ v, np.einsum("ij,ijk->k", mass, spins)
+    moves = np.ones(len(mass)) if data.moves is None else data.moves  # not directors
+    return moves @ mass @ v, np.einsum("ij,ijk->k", mass, spins)
 
 
 def center_of_mass_path(motion: ph.Motion) -> Array:
@@ -124,8 +125,9 @@ def _cell_masses(body: ph.FlexibleBody) -> tuple[Array, Array]:
 
 def carrier_masses(system: System) -> Array:
     """Of the bodies with a frame and of the nodes, shape (carriers,) [kg]."""
-    nodes = [np.asarray(data.nodal_mass.sum(axis=1)).ravel() for data in system.nodal]
-    return np.concatenate([[data.mass for data in system.frames], *nodes])
+    return np.concatenate(
+        [[data.mass for data in system.frames], *(data.translational_mass for data in system.nodal)]
+    )
 
 
 def momentum_errors(motion: ph.Motion, count: int = 11, creep: float = 0.0) -> tuple[float, float]:

@@ -5,13 +5,15 @@ For reading, checking and single evaluations; the time loop has its own compiled
 ``sum w (2 W' A + W'' G G^T)`` (5.3).
 """
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
-from phlexible.bodies.mechanics import soft
+from phlexible.bodies.mechanics import products, soft
 
 ROUND_OFF = 1e-14
 LEAST_STRAIN = 1e-5
@@ -47,7 +49,8 @@ def strain_energy(body: AbsoluteBody, q: Array) -> float:
     """Return the strain energy [J] of a string or soft body for its coordinates q (d N,): the positions of its N
     nodes in dimension d."""
     energy = sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains)
-    return float(energy + sum(soft.strain_energy(group, node_positions(body, q)) for group in body.elements))
+    nodes = node_positions(body, q)
+    return float(energy + sum(kind.strain_energy(group, nodes) for kind, group in _elements(body)))
 
 
 def elastic_force(body: AbsoluteBody, q: Array) -> Array:
@@ -57,8 +60,8 @@ def elastic_force(body: AbsoluteBody, q: Array) -> Array:
     for group in body.strains:
         forces = group.weights * group.law.derivative(strains(body, group, q))
         np.add.at(force, group.nodes, forces[:, None, None] * _gradients(body, group, q))
-    for elements in body.elements:
-        force += soft.elastic_force(elements, node_positions(body, q))
+    for kind, elements in _elements(body):
+        force += kind.elastic_force(elements, node_positions(body, q))
     return force.ravel()
 
 
@@ -73,8 +76,8 @@ def gross_force(body: AbsoluteBody, q: Array) -> Array:
         stress = np.abs(group.law.derivative(strains(body, group, q)))
         forces = group.weights * (stress + LEAST_STRAIN * abs(group.law.modulus) / 4)
         np.add.at(force, group.nodes, forces[:, None, None] * np.abs(_gradients(body, group, q)))
-    for elements in body.elements:
-        force += soft.gross_force(elements, node_positions(body, q))
+    for kind, elements in _elements(body):
+        force += kind.gross_force(elements, node_positions(body, q))
     return force.ravel()
 
 
@@ -89,8 +92,8 @@ def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
         rounding = 4 * np.finfo(float).eps * np.abs(group.first).sum(axis=1) * np.abs(q).max()  # of C
         total += assembled_forms(body, group, np.where(np.abs(stress) > curvature * rounding, stress, 0.0))
         total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", curvature, gradients, gradients))
-    for elements in body.elements:
-        total += soft.elastic_tangent(elements, node_positions(body, q))
+    for kind, elements in _elements(body):
+        total += kind.elastic_tangent(elements, node_positions(body, q))
     return sparse.csr_array(total)
 
 
@@ -103,9 +106,9 @@ def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
             gradients = _gradients(body, group, q)
             weights = group.weights * group.viscosity * group.law.viscous_modulus(strains(body, group, q))
             total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", weights, gradients, gradients))
-    for elements in body.elements:
+    for kind, elements in _elements(body):
         if elements.viscosity:
-            total += soft.viscous_matrix(elements, node_positions(body, q))
+            total += kind.viscous_matrix(elements, node_positions(body, q))
     return sparse.csr_array(total)
 
 
@@ -138,6 +141,11 @@ def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array)
     one = np.eye(body.dimension)
     half = np.einsum("g,gi,gj->gij", factors, group.first, group.second)
     return _assembled(body, group, np.einsum("gij,ab->giajb", half + half.transpose(0, 2, 1), one))
+
+
+def _elements(body: AbsoluteBody) -> list[tuple[Any, Any]]:
+    """Return all groups of finite elements of a body, each after the module of functions for it."""
+    return [*((soft, group) for group in body.elements), *((products, group) for group in body.products)]
 
 
 def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ For reading, checking and single evaluations; the time loop has its own compiled
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.soft_law import PAIRS, ElementStrains, QuadraticConstitution
 
@@ -61,7 +61,7 @@ def gross_force(group: ElementStrains, x: Array) -> Array:
     forces = np.einsum(
         "eqka,eqab,eqbd->eqkd", np.abs(group.gradients), S, np.abs(deformation(group, x)), optimize=True
     )
-    return _nodal_sums(group, x, np.einsum("eq,eqkd->ekd", group.weights, forces))
+    return nodal_sums(group.nodes, x, np.einsum("eq,eqkd->ekd", group.weights, forces))
 
 
 def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
@@ -69,7 +69,7 @@ def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
     symmetric and sparse; shape (d N, d N) [N/m]."""
     C = metric(group, x)
     blocks = _geometric_blocks(group, x, group.law.stress(C))
-    return _assembled(group, x, blocks + _material_blocks(group, x, group.law.tangent(C)))
+    return assembled(group.nodes, x, blocks + _material_blocks(group, x, group.law.tangent(C)))
 
 
 def stress_force(group: ElementStrains, x: Array, S: Array) -> Array:
@@ -77,14 +77,14 @@ def stress_force(group: ElementStrains, x: Array, S: Array) -> Array:
     body (principle of virtual work); shape (N, d) [N]. ``group`` are the elements. ``x`` are the node
     positions, shape (N, d)."""
     forces = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
-    return _nodal_sums(group, x, np.einsum("eqka,eqad->ekd", group.gradients, forces))
+    return nodal_sums(group.nodes, x, np.einsum("eqka,eqad->ekd", group.gradients, forces))
 
 
 def stress_stiffness(group: ElementStrains, x: Array, S: Array) -> sparse.csr_array:
     """Return the geometric stiffness of constant stresses S (e, q, 3, 3) in the elements of a soft body: the
     derivative of their nodal forces with respect to the node positions, shape (d N, d N) [N/m]. ``group`` are
     the elements. ``x`` are the node positions, shape (N, d)."""
-    return _assembled(group, x, _geometric_blocks(group, x, S))
+    return assembled(group.nodes, x, _geometric_blocks(group, x, S))
 
 
 def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
@@ -105,7 +105,7 @@ def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
     positions x (N, d); shape (d N, d N) [N s/m]."""
     tangent = group.viscosity * QuadraticConstitution(group.law.lame, group.law.shear).tangent(np.eye(3))
     blocks = _material_blocks(group, x, np.broadcast_to(tangent, (*group.weights.shape, 6, 6)))
-    return _assembled(group, x, blocks)
+    return assembled(group.nodes, x, blocks)
 
 
 def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
@@ -151,18 +151,17 @@ def _geometric_blocks(group: ElementStrains, x: Array, S: Array) -> Array:
     return np.asarray(np.einsum("eij,cd->eicjd", geometric, np.eye(x.shape[1])))
 
 
-def _nodal_sums(group: ElementStrains, x: Array, forces: Array) -> Array:
-    """Return the forces on the N nodes of a soft body, shape (N, d): sums of forces on the k nodes of each
-    element, given as (e, k, d). ``group`` are the elements. x has the shape of the result."""
+def nodal_sums(nodes: IntArray, x: Array, forces: Array) -> Array:
+    """Return the forces on the N nodes of a body, shape (N, d): sums of forces (e, k, d) on the nodes (e, k) of
+    its elements, given as ``forces`` and ``nodes``. x has the shape of the result."""
     result = np.zeros_like(x)
-    np.add.at(result, group.nodes, forces)
+    np.add.at(result, nodes, forces)
     return result
 
 
-def _assembled(group: ElementStrains, x: Array, blocks: Array) -> sparse.csr_array:
-    """Return the sparse matrix (d N, d N) of a soft body that is the sum of matrix blocks (e, k, d, k, d);
-    each of which belongs to the k nodes of an element. ``group`` are the elements. ``x`` are the node
-    positions, shape (N, d)."""
+def assembled(nodes: IntArray, x: Array, blocks: Array) -> sparse.csr_array:
+    """Return the sparse matrix (d N, d N) of a body that is the sum of matrix blocks (e, k, d, k, d). Each of
+    ``blocks`` belongs to the nodes (e, k) of an element, ``nodes``; x are the node positions, shape (N, d)."""
     d = x.shape[1]
-    indices = group.nodes[:, :, None] * d + np.arange(d)
+    indices = nodes[:, :, None] * d + np.arange(d)
     return summed_blocks(indices, indices, blocks, (x.size, x.size))

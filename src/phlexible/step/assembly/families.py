@@ -1,12 +1,13 @@
 """Rods, soft bodies and contacts as tables of the kernels (docs/theory.md, 5 and 8)."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.product_elements import ProductElements
 from phlexible.bodies.soft_law import (
     Constitution,
     ElementStrains,
@@ -171,20 +172,23 @@ Functions = tuple[tuple[UserFunction, UserFunction], ...]
 
 
 class SoftTables:
-    """Elements of all soft bodies of a system, and their surfaces under pressure.
+    """Elements of all bodies in absolute coordinates of a system, and their surfaces under pressure.
 
     Attributes:
-        groups: of elements, each with its nodes as carriers.
+        groups: of elements of soft bodies, each with its nodes as carriers.
+        products: of elements whose energy is a form of products of nodal vectors, likewise.
         surfaces: under pressure, by the number of the load, each with its nodes as carriers.
         users: compiled functions of users, which have to outlive the tables.
     """
 
     def __init__(self, system: System) -> None:
         first = system.layout.carrier[system.layout.frames :]
+        bodies = list(zip(system.nodal, first.tolist(), strict=False))
         self.groups: list[tuple[ElementStrains, IntArray]] = [
-            (group, group.nodes + int(carrier))
-            for body, carrier in zip(system.nodal, first, strict=False)
-            for group in body.elements
+            (group, group.nodes + carrier) for body, carrier in bodies for group in body.elements
+        ]
+        self.products: list[tuple[ProductElements, IntArray]] = [
+            (group, group.nodes + carrier) for body, carrier in bodies for group in body.products
         ]
         self.surfaces: dict[int, tuple[SoftSurface, IntArray]] = {}
         for number, load in enumerate(system.loads):
@@ -200,10 +204,10 @@ class SoftTables:
         self.users = known
 
     def edges(self, layout: Layout) -> set[tuple[int, int]]:
-        """Return the pairs of groups of nodes (clusters of the elimination) that share an element of a soft
-        body, the lower index first. ``layout`` says to which group a node belongs."""
+        """Return the pairs of groups of nodes (clusters of the elimination) that share an element, the lower
+        index first. ``layout`` says to which group a node belongs."""
         found: list[IntArray] = []
-        for _, carriers in self.groups:
+        for _, carriers in (*self.groups, *self.products):
             nodes = layout.cluster[carriers]
             a, b = np.triu_indices(nodes.shape[1], 1)
             pairs = np.sort(np.stack([nodes[:, a].ravel(), nodes[:, b].ravel()], axis=1), axis=1)
@@ -213,16 +217,12 @@ class SoftTables:
     def tables(self, places: Places) -> Tables:
         """Return the tables by name of the finite elements of soft bodies and their materials. They contain
         the offsets (``places``) of the blocks of pairs of nodes in Newton's matrix."""
-        group, count, points, nodes, blocks, weights, gradients, creeps = [], [], [], [], [], [], [], []
-        for number, (own, carriers) in enumerate(self.groups):
-            e, k = carriers.shape
-            group += [number] * e
-            count += [k] * e
+        points, weights, gradients, creeps = [], [], [], []
+        group, count, nodes, blocks = _element_tables(self.groups, places)
+        for own, carriers in self.groups:
+            e = len(carriers)
             points += [own.weights.shape[1]] * e
             creeps += [own.weights.shape[1] * (len(own.relaxation.pairs) if own.relaxation else 0)] * e
-            nodes.append(carriers.ravel())
-            rows, columns = np.repeat(carriers, k, axis=1), np.tile(carriers, (1, k))
-            blocks.append(places.of_carriers(rows.ravel(), columns.ravel()))
             weights.append(own.weights.ravel())
             gradients.append(own.gradients.reshape(-1, 3))
         laws = [own.law for own, _ in self.groups]
@@ -231,7 +231,9 @@ class SoftTables:
             (self.users[each][0].address, self.users[each][1].address) if isinstance(each, UserScalar) else (0, 0)
             for each in self._functions
         ]
-        return self._surface_tables(places) | {
+        return {
+            **self._surface_tables(places),
+            **product_tables(self.products, places),
             "soft_law": [INVARIANTS if isinstance(law, InvariantConstitution) else QUADRATIC for law in laws],
             "soft_sheet": [own.is_sheet for own, _ in self.groups],
             "soft_function": [KINDS[type(each)] for each in self._functions],
@@ -282,6 +284,51 @@ class SoftTables:
             "face_block": blocks,
             "face_number": shapes,
         }
+
+
+def _element_tables(
+    groups: Sequence[tuple[Any, IntArray]], places: Places
+) -> tuple[list[int], list[int], list[IntArray], list[IntArray]]:
+    """Return lists of all finite elements: group and number of nodes of each, nodes as carriers, and offsets. The
+    offsets are those of the blocks of all pairs of nodes of an element in Newton's matrix, ``places``."""
+    group, count, nodes, blocks = [], [], [], []
+    for number, (_, carriers) in enumerate(groups):
+        e, k = carriers.shape
+        group += [number] * e
+        count += [k] * e
+        nodes.append(carriers.ravel())
+        rows, columns = np.repeat(carriers, k, axis=1), np.tile(carriers, (1, k))
+        blocks.append(places.of_carriers(rows.ravel(), columns.ravel()))
+    return group, count, nodes, blocks
+
+
+def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], places: Places) -> Tables:
+    """Return the tables by name of all elements whose energy is a form of products of nodal vectors, with carriers
+    as nodes. They contain the offsets (``places``) of the blocks of pairs of nodes in Newton's matrix."""
+    group, count, nodes, blocks = _element_tables(groups, places)
+    kinds = [own for own, _ in groups]
+    pairs = [own.pairs + (own.places > 0) for own in kinds]  # of nodes, the first place has no vector
+    products, widths = [len(own.pairs) for own in kinds], [3 * own.nodes.shape[1] for own in kinds]
+    return {
+        "product_pairs": products,
+        "product_blocks": [len(own.blocks) for own in kinds],
+        "product_nodes": count,
+        "product_couples": [k * k for k in count],
+        "product_rests": [products[g] for g in group],
+        "product_entries": [kinds[g].stiffness.shape[1] for g in group],
+        "product_widest": max((*products, *count), default=0),
+        "product_room": max((w * (w + n) for w, n in zip(widths, products, strict=True)), default=0),
+        "product_places": [own.places for own in kinds],
+        "product_first": [own[:, 0] for own in pairs],
+        "product_second": [own[:, 1] for own in pairs],
+        "product_size": [size for own in kinds for size in own.blocks],
+        "product_group": group,
+        "product_node": nodes,
+        "product_block": blocks,
+        "product_viscosity": [own.viscosity for own in kinds],
+        "product_rest": [own.rest.ravel() for own in kinds],
+        "product_stiffness": [own.stiffness.ravel() for own in kinds],
+    }
 
 
 def _functions(law: Constitution) -> tuple[ScalarFunction, ...]:

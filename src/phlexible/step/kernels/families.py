@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from phlexible.step.compilation.compiled import Exported, ForFamilies
-from phlexible.step.kernels import laws_of_functions, loads, rods, soft
+from phlexible.step.kernels import laws_of_functions, loads, products, rods, soft
 from phlexible.step.kernels.many import contacts_among_many, pairs_in_matrix
 
 
@@ -14,7 +14,7 @@ def exported_kernels(*modules: ModuleType) -> dict[str, Exported]:
     return {name: kernel for each in modules for name, kernel in vars(each).items() if isinstance(kernel, Exported)}
 
 
-MODULES = laws_of_functions, loads, rods, soft, contacts_among_many, pairs_in_matrix
+MODULES = laws_of_functions, loads, rods, soft, products, contacts_among_many, pairs_in_matrix
 """Those in which families have functions with roles."""
 
 _KERNELS = exported_kernels(*MODULES)
@@ -22,3 +22,4 @@ begin_families: Any = ForFamilies("begin", _KERNELS)
 forces_of_families: Any = ForFamilies("forces", _KERNELS)
 balance_families: Any = ForFamilies("balance", _KERNELS)
 add_tangents_of_families: Any = ForFamilies("tangent", _KERNELS)
+add_energies_of_families: Any = ForFamilies("energy", _KERNELS)

@@ -5,6 +5,7 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Number, Tables, Truth, Vector, Vectors, any_of, dot, where
+from phlexible.step.kernels.families import add_energies_of_families
 from phlexible.step.kernels.floating_bodies import (
     KINETIC,
     LOSS,
@@ -20,7 +21,7 @@ from phlexible.step.kernels.laws import energy_dissipated_by, stored_energy, wor
 from phlexible.step.kernels.loads import load_work
 from phlexible.step.kernels.many.contacts_among_many import accept_contact_history, contact_group_energy
 from phlexible.step.kernels.rods import rod_round_off
-from phlexible.step.kernels.soft import advance_soft_branches, soft_body_energy
+from phlexible.step.kernels.soft import advance_soft_branches
 from phlexible.step.kernels.step import prescribed_motion_work
 from phlexible.step.kernels.teams import energies_of_teams, is_alone
 from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, FRAME_ENERGIES, SPRING
@@ -41,7 +42,7 @@ def accept_step(t: Tables, h: float, damping: float) -> None:
         t.dissipated[0] += advance_frame_branches(t, b, h)
     for f in range(t.forces):
         t.dissipated[0] += energy_dissipated_by(t, f, h, damping)
-    t.dissipated[0] += t.soft_loss[0] + advance_soft_branches(t, h) + t.contact_group_loss[0]
+    t.dissipated[0] += t.family_work[2] + advance_soft_branches(t, h) + t.contact_group_loss[0]
     for q in range(t.sources):
         t.work[q] += source_work(t, q)
     for f in range(t.forces):
@@ -112,8 +113,8 @@ def energies_balance(t: Tables, h: float, damping: float, still: Number, is_rela
             work += t.scalar_force[f] * t.theta_change[f]
         change -= work
         size += abs(work)
-    change += t.soft_work[0] + t.soft_loss[0] + t.contact_group_work[0] + t.contact_group_loss[0]
-    size += t.soft_work[1] + t.contact_group_work[1] + t.contact_group_loss[0]
+    change += t.family_work[0] + t.family_work[2] + t.contact_group_work[0] + t.contact_group_loss[0]
+    size += t.family_work[1] + t.contact_group_work[1] + t.contact_group_loss[0]
     t.ledger[0], t.ledger[1] = abs(change + lost), share * LEDGER_TOLERANCE * (size + lost)
     opens = t.ledger[0] > t.ledger[1]
     if any_of(opens):
@@ -204,6 +205,6 @@ def compute_energies(t: Tables) -> None:
             spring += energy
         else:
             strain += energy
-    strain += soft_body_energy(t)
     spring += contact_group_energy(t)
     t.energy[0], t.energy[1], t.energy[2], t.energy[3] = kinetic, strain, gravity, spring
+    add_energies_of_families(t, 0.0, 0.0)

@@ -458,9 +458,8 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
     """Add h times the internal forces of all soft elements to the balances of their nodes in the residual.
-    The energies that they store and lose in the time step are kept in the tables [J]; ``damping`` is
+    The energies that they store and lose in the time step are added to ``family_work`` [J]; ``damping`` is
     numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
-    stored, lost, size = 0.0, 0.0, 0.0
     for e in range(t.soft_elements):
         g, gamma, k, first = (
             t.soft_group[e],
@@ -480,14 +479,14 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
             change = weight * (0.5 * dot(s, dc) + dot(r, do))
             if any_of(gamma != 0.0):
                 v, q = mean_stress(t, g, c, o, dc, do, gamma)
-                lost += weight * (0.5 * dot(v - s, dc) + dot(q - r, do))
+                t.family_work[2] += weight * (0.5 * dot(v - s, dc) + dot(q - r, do))
                 s, r = v, q
             if t.soft_branches_count[g] > 0:
                 v, q = branch_stress(t, e, p, dc, do, h)
                 change += weight * (0.5 * dot(v, dc) + dot(q, do))
                 s, r = s + v, r + q
-            stored += change
-            size += abs(change)
+            t.family_work[0] += change
+            t.family_work[1] += abs(change)
             tx = (h * weight) * (s.x * mx + r.z * my + r.y * mz)
             ty = (h * weight) * (r.z * mx + s.y * my + r.x * mz)
             tz = (h * weight) * (r.y * mx + r.x * my + s.z * mz)
@@ -497,7 +496,6 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
                 rows = t.residual + t.velocities_begin[t.soft_node[first + i]]
                 for d in range(t.dimension):
                     rows[d] += along(pull, d)
-    t.soft_work[0], t.soft_work[1], t.soft_loss[0] = stored, size, lost
 
 
 @exported
@@ -556,17 +554,16 @@ def _add_point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> N
 
 
 @exported
-def soft_body_energy(t: Tables) -> float:
-    """Return the energy that all soft elements store at the state, with that of their Maxwell branches [J].
-    ``t`` holds all tables (arrays) of the model and its state."""
-    stored = 0.0
+def add_soft_energy(t: Tables) -> None:
+    """Add the energy that all soft elements store at the state, with that of their Maxwell branches, to the strain
+    energy in ``energy`` [J]. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.soft_elements):
         g = t.soft_group[e]
         for p in range(t.soft_points_count[e]):
             x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
             c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
-            stored += t.soft_weight[t.soft_points_begin[e] + p] * (density(t, g, c, o) + branch_density(t, e, p))
-    return stored
+            weight = t.soft_weight[t.soft_points_begin[e] + p]
+            t.energy[1] += weight * (density(t, g, c, o) + branch_density(t, e, p))
 
 
 # Pressure on the surfaces of soft bodies over a step, and its work (docs/theory.md, 5).

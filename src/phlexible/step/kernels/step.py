@@ -385,6 +385,7 @@ def residuals(t: Tables, h: float, damping: float) -> None:
         if is_alone(t, b):
             balance_frame(t, b, h)
     apply_forces(t, h)
+    fill(t.family_work, 3, 0.0)
     balance_families(t, h, damping)
     constraint_residuals(t, h)
 

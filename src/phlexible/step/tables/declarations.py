@@ -322,8 +322,6 @@ SOFT_TABLES = parse_tables(
     soft_gradient     | soft_slopes | 1/m | of a shape function, undeformed axes
     face_number       | face_numbers | | weight times N, N,1 and N,2 along reference coordinates
     STEP REAL
-    soft_work         | 2 one | J | that elements store in the step, and the sum of its sizes
-    soft_loss         | one | J | that they lose
     soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
     point_tangent     | 36 soft_points | Pa | its symmetric part at all points, for conjugate gradients
     STEP VECTOR
@@ -335,6 +333,46 @@ SOFT_TABLES = parse_tables(
     STEP MATRIX
     node_inverse      | carriers | 1/kg | of a node's own block, without the directions that joints hold
     node_free         | carriers | | takes these directions out
+    """
+)
+
+
+# Tables of elements whose energy is a form of products of nodal vectors (docs/theory.md, 5).
+
+PRODUCT_TABLES = parse_tables(
+    """
+    SYSTEM COUNT
+    product_groups   | 1 | | groups of elements with the same products
+    product_pairs    | product_groups | | products of two vectors, of one element of each group
+    product_blocks   | product_groups | | diagonal blocks of H, of one element of each group
+    product_elements | 1 | | of all bodies
+    product_nodes    | product_elements | | of all elements
+    product_couples  | product_elements | | pairs of nodes of all elements
+    product_rests    | product_elements | | products of all elements
+    product_entries  | product_elements | | numbers of H of all elements
+    product_widest   | 1 | | nodes or products of one element, the most of any
+    product_room     | 1 | | numbers of the matrices of one element, the most of any
+    SYSTEM INTEGER
+    product_places   | product_groups | | how many of the first nodes are places
+    product_first    | product_pairs | | node of the element whose vector is the first factor
+    product_second   | product_pairs | |
+    product_size     | product_blocks | |
+    product_group    | product_elements | |
+    product_node     | product_nodes | | carrier
+    product_block    | product_couples | | block (node, other node)
+    SYSTEM REAL
+    product_viscosity | product_groups | s | tau
+    product_rest      | product_rests | | p0
+    product_stiffness | product_entries | | blocks of H, row by row
+    STEP REAL
+    product_stress | product_rests | | mean H (p - p0) of the step, with damping
+    product_step   | product_widest | | of one element: change of p in the step
+    product_strain | product_widest | | p - p0
+    product_matrix | product_room | | derivatives of the forces, then of the stresses
+    STEP VECTOR
+    product_mean   | product_widest | m | of one element: vectors of its nodes, mean of the step
+    product_change | product_widest | m | their changes
+    product_force  | product_widest | N | on them
     """
 )
 
@@ -674,6 +712,7 @@ TABLES: tuple[Table, ...] = (
         saved_state       | state_numbers | | at the start of a composed step
         in_teams          | one | | 1: bodies step in their teams now
         frame_energy      | 6 one | J | sums over the frames (``frame_energies``)
+        family_work       | 3 one | J | that families store in the step, the sum of its sizes, what they lose
         STATE REAL
         energy            | 4 one | J | kinetic, strain, gravity, spring
         dissipated        | one | J | since the start
@@ -714,6 +753,7 @@ TABLES: tuple[Table, ...] = (
     ),
     *ROD_TABLES,
     *SOFT_TABLES,
+    *PRODUCT_TABLES,
     *CONTACT_GROUP_TABLES,
 )
 

@@ -22,6 +22,7 @@ class ForceFamily:
             first of these, as in all that follow.
         balance: role of the function that adds forces to the residual.
         tangent: role of the function that adds the derivative of the forces to Newton's matrix.
+        energy: role of the function that adds the energy stored at the state to ``energy``, of the tables.
         equations: further functions that the residual calls, separated by blanks.
         extra: functions that the residual does not call, which are not compiled for dual numbers.
         lanes: "refused" if models with it cannot step in lanes; "unused" if programs of several mechanisms, and of
@@ -35,6 +36,7 @@ class ForceFamily:
     forces: str = ""
     balance: str = ""
     tangent: str = ""
+    energy: str = ""
     equations: str = ""
     extra: str = ""
     lanes: str = ""
@@ -49,7 +51,7 @@ class ForceFamily:
     def functions(self) -> tuple[str, ...]:
         """Return the names of all functions that this force family (program of the compiled step) exports. Each
         comes before those of the family that call it, so that these calls are direct."""
-        return *self.of_equations, *filter(None, (self.tangent,)), *self.extra.split()
+        return *self.of_equations, *filter(None, (self.tangent, self.energy)), *self.extra.split()
 
 
 def parse_families(text: str) -> tuple[ForceFamily, ...]:
@@ -74,7 +76,9 @@ solve_carrier accept_step energies_balance compute_energies
     | extra: add_law_tangents forces_of_laws stored_energy
     contacts | stops and rolling | | equations: start_distance coordinate_weights one_sided_force
     soft | soft bodies | soft_elements | balance: add_soft_forces | tangent: add_soft_tangents
-    | equations: advance_soft_branches | extra: soft_body_energy
+    | energy: add_soft_energy | equations: advance_soft_branches
+    products | shells | product_elements | balance: add_product_forces | tangent: add_product_tangents
+    | energy: add_product_energy
     pressure | pressure | faces | balance: add_pressures | tangent: add_pressure_tangents | extra: pressure_work
     rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: add_rod_tangents
     | equations: add_rod_forces | extra: rod_round_off

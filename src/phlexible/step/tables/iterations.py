@@ -21,7 +21,8 @@ def most_iterations(memory: Memory) -> int:
     large enough. It follows from sizes of tables alone: the same in all runs.
     """
     counts = memory.counts
-    if not counts["soft_elements"] or counts["forces"] or counts["auxiliaries"] or not _fixes_nodes(memory):
+    others = counts["forces"] or counts["auxiliaries"] or counts["product_elements"]
+    if not counts["soft_elements"] or others or not _fixes_nodes(memory):
         return 0
     rows = memory["visit_size"].astype(np.float64)
     sums = np.concatenate([[0], np.cumsum(memory["neighbour_size"])])

@@ -1,0 +1,163 @@
+"""Elements whose energy is a form of products of nodal vectors, over one step (docs/theory.md, 5).
+
+The vectors y of an element are differences of its places to the first one, then its directors; its strains are
+products p = y_a . y_b, its energy is (p - p0) . H (p - p0) / 2. With the mean m of y over the step and its change
+d, delta(p) = d_a . m_b + m_a . d_b exactly, so that stresses s = H (mean(p) - p0) as forces s m_b on y_a and s m_a
+on y_b do the work delta(U) (5.28).
+"""
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.dense import add_multiple, fill, matrix_vector, product
+from phlexible.step.compilation.notation import Reals, Tables, along, any_of, dot, is_nonzero, vector
+
+
+@compiled
+def set_element_vectors(t: Tables, e: int) -> None:
+    """Write the vectors of product element e at the mean of the time step, and their changes in it, into tables.
+    These are ``product_mean`` and ``product_change``. Positions are taken from the first one, whose vector is zero;
+    ``t`` holds all tables (arrays) of the model and its state."""
+    nodes, places = t.product_node + t.product_nodes_begin[e], t.product_places[t.product_group[e]]
+    for i in range(t.product_nodes_count[e]):
+        start, change = t.position[nodes[i]], t.shift[nodes[i]]
+        if i < places:
+            start, change = start - t.position[nodes[0]], change - t.shift[nodes[0]]
+        t.product_mean[i], t.product_change[i] = start + 0.5 * change, change
+
+
+@compiled
+def multiply_by_stiffness(t: Tables, e: int, x: Reals, y: Reals) -> None:
+    """Compute y = H x for the stiffness H of product element e, which consists of a few diagonal blocks. x and y
+    have a number for each of its products; ``t`` holds all tables (arrays) of the model and its state."""
+    g, H, row = t.product_group[e], t.product_stiffness + t.product_entries_begin[e], 0
+    for b in range(t.product_blocks_begin[g], t.product_blocks_end[g]):
+        size = t.product_size[b]
+        matrix_vector(H, size, size, x + row, y + row)
+        H, row = H + size * size, row + size
+
+
+@compiled
+def product_gamma(t: Tables, e: int, h: float, damping: float) -> float:
+    """Return the ratio of damping stress to the increment of elastic stress of product element e in a time step.
+    It is viscosity tau over the length h of the step [s], plus numerical ``damping``. ``t`` holds all tables
+    (arrays) of the model and its state."""
+    return t.product_viscosity[t.product_group[e]] / h + damping
+
+
+@exported
+def add_product_forces(t: Tables, h: float, damping: float) -> None:
+    """Add h times the forces of all product elements to the balances of their nodes in the residual. The energies
+    that they store and lose in the time step of length h [s] are added to ``family_work`` [J]; ``damping`` is
+    numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
+    for e in range(t.product_elements):
+        g, gamma = t.product_group[e], product_gamma(t, e, h, damping)
+        k, nodes = t.product_nodes_count[e], t.product_node + t.product_nodes_begin[e]
+        first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
+        stress, rest = t.product_stress + t.product_rests_begin[e], t.product_rest + t.product_rests_begin[e]
+        set_element_vectors(t, e)
+        for p in range(t.product_pairs_count[g]):
+            a, b = first[p], second[p]
+            t.product_step[p] = dot(t.product_change[a], t.product_mean[b])
+            t.product_step[p] += dot(t.product_mean[a], t.product_change[b])
+            t.product_strain[p] = dot(t.product_mean[a], t.product_mean[b]) - rest[p]
+            t.product_strain[p] += 0.25 * dot(t.product_change[a], t.product_change[b])
+        multiply_by_stiffness(t, e, t.product_strain, stress)
+        for p in range(t.product_pairs_count[g]):
+            t.family_work[0] += stress[p] * t.product_step[p]
+            t.family_work[1] += abs(stress[p] * t.product_step[p])
+        if any_of(is_nonzero(gamma)):
+            multiply_by_stiffness(t, e, t.product_step, t.product_strain)
+            t.family_work[2] += gamma * product(t.product_strain, t.product_step, t.product_pairs_count[g])
+            add_multiple(stress, gamma, t.product_strain, t.product_pairs_count[g])
+        for i in range(k):
+            t.product_force[i] = vector(0.0, 0.0, 0.0)
+        for p in range(t.product_pairs_count[g]):
+            a, b = first[p], second[p]
+            t.product_force[a] += stress[p] * t.product_mean[b]
+            t.product_force[b] += stress[p] * t.product_mean[a]
+        for i in range(k - 1, -1, -1):
+            force, rows = h * t.product_force[i], t.residual + t.velocities_begin[nodes[i]]
+            if 0 < i < t.product_places[g]:
+                t.product_force[0] -= t.product_force[i]
+            for d in range(t.dimension):
+                rows[d] += along(force, d)
+
+
+@exported
+def add_product_tangents(t: Tables, h: float, damping: float) -> None:
+    """Add the derivatives of the forces of all product elements to Newton's matrix (5.29). The time step has the
+    length h [s], their stresses are in ``product_stress``. ``damping`` is numerical damping, a multiple of the
+    stiffness; ``t`` holds all tables (arrays) of the model and its state."""
+    for e in range(t.product_elements):
+        k, places = t.product_nodes_count[e], t.product_places[t.product_group[e]]
+        nodes, K = t.product_node + t.product_nodes_begin[e], t.product_matrix
+        set_element_vectors(t, e)
+        set_element_tangent(t, e, 0.5 * h * h, 0.5 + product_gamma(t, e, h, damping))
+        for row in range(3 * k):  # of places, the first one moves against the others
+            for j in range(3, 3 * places):
+                K[3 * k * row + j % 3] -= K[3 * k * row + j]
+        for row in range(3, 3 * places):
+            add_multiple(K + 3 * k * (row % 3), -1.0, K + 3 * k * row, 3 * k)
+        for i in range(k):
+            for j in range(k):
+                block = t.blocks + t.product_block[t.product_couples_begin[e] + i * k + j]
+                own, width = K + (9 * k * i + 3 * j), t.carrier_stride[nodes[j]]
+                for d in range(t.dimension):
+                    for axis in range(t.dimension):
+                        block[d * width + axis] += own[3 * k * d + axis]
+
+
+@compiled
+def set_element_tangent(t: Tables, e: int, factor: float, share: float) -> None:
+    """Compute the derivative of the forces on the vectors of product element e to these vectors at the end of the
+    time step. ``factor`` times it is stored in ``product_matrix``, shape (3 k, 3 k) for k nodes: ``share`` times
+    B(mean)^T H B(end), with B the derivative of the products, and half of the stresses. ``t`` holds all tables
+    (arrays) of the model and its state."""
+    g, k = t.product_group[e], t.product_nodes_count[e]
+    first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
+    stress, H = t.product_stress + t.product_rests_begin[e], t.product_stiffness + t.product_entries_begin[e]
+    width, begin = 3 * k, 0
+    K, slopes = t.product_matrix, t.product_matrix + width * width
+    fill(K, width * (width + t.product_pairs_count[g]), 0.0)
+    for b in range(t.product_blocks_begin[g], t.product_blocks_end[g]):
+        size = t.product_size[b]
+        for p in range(begin, begin + size):
+            slope = slopes + width * p
+            for q in range(begin, begin + size):
+                stiffness = factor * share * H[size * (p - begin) + q - begin]
+                i, j = first[q], second[q]
+                u = stiffness * (t.product_mean[j] + 0.5 * t.product_change[j])
+                v = stiffness * (t.product_mean[i] + 0.5 * t.product_change[i])
+                slope[3 * i] += u.x
+                slope[3 * i + 1] += u.y
+                slope[3 * i + 2] += u.z
+                slope[3 * j] += v.x
+                slope[3 * j + 1] += v.y
+                slope[3 * j + 2] += v.z
+        H, begin = H + size * size, begin + size
+    for p in range(t.product_pairs_count[g]):
+        i, j, half = first[p], second[p], 0.5 * factor * stress[p]
+        for axis in range(3):
+            row, other = K + width * (3 * i + axis), K + width * (3 * j + axis)
+            add_multiple(row, along(t.product_mean[j], axis), slopes + width * p, width)
+            add_multiple(other, along(t.product_mean[i], axis), slopes + width * p, width)
+            row[3 * j + axis] += half
+            other[3 * i + axis] += half
+
+
+@exported
+def add_product_energy(t: Tables) -> None:
+    """Add the energy that all product elements store at the state to the strain energy in ``energy`` [J]. ``t``
+    holds all tables (arrays) of the model and its state."""
+    for e in range(t.product_elements):
+        g, count = t.product_group[e], t.product_pairs_count[t.product_group[e]]
+        nodes, places = t.product_node + t.product_nodes_begin[e], t.product_places[g]
+        for p in range(count):
+            a, b = t.product_first[t.product_pairs_begin[g] + p], t.product_second[t.product_pairs_begin[g] + p]
+            x, y = t.position[nodes[a]], t.position[nodes[b]]
+            if a < places:
+                x -= t.position[nodes[0]]
+            if b < places:
+                y -= t.position[nodes[0]]
+            t.product_strain[p] = dot(x, y) - t.product_rest[t.product_rests_begin[e] + p]
+        multiply_by_stiffness(t, e, t.product_strain, t.product_step)
+        t.energy[1] += 0.5 * product(t.product_strain, t.product_step, count)
