@@ -62,14 +62,14 @@ def how_many(count: int, one: str, many: str | None = None) -> str:
 
 
 def shortened(names: Sequence[str], most: int = MOST_NUMBERS) -> str:
-    """Return the first few of many names as text, separated by commas, followed by "and 7 more"."""
+    """Return the first few (``most``) of many names as text, separated by commas, followed by "and 7 more"."""
     some = ", ".join(names[:most])
     return some if len(names) <= most else f"{some} and {len(names) - most} more"
 
 
 def numbered(name: str, taken: Container[str], start: int, separator: str = " ") -> str:
     """Return the name with the lowest number from ``start`` on, such as "beam 3", that is not among the names
-    ``taken``."""
+    ``taken``. The ``separator`` stands between both."""
     number = start
     while (candidate := f"{name}{separator}{number}") in taken:
         number += 1
@@ -77,7 +77,8 @@ def numbered(name: str, taken: Container[str], start: int, separator: str = " ")
 
 
 def distinct(name: str, taken: Container[str], separator: str = " ") -> str:
-    """Return the name unchanged, or numbered from 2 on ("spring 2") if it is among the names ``taken``."""
+    """Return the name unchanged, or numbered from 2 on ("spring 2") if it is among the names ``taken``. The
+    ``separator`` stands before the number."""
     return numbered(name, taken, 2, separator) if name in taken else name
 
 
@@ -88,15 +89,16 @@ def identifier(name: str) -> str:
 
 
 def short_repr(value: Any) -> str:
-    """Return the repr of a dataclass instance without the contents of large arrays, for use as its ``__repr__``."""
+    """Return the repr of a dataclass instance (``value``) without the contents of large arrays, for use as
+    its ``__repr__``."""
     said = [(each.name, getattr(value, each.name)) for each in fields(value) if each.init and each.repr]
     inside = [f"{name}={written(each)}" for name, each in said if each is not None]
     return f"{type(value).__name__}({', '.join(inside)})"
 
 
 def described(part: Any) -> Iterator[tuple[str, str]]:
-    """Yield name and value (as text) of each parameter of a dataclass instance that is set, for a table in
-    notebooks."""
+    """Yield name and value (as text) of each parameter of a dataclass instance (``part``) that is set, for a
+    table in notebooks."""
     if not is_dataclass(part):
         return
     for field in fields(part):
@@ -140,7 +142,7 @@ def table(rows: Iterable[Sequence[str | Html]], heads: Sequence[str] = (), title
 
 
 def in_row(*parts: str) -> str:
-    """Return HTML that shows several pieces of HTML side by side in a row."""
+    """Return HTML that shows several pieces (``parts``) of HTML side by side in a row."""
     inside = "".join(f"<div>{part}</div>" for part in parts)
     return f"<div style='display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start'>{inside}</div>"
 
@@ -180,8 +182,8 @@ class _PlainText:
 
 
 def shorten(public: object) -> None:
-    """Give a function, or the methods of a class, a signature with short type names, which ``help`` and notebooks
-    show."""
+    """Give a ``public`` function, or the methods of a class, a signature with short type names, which
+    ``help`` and notebooks show."""
     if not inspect.isclass(public):
         _shorten_function(public)
         return

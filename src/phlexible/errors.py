@@ -20,8 +20,8 @@ _deferred_warnings: ContextVar[list[str] | None] = ContextVar("_deferred_warning
 
 
 def warn_user(text: str, category: type[Warning]) -> None:
-    """Give a warning that names the user's line of code, the innermost one outside of this package. Inside of
-    ``deferred_warnings`` it is only listed."""
+    """Give a warning with a ``text`` of a ``category`` that names the user's line of code, the innermost one
+    outside of this package. Inside of ``deferred_warnings`` it is only listed."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and (_is_of_package(frame) or _is_of_dataclass(frame)):
         if frame.f_code.co_name == "replace" and _is_of_package(frame.f_back):
@@ -60,8 +60,8 @@ def deferred_warnings() -> Iterator[list[str]]:
 
 
 def warn_of_runs(warnings_of_runs: Mapping[int, Sequence[str]], count: int) -> None:
-    """Give one warning of each category for many runs of a batch or study. It tells how many runs have it and the
-    text of the first.
+    """Give one warning of each category for many runs (``count``) of a batch or study. It tells how many runs
+    have it and the text of the first.
 
     Args:
         warnings_of_runs: warnings by the number of the run, each as its category and text.
@@ -211,8 +211,8 @@ class ResultFileError(PhlexibleError, OSError):
 
     @classmethod
     def of_writing(cls, path: str | PathLike[str], error: OSError) -> Self:
-        """Return the error to raise when a results file cannot be written, because its folder is missing or the
-        disk refuses."""
+        """Return the error to raise when the results file ``path`` cannot be written, because its folder is
+        missing or the disk refuses."""
         folder = Path(path).parent
         words = error.strerror or error if folder.is_dir() else f"there is no folder {folder}"
         return cls(f"cannot write {path}: {words}")

@@ -114,8 +114,8 @@ class Env(gymnasium.Env[Array, Array]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin a new episode of the environment. Return the observation at its start and an empty dictionary, as
-        Gymnasium requires."""
+        """Begin a new episode of the environment. Return the observation at its start and an empty
+        dictionary, as Gymnasium requires. ``seed`` is that of its random numbers, ``options`` are not used."""
         super().reset(seed=seed)
         self.run = self._begin(self.np_random)
         return self._seen(), {}
@@ -144,8 +144,8 @@ class Env(gymnasium.Env[Array, Array]):
         return np.asarray(self._lowest + (np.clip(given, -1.0, 1.0) + 1.0) / 2 * (self._highest - self._lowest))
 
     def _move(self, values: Array) -> dict[str, Any]:
-        """Advance the simulation by one interval with input values. Return {"time": t}, with "error" if a step
-        fails."""
+        """Advance the simulation by one interval with input values. Return {"time": t}, with "error" if a
+        time step fails."""
         info = dict[str, Any]()
         self._set_inputs(values)
         try:
@@ -156,7 +156,7 @@ class Env(gymnasium.Env[Array, Array]):
         return info
 
     def _set_inputs(self, values: Array) -> None:
-        """Set the inputs of the environment's run to values, which apply to the steps that follow."""
+        """Set the inputs of the environment's run to values, which apply to the time steps that follow."""
         place = 0
         for name, count in self._names:
             self.run.inputs[name] = values[place : place + count]
@@ -304,8 +304,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
 
     @property
     def runs(self) -> list[LiveRun]:
-        """Return the live runs of the present episodes. After a first access steps take longer, since all runs are
-        kept up to date."""
+        """Return the live runs of the present episodes. After a first access time steps take longer, since
+        all runs are kept up to date."""
         return self._live.runs
 
     @property
@@ -317,8 +317,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin new episodes in all environments. Return observations, shape (n, numbers), at their start and an
-        empty dictionary.
+        """Begin new episodes in all environments. Return observations, shape (n, numbers), at their start and
+        an empty dictionary. ``seed`` is that of the random numbers of the first one, ``options`` are not
+        used.
 
         Args:
             seed: of the first; the others have the numbers that follow. Or one for each.
@@ -382,8 +383,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return seen, rewards, is_over, is_late, info
 
     def _begin(self, which: Sequence[int]) -> None:
-        """Begin new episodes in some environments, from the stored start if the model is that of the last
-        episode."""
+        """Begin new episodes in some environments (``which``), from the stored start if the model is that of
+        the last episode."""
         live, has_new = self._live, False
         for k in which:
             env = self._envs[k]

@@ -27,8 +27,11 @@ def simulate(
     tolerance: float | None = None,
     example: Mapping[str, Any] | None = None,
 ) -> tuple[Any, dict[str, Any]]:
-    """Simulate a model and return sensor readings as JAX arrays that ``jax.grad`` can differentiate, by the adjoint
-    of the run.
+    """Simulate a model and return sensor readings as JAX arrays that ``jax.grad`` can differentiate, by the
+    adjoint of the run. ``build`` makes the model from ``parameters`` and ``inputs`` (signals) by name,
+    ``sensors`` its sensors. ``duration`` and ``step`` [s], ``initial`` state, ``order``,
+    ``numerical_damping`` and ``tolerance`` are as of ``Model.simulate``; ``example`` are numbers that stand
+    for values not yet known.
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each vjp. Second derivatives are refused, and JAX refuses ``jax.jvp``. Runs are
@@ -81,7 +84,8 @@ def simulate(
         return [jax.ShapeDtypeStruct(np.shape(each), jax.numpy.asarray(0.0).dtype) for each in arrays]
 
     def called(function: Callable[..., Any], like: Callable[[], Any], *values: Any) -> Any:
-        """A function of numbers, also where JAX has only their shapes yet."""
+        """Return the values of a ``function`` of numbers (``values``), also where JAX has only their shapes
+        yet. The function ``like`` makes arrays of the shapes of the result."""
         if not any(isinstance(each, jax.core.Tracer) for each in jax.tree.leaves(values)):
             return tuple(jax.numpy.asarray(each) for each in function(*jax.tree.map(np.asarray, values)))
         expected = shapes(like())

@@ -147,8 +147,13 @@ class Model(Mechanism):
         specialize: bool = False,
         progress: bool | None = None,
     ) -> Motion:
-        """Simulate this model from t = 0 over a duration and return its motion, with exact energy balance, momenta
-        and joints for any step size.
+        """Simulate this model from t = 0 over a ``duration`` in time steps of size ``step`` [s] and return
+        its motion. Energy balance, momenta and joints are exact for any size. ``initial`` is the start,
+        ``order`` that of the scheme, ``numerical_damping`` its dissipation; ``tolerance`` limits the
+        estimated error of a time step or of the run (``of``). Of the instants one in ``every`` is stored, or
+        one each ``output_step`` [s]. ``output`` is a results file (``overwrite``: also one that exists),
+        ``stop`` a condition that ends the run, ``specialize`` compiles code for this model alone,
+        ``progress`` shows a bar.
 
         Ctrl-C ends the run early and returns what was computed, with a warning; ``motion.is_complete`` is then
         False. With ``of="run"`` it raises ``KeyboardInterrupt``.
@@ -235,8 +240,10 @@ class Model(Mechanism):
         numerical_damping: float,
         progress: bool | None,
     ) -> Motion:
-        """Return a motion of this model whose estimated error is within the tolerance, by repeated runs with
-        shorter steps. The best one comes with a warning."""
+        """Return a motion of this model whose estimated error is within the ``tolerance``, by repeated runs
+        over the ``duration`` [s] with shorter time steps. The best one comes with a warning. Instants are
+        stored at each ``interval`` [s]; ``initial``, ``order``, ``numerical_damping`` and ``progress`` are as
+        of ``simulate``."""
         pieces, unresolved, advice = COMPARED, 0, ""
         for _ in range(MOST_RUNS):
             motion = self.simulate(
@@ -274,8 +281,10 @@ class Model(Mechanism):
         stop: When | None,
         motion: Motion,
     ) -> Repeatable | str:
-        """Return a function that repeats a finished run of this model with other steps, for error estimates, or the
-        reason why that is impossible."""
+        """Return a function that repeats a finished run of this model (``motion``) with other time steps, for
+        error estimates. If that is impossible, return the reason. ``kind`` is the start of the run,
+        ``duration`` and ``step`` its length and time step [s], ``options`` are those of its scheme, ``stop``
+        is the condition that ends it."""
         reasons = {
             "tolerance= changes steps as it goes": options.tolerance is not None,
             "stop= ends each run at another instant": stop is not None,
@@ -307,8 +316,9 @@ class Model(Mechanism):
         options: StepOptions,
         motion: Motion,
     ) -> LivePage | str:
-        """Return a function that makes a live web page which steps this model as in a run, or the reason why there
-        is none."""
+        """Return a function that makes a live web page which simulates this model as in the run of
+        ``motion``. If there is none, return the reason. ``kind`` is the start of the run, ``duration`` and
+        ``step`` are its length and time step [s], ``options`` those of its scheme."""
         if options.tolerance is not None:
             return "tolerance= changes steps as it goes, and a page takes steps of one size"
         system = motion.run.system
@@ -342,8 +352,9 @@ class Model(Mechanism):
         stop: When | None = None,
         progress: bool | None = None,
     ) -> Motion:
-        """Continue the run of this model that a results file contains, up to a longer duration, and return the
-        whole motion.
+        """Continue the run of this model that the results file ``path`` contains, up to a longer ``duration``
+        [s], and return the whole motion. The time ``step``, ``order``, ``every``, ``numerical_damping``,
+        ``tolerance``, ``stop`` and ``progress`` are as of ``simulate``.
 
         With the arguments of the first run, and controllers that remember nothing themselves, it has the
         same digits as if it had not stopped; with a ``tolerance`` the last instants of a run that had come to
@@ -379,7 +390,9 @@ class Model(Mechanism):
         about: State | Equilibrium | None = None,
     ) -> LinearModel:
         """Linearize this model about an operating point, and return the port-Hamiltonian equations of small
-        motions.
+        motions. ``inputs`` are forces or torques, ``outputs`` sensors. ``at`` is the kind of operating point,
+        near a ``state`` or exactly ``about`` one; ``form`` says whether displacements or stresses are states,
+        ``stress`` names the space of the stresses.
 
         Args:
             inputs: ``Force`` or ``Torque`` (a constant value: the direction), a joint (forces and torques
@@ -449,8 +462,9 @@ class Model(Mechanism):
         order: int = 2,
         numerical_damping: float = 0.0,
     ) -> LiveRun:
-        """Start a live run of this model, which the caller advances step by step, with inputs that may change
-        between steps.
+        """Start a live run of this model, which the caller advances in time steps of ``step`` [s], with
+        inputs that may change in between. ``initial`` is its start, ``order`` and ``numerical_damping`` are
+        those of the scheme.
 
         Its inputs are the constant loads, torques and forces of the model by their names:
         ``model.apply(joint.torque(0.0, name="motor"))`` is ``run.inputs["motor"]``.
@@ -492,8 +506,8 @@ class Model(Mechanism):
         return LiveRun(system, options, state, step, is_redundant, self._numbers, given)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
-        """Find a pose of this model at rest in which gravity, loads, springs, prestress and joints balance, near
-        the initial one.
+        """Find a pose of this model at rest in which gravity, loads, springs, prestress and joints balance,
+        near the initial one or a given ``state``.
 
         Found by falling towards a minimum of the potential energy, which ends as Newton's method. Where symmetry
         leaves no side to fall to, as of an upright pendulum, it is unstable: a warning and ``is_stable`` say so.
@@ -529,8 +543,9 @@ class Model(Mechanism):
         fixed: Iterable[PlacedBody | str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> AssembledModel[Self]:
-        """Return this model at the nearest pose at which its joints close, if the given positions of bodies are
-        approximate.
+        """Return this model at the nearest pose at which its joints close, if the given positions of bodies
+        are approximate. Bodies in ``fixed`` stay where they are; those with large ``weights`` (by name) move
+        little.
 
         Bodies move undeformed, strings evenly between their ends and the nodes that joints hold, rods without
         further strains where joints close then, and all as little as possible, ``int rho |displacement|^2`` over
@@ -595,7 +610,8 @@ class Model(Mechanism):
         labels: bool = True,
         frames: bool = False,
     ) -> "Figure | Axes":
-        """Plot this model as it was put together, before any run, and return the figure or axes.
+        """Plot this model as it was put together, before any run, and return the figure or ``axes``. ``path``
+        is the picture's file (None: none), ``labels`` adds names, ``frames`` the axes of the bodies.
 
         Args:
             path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
@@ -625,8 +641,9 @@ class Model(Mechanism):
 def simulation(
     model: Model, duration: float, step: float, initial: InitialKind | str | State, options: StepOptions
 ) -> Calls[Motion]:
-    """Return a generator that simulates a model as ``Model.simulate`` does. Its steps can be taken together with
-    those of other runs, and it returns the motion."""
+    """Return a generator that simulates a model over a ``duration`` in time steps of size ``step`` [s], as
+    ``Model.simulate`` does, and returns the motion. ``initial`` is the start, ``options`` are those of the
+    scheme. Its time steps can be taken together with those of other runs."""
     return _run(model, duration, step, options, False, partial(RunOutput, path=None), _initial(initial), None)
 
 
@@ -645,8 +662,10 @@ def _run(
     kind: InitialKind | State,
     stop: When | None,
 ) -> Calls[Motion]:
-    """Return a generator that takes the steps of a run and returns its motion, for ``Model.simulate`` and
-    ``Model.resume``."""
+    """Return a generator that takes the time steps of a run and returns its motion, for ``Model.simulate``
+    and ``Model.resume``. ``duration`` and ``step`` are its length and time step [s], ``options`` those of the
+    scheme, ``kind`` is the start, ``stop`` the condition that ends it. ``output`` makes the object that keeps
+    what is recorded, ``progress`` says whether a progress bar is shown."""
     model._need_bodies()
     options = options.checked()
     if options.order > 2:
@@ -724,8 +743,8 @@ def _stop(value: object) -> When | None:
 
 
 def _steps(step: float | None, every: int, output_step: float | None, tolerance: float | None) -> tuple[float, int]:
-    """Return the size of the time steps [s] (or of the output intervals, if a tolerance is given). The second
-    result is the number of steps between stored instants."""
+    """Return the size of the time steps [s] (or of the output intervals, if a ``tolerance`` is given), and
+    their number between stored instants. ``step``, ``every`` and ``output_step`` are what the user passed."""
     interval = None if output_step is None else positive("output_step", output_step)
     if interval is not None and every != 1:
         raise ParameterError(f"output_step= takes the place of every=, leave it out; got every={every!r}")
@@ -743,8 +762,9 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
 
 
 def _first_instant(numbers: ModelCache, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
-    """Return the start of a run, as a state and as an instant (all positions and velocities), and whether its
-    constraints are redundant."""
+    """Return the start ``kind`` of a run of ``system`` as a state and as an instant (all positions and
+    velocities). The third result is whether its constraints are redundant. ``numbers`` keeps what was
+    computed of the model before."""
     if not isinstance(kind, State):
         return numbers.start.of(system, kind)
     state = checked_initial_state(system, kind)

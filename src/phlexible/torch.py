@@ -28,8 +28,10 @@ def simulate(
     numerical_damping: float = 0.0,
     tolerance: float | None = None,
 ) -> tuple[Array, dict[str, Any]]:
-    """Simulate a model and return sensor readings as PyTorch tensors that ``backward`` can differentiate, by the
-    adjoint of the run.
+    """Simulate a model and return sensor readings as PyTorch tensors that ``backward`` can differentiate, by
+    the adjoint of the run. ``build`` makes the model from ``parameters`` and ``inputs`` (signals) by name,
+    ``sensors`` its sensors. ``duration`` and ``step`` [s], ``initial`` state, ``order``,
+    ``numerical_damping`` and ``tolerance`` are as of ``Model.simulate``.
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each ``backward``. Second derivatives are refused.

@@ -451,10 +451,10 @@ def _storage_runs(
 
 
 def _product_positions(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
-    """Return where the block elimination adds the product of the blocks of two runs of nodes (``run_start``,
-    ``run_node``): position and row stride, in the flat array of blocks, of the block (run i, run j), for all
-    pairs of runs of each group, shape (pairs, 2). ``parts`` are the nodes that are coupled to the group of
-    each run.
+    """Return where the block elimination adds its products of two blocks, those below and right of the
+    diagonal, for two runs of nodes (``run_start``, ``run_node``): position and row stride, in the flat array
+    of blocks, of the block (run i, run j), for all pairs of runs of each group, shape (pairs, 2). ``parts``
+    are the nodes that are coupled to the group of each run.
 
     Args:
         run_start, run_node: as of a ``BlockSchedule``.

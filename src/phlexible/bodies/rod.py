@@ -319,7 +319,7 @@ class Rod:
         """Return the port-Hamiltonian state-space model of this rod alone, with strains as states, see
         ``RodForm``. Its ends are free with prescribed forces, or clamped, as ``start`` and ``end`` say.
         ``gravity`` is the acceleration [m/s^2]; ``shape``, ``velocity`` and ``angular_velocity`` are initial.
-        ``dimension`` is that of the model (1, 2 or 3)..
+        ``dimension`` is that of the model (1, 2 or 3).
 
         Args:
             dimension: 1 (along x), 2 or 3.

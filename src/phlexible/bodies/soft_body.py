@@ -241,7 +241,7 @@ class SoftBody(NodalBody):
         """Return the port-Hamiltonian state-space model of this soft body alone, see ``SoftForm``. Its states
         are positions and velocities of the nodes, with ``stresses`` or ``strains`` these too. ``gravity`` is
         the acceleration [m/s^2]; ``shape`` and ``velocity`` are initial. ``dimension`` is that of the model
-        (1, 2 or 3)..
+        (1, 2 or 3).
 
         Args:
             dimension: 2 or 3.

@@ -345,8 +345,8 @@ class SoftPoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return at most ``count`` nodes of this soft body that pictures draw: zero positions (k, 3), and shape
-        functions (k, 3, d N) whose product with the coordinates gives their world positions."""
+        """Return at most ``count`` nodes of this soft body that pictures draw: zero positions (k, 3), and
+        shape functions (k, 3, d N), which times the vector of coordinates give their world positions."""
         total = len(self.mesh.nodes)
         chosen = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(np.int64))
         points = [self._node_point(int(node)) for node in chosen]

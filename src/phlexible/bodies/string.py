@@ -150,7 +150,7 @@ class StringPoints(MaterialPoints):
 
     def outline(self, count: int) -> tuple[Array, Array]:
         """Return points of this string that pictures join by a line: zero positions (k, 3), and shape
-        functions (k, 3, d N) whose product with the coordinates gives world positions. At most 8 ``count``
+        functions (k, 3, d N), which times the vector of coordinates give world positions. At most 8 ``count``
         nodes are used."""
         nodes = self.mesh.nodes
         if len(nodes) > 8 * count:

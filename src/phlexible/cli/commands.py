@@ -45,8 +45,9 @@ def show_sweep(
     plot: Path | None,
     console: Console,
 ) -> None:
-    """Print the lowest natural frequencies of a gallery model for several values of a parameter. A plot of them is
-    written if a path is given.
+    """Print the lowest ``count`` natural frequencies of the gallery model ``name`` for several values of a
+    parameter (text ``sweep``). ``settings`` are values of other parameters, ``at`` is the state to linearize
+    about. A plot of them is written to the path ``plot``, if there is one; ``console`` is where to print.
 
     Raises:
         UsageError: no such model or parameter, or one that is set and swept.
@@ -83,8 +84,9 @@ def show_modes(
     report: Path | None,
     console: Console,
 ) -> None:
-    """Print the lowest modes of a model. Write a picture of all modes or of one, a film of one, and a report, if
-    paths are given.
+    """Print the lowest ``count`` modes of the model of ``program``, linearized ``at`` a state, to the
+    ``console``. Write a picture of all modes or of the ``chosen`` one (``plot``), a film of one
+    (``animation``), and a ``report``, if paths are given.
 
     Raises:
         UsageError: a mode number out of range, or files that cannot be written.
@@ -125,8 +127,8 @@ BETWEEN = 60.0
 
 
 def follow(results: Path, port: int) -> None:
-    """Show the motion in a results file in a browser, and the steps that a running simulation adds to the file
-    meanwhile."""
+    """Show the motion in the file ``results`` in a browser, and the time steps that a running simulation adds
+    to the file meanwhile. ``port`` is that of the page."""
     with Motion.load(results).live(port=port) as view:
         print(f"{results} is at {view.url}; Ctrl-C ends it", flush=True)
         view.play()
@@ -139,8 +141,8 @@ def follow(results: Path, port: int) -> None:
 
 
 def run_live(model: Model, step: float, speed: float, port: int) -> None:
-    """Simulate a model in real time and show it in a browser, until the page is closed. ``speed`` is model seconds
-    per second."""
+    """Simulate a model in real time and show it in a browser, until the page is closed. ``step`` is the time
+    step [s], ``speed`` is model seconds per second, ``port`` that of the page."""
     run = model.start(step=step)
     with run.live(port=port) as view:
         print(f"the model runs at {view.url}; Ctrl-C ends it", flush=True)
@@ -341,8 +343,8 @@ def build(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Write a model from a Python file as a compiled library, FMU or web page that takes its steps without
-    Python."""
+    """Write a model from a Python file as a compiled library, FMU or web page that takes its time steps
+    without Python."""
     from phlexible.libraries.linking import ARCHIVE, FMU, NUMBERS, PAGES, SUFFIXES
 
     with one_line_failures(debug):
@@ -368,8 +370,8 @@ def warmup(debug: Debug = False) -> None:
 
 
 def _chosen(name: str, requested: float | None, usual: float | None) -> float:
-    """Return the number that the user gave for an option, or else the default of the model; raise UsageError if
-    both are missing or not positive."""
+    """Return the number that the user ``requested`` for the option ``name``, or else the ``usual`` one of the
+    model. Raise UsageError if both are missing or not positive."""
     number = usual if requested is None else requested
     if number is None:
         raise UsageError(f"--{name} is missing: pass it, or write {name} = ... into the file")

@@ -46,7 +46,7 @@ def complain(message: str, error: BaseException | None) -> None:
 
 
 def line_in(path: Path, trace: TracebackType | None) -> int | None:
-    """Return the number of the last line of a file that a traceback passes through; None if it passes through
-    none."""
+    """Return the number of the last line of the file ``path`` that a traceback (``trace``) passes through;
+    None if it passes through none."""
     lines = [frame.lineno for frame in traceback.extract_tb(trace) if frame.filename == str(path)]
     return lines[-1] if lines else None

@@ -58,7 +58,7 @@ MOST_SWEPT = 100_000
 
 def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[float, ...]]:
     """Return parameter name and values from the text "key=start:stop:count" of a command line, with both ends
-    included.
+    included. ``function`` is that of the gallery whose parameter it is.
 
     Raises:
         UsageError: another form, or no parameter of that name that takes numbers.
@@ -202,7 +202,9 @@ def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Mode
 
 
 def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration: float | None, fmi: int) -> Path:
-    """Build a library or FMU from the model that a Python file defines, and return its path.
+    """Build a library or FMU in the file ``output`` from the model that a Python file (``path``) defines, and
+    return its path. ``targets`` are platforms, ``fmi`` is the version of an FMU, ``duration`` [s] replaces
+    that in the file.
 
     The file defines ``model`` or ``build``, and ``step`` [s]. It may define ``duration``, ``outputs`` (sensors by
     name, a list of them, or a function of the model that returns these) and ``parameters``, ranges of those of
@@ -249,8 +251,8 @@ def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration
 
 @contextmanager
 def _file_that_runs(path: Path) -> Iterator[None]:
-    """Context manager in which a user's Python file can import modules of its folder. Errors are raised again with
-    the file and line."""
+    """Context manager in which the user's Python file ``path`` can import modules of its folder. Errors are
+    raised again with the file and line."""
     sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
     try:
         yield

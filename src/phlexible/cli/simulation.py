@@ -44,7 +44,7 @@ def attachment_of(model: Model, point: BeamPoint) -> Attachment:
 
 
 def length_of(model: Model, point: BeamPoint) -> float:
-    """Return the length of the beam or rod on which a point lies [m]."""
+    """Return the length of the beam or rod of a ``model`` on which a point lies [m]."""
     body = model[point.body].body
     if not isinstance(body, Beam | SplitBeam | Rod):
         raise TypeError(f"{point.body} is not a beam or rod")
@@ -52,8 +52,9 @@ def length_of(model: Model, point: BeamPoint) -> float:
 
 
 def print_summary(console: Console, program: ModelToRun, motion: Motion, step: float, wall_time: float) -> None:
-    """Print the summary of a run as a table: model, steps, computing time, energies, accuracy checks and peak
-    displacements."""
+    """Print the summary of a run (``motion`` of the model of ``program``) to the ``console`` as a table:
+    model, time steps, energies, accuracy checks and peak displacements. ``step`` is the time step,
+    ``wall_time`` the computing time [s]."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -87,8 +88,8 @@ def _quality_rows(check: MotionCheck) -> list[tuple[str, str]]:
 
 
 def _peaks(program: ModelToRun, motion: Motion) -> Table:
-    """Return a printable table of the extreme transverse displacements of beams relative to their length, with
-    reference values of the gallery."""
+    """Return a printable table of the extreme transverse displacements of beams in a ``motion`` relative to
+    their length, with reference values of the gallery (``program``)."""
     table = Table(box=None, pad_edge=False)
     table.add_column("peaks of the elastic displacement")
     for head in ("greatest", "smallest", "away" if program.references else ""):
@@ -137,7 +138,8 @@ def _energy_rows(motion: Motion) -> list[tuple[str, str]]:
 
 
 def draw(program: ModelToRun, motion: Motion, path: Path | None) -> "Figure":
-    """Return a figure of the most important curves of a run, written to the path if there is one.
+    """Return a figure of the most important curves of a run (``motion`` of the model of ``program``), written
+    to the path if there is one.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -184,8 +186,8 @@ class Order:
 
 
 def carry_out(program: ModelToRun, order: Order, console: Console) -> int:
-    """Simulate a model as the command line requests, print the summary and write the files. Return the exit code of
-    the program.
+    """Simulate the model of ``program`` as the command line requests (``order``), print the summary to the
+    ``console`` and write the files. Return the exit code of the program.
 
     Returns:
         0, or the exit code of a run that stopped early, whose results are written all the same.
@@ -224,8 +226,8 @@ def _prepare_files(order: Order) -> None:
 
 
 def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
-    """Create the folder of an output file that a command line option names, and raise UsageError if no such file
-    can be written.
+    """Create the folder of the output file ``path`` that a command line ``option`` names, and raise
+    UsageError if no such file can be written. ``suffixes`` are the allowed endings of its name.
 
     Raises:
         UsageError: another ending, or no file can be written there.
@@ -245,8 +247,8 @@ def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> N
 
 
 def _simulate(program: ModelToRun, order: Order) -> tuple[Motion, int]:
-    """Simulate a model and return its motion, as far as it was computed, and the exit code; warnings are left to
-    the summary."""
+    """Simulate the model of ``program`` as ``order`` says and return its motion, as far as it was computed,
+    and the exit code. Warnings are left to the summary."""
     with deferred_warnings() as warned:
         try:
             motion = _motion(program, order)

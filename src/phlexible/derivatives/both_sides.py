@@ -289,7 +289,7 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
 def _check_limits(
     base: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
-    """Raise ``ModelError`` if step equations have a kink in a parameter, except at a friction spring
+    """Raise ``ModelError`` if time step equations have a kink in a parameter, except at a friction spring
     (bristle) that is at its friction limit. ``model`` has the parameter perturbed; its equations are those of
     ``stretch``, stretch number ``number`` of the run, whose tables are ``base``. ``both`` are the changes of
     the residuals with the parameter increased and decreased.
@@ -334,7 +334,7 @@ def _residuals(run: TakenRun, base: Memory, side: ModelNumbers) -> list[Array]:
 
 def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number: int) -> Array:
     """Return the residuals of the time steps of one stretch, shape (steps, unknowns), when the model data are
-    changed by ``side``. ``base`` are the tables of the model, ``number`` the index of the stretch (steps
+    changed by ``side``. ``base`` are the tables of the model, ``number`` the index of the stretch (time steps
     without velocity jumps between them) in the run."""
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
@@ -343,7 +343,7 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number:
 
 def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
     """Return which equations of a time step depend on a parameter, as a mask of shape (unknowns,). Residuals
-    of the two perturbed models are compared in sampled steps of the run."""
+    of the two perturbed models are compared in sampled time steps of the run."""
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"

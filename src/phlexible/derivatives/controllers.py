@@ -176,9 +176,9 @@ class ControllerTape:
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _sample_matrices(self, number: int) -> tuple[Array, Array]:
-        """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller from
-        one sample to the next. The step ends at sample ``number``; for the first sample the state does not
-        change."""
+        """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller
+        from one sample to the next. The time step ends at sample ``number``; for the first sample the state
+        does not change."""
         assert self._law is not None, "asked for of linear laws"
         if number == 0:
             return np.eye(self._law.order), np.zeros((self._law.order, self._law.inputs))
@@ -260,8 +260,8 @@ def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun)
 
 def controllers_of(assembly: Assembly) -> list[ControlledValue]:
     """Return the controllers of a model whose values are constant between their calls. Force laws that are
-    Python functions of the state, evaluated within steps, are left out. ``assembly`` holds the tables of the
-    model."""
+    Python functions of the state, evaluated within time steps, are left out. ``assembly`` holds the tables of
+    the model."""
     return [each for each in assembly.controlled if not isinstance(each.feedback, StateLaw)]
 
 
@@ -337,8 +337,8 @@ class LawsOfState:
         return self._controllers.mean_laws(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """Return the derivatives of the state-dependent forces in step ``k`` with respect to the measured positions
-        at its start and at its end. Both have shape (values, 3 * vectors)."""
+        """Return the derivatives of the state-dependent forces in time step ``k`` with respect to the
+        measured positions at its start and at its end. Both have shape (values, 3 * vectors)."""
         first, last = self._places[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:
@@ -374,8 +374,8 @@ class LawsOfState:
 
 
 def implicit_steps(run: TakenRun) -> tuple[Array, Array]:
-    """Return the times [s] and the states at both ends of all steps of a run in which forces are Python functions
-    of the state. Shapes are (steps, 2) and (steps, 2, numbers)."""
+    """Return the times [s] and the states at both ends of those time steps of a run whose forces are Python
+    functions of the state. Shapes are (steps, 2) and (steps, 2, numbers)."""
     pieces = [each for each in run.course if isinstance(each, RunPiece) and each.is_implicit]
     rows = [(run.stretches[each.stretch], [each.first, each.last]) for each in pieces]
     return np.array([own.times[at] for own, at in rows]), np.array([own.states[at] for own, at in rows])

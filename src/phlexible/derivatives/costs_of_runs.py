@@ -85,8 +85,8 @@ class CostsOfRun:
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """Adjoint of each cost of this run: its derivatives with respect to the initial state and to the equations
-        of all steps, from one pass backwards in time."""
+        """Adjoint of each cost of this run: its derivatives with respect to the initial state and to the
+        equations of all time steps, from one pass backwards in time."""
         return adjoints(self._run, self._to_states, self._after)
 
     @property
@@ -178,8 +178,8 @@ class CostsOfRun:
         return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
 
     def _present_loads(self) -> list[Functions]:
-        """Evaluate the prescribed vectors and loads in all steps of this run with the sample values that the
-        signals have now. The list has an entry for each stretch of time steps without velocity jumps."""
+        """Evaluate the prescribed vectors and loads in all time steps of this run with the sample values that
+        the signals have now. The list has an entry for each stretch of time steps without velocity jumps."""
         return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
 
     def _add_load(
@@ -204,7 +204,7 @@ class CostsOfRun:
         self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
     ) -> None:
         """Add to ``slopes`` (costs, parameters) the derivatives with respect to those samples of a signal
-        that act in different steps. All of them are increased in the model ``more`` and decreased in
+        that act in different time steps. All of them are increased in the model ``more`` and decreased in
         ``less``, since each time step depends on one of them. ``direction`` has the samples; ``label`` names
         the signal in messages."""
         run, twice = self._run, 2 * direction.size

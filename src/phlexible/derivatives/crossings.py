@@ -127,8 +127,8 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | Time
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
     """Return the derivative of time step residuals with respect to the joint coordinates at which locks hold
-    joints, shape (steps, switches, unknowns). The steps are those between the instants ``first`` and ``last``
-    of a stretch of time steps."""
+    joints, shape (steps, switches, unknowns). The time steps are those between the instants ``first`` and
+    ``last`` of a stretch of time steps."""
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["held"][first]
@@ -230,8 +230,8 @@ class Crossing:
 
 
 def crossings_of(run: TakenRun) -> dict[int, Crossing]:
-    """Return the events of a run that occur inside of a step, with what their derivatives need, as a
-    dictionary by their index in ``run.course``.
+    """Return the events of a run that occur inside of a time step, with what their derivatives need. The
+    result is a dictionary by their index in ``run.course``.
 
     Raises:
         ModelError: laws of the state act in the steps that end there.

@@ -149,7 +149,7 @@ class SectionStepper(RecordingStepper):
 
     def repeat(self, piece: RepeatedPiece) -> Sequence[Any]:
         """Repeat the time steps of one section (``piece``) of a long run from its snapshot, bit by bit.
-        Return their log: states and prescribed values of all steps."""
+        Return their log: states and prescribed values of all time steps."""
         self.log.clear()
         super().restore(np.append(piece.snapshot[:-1], 0))
         for call in piece.calls:

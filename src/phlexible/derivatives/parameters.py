@@ -221,8 +221,8 @@ class Parameters:
 
     def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
         """Return a few directions for finite differences that together change all samples of the signal
-        ``name``. Samples of one direction act in different steps of the run, so that one difference serves
-        all of them. ``is_load`` says that the signal is evaluated in the middle of time steps only.
+        ``name``. Samples of one direction act in different time steps of the run, so that one difference
+        serves all of them. ``is_load`` says that the signal is evaluated in the middle of time steps only.
 
         Args:
             name: of the signal.
@@ -479,7 +479,7 @@ def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Arr
 
 def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> None:
     """Raise ``ParameterError`` if samples of a signal change the equations of time steps (``changes``) away
-    from their own instants. A signal with a delay does this. ``is_acting`` says which steps are near a
+    from their own instants. A signal with a delay does this. ``is_acting`` says which time steps are near a
     changed sample. ``label`` names the signal in the message.
 
     Args:

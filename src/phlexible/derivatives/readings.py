@@ -290,7 +290,7 @@ def _slopes(
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
     """Return the components of pose and velocity on which a sensor depends, shape (d,), and an iterator over
     its derivatives with respect to them. The iterator yields chunks of instants with their derivatives.
-    ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name..
+    ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -319,7 +319,7 @@ def _parts(
     """Yield chunks of the given instants with the derivatives of a sensor's readings there, shape (instants,
     components, directions). Chunks limit the memory; ``directions`` are components of pose and velocity,
     ``steps`` their increments. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by
-    name.."""
+    name."""
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
     for begin in range(0, len(instants), chunk):
         own = instants[begin : begin + chunk]
@@ -336,7 +336,7 @@ def _differences(
 ) -> Array:
     """Return the derivatives of a sensor's readings along chosen components (``directions``) of pose and
     velocity at some instants, shape (instants, components, directions). Central differences with increments
-    ``steps`` are used. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name.."""
+    ``steps`` are used. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name."""
     count, stencil = len(directions), _stencil(sensor)
     if not count:
         values = reader.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
@@ -361,7 +361,7 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
     """Return the indices of the components of pose and velocity on which a sensor's reading depends, all of a
     body if any. Bodies are perturbed one after the other near the state at ``instant``, by ``steps``.
-    ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name.."""
+    ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name."""
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps

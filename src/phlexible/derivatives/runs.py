@@ -241,8 +241,8 @@ class RecordingStepper(Stepper):
 
 
 def _without_means(rows: Array, reactions: int) -> Array:
-    """Replace the multipliers and forces in stored rows, which are means over two adjacent steps, by those of
-    single time steps, in place. They are the last ``reactions`` columns; return the rows."""
+    """Replace the multipliers and forces in stored rows, which are means over two adjacent time steps, by
+    those of single time steps, in place. They are the last ``reactions`` columns; return the rows."""
     own = rows[:, rows.shape[1] - reactions :]
     signs = 1.0 - 2.0 * (np.arange(len(rows)) % 2)[:, None]  # x_k = 2 m_k - x_k+1: sums with alternating signs
     own[:-1] *= 2.0
@@ -332,7 +332,7 @@ class TakenRun:
 
 
 def differentiable(system: System) -> Assembly:
-    """Return the tables of numbers of a system (mechanism) for steps that can be differentiated; raise
+    """Return the tables of numbers of a system (mechanism) for time steps that can be differentiated; raise
     ``ModelError`` for parts that cannot.
 
     Raises:
@@ -364,9 +364,10 @@ def differentiable(system: System) -> Assembly:
 def take_run(
     assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
 ) -> TakenRun:
-    """Simulate a model from an initial state over ``duration`` [s] in steps of ``step`` [s]. Return the run
-    with the log of all time steps and jumps that its derivatives need. ``assembly`` holds the tables of the
-    model. ``start`` is the state, ``options`` are those of the time steps; warnings are given if ``warns``.
+    """Simulate a model from an initial state over ``duration`` [s] in time steps of ``step`` [s]. Return the
+    run with the log of all time steps and jumps that its derivatives need. ``assembly`` holds the tables of
+    the model. ``start`` is the state, ``options`` are those of the time steps; warnings are given if
+    ``warns``.
 
     Args:
         assembly, start, duration, step, options: the run.
@@ -383,9 +384,9 @@ def take_run(
 
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
-    """Return the clock of a run: the instants [s] at which its steps begin and end. They follow from duration
-    [s], step [s] and the breakpoints of the model, from the time of ``start`` on. ``assembly`` holds the
-    tables of the model. ``options`` are those of the time steps.
+    """Return the clock of a run: the instants [s] at which its time steps begin and end. They follow from
+    duration [s], time step [s] and the breakpoints of the model, from the time of ``start`` on. ``assembly``
+    holds the tables of the model. ``options`` are those of the time steps.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -485,8 +486,8 @@ def run_from_log(
     times: Array,
 ) -> TakenRun:
     """Return the run that can be differentiated, made of the ``log`` of a time stepper. ``first`` is the
-    state at the first instant. Consecutive steps without a velocity jump between them become one stretch;
-    ``times`` [s] are the instants to be stored. ``assembly`` holds the tables of the model.
+    state at the first instant. Consecutive time steps without a velocity jump between them become one
+    stretch; ``times`` [s] are the instants to be stored. ``assembly`` holds the tables of the model.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -544,9 +545,9 @@ def run_from_log(
 def _span(
     log: Sequence[Stepped | VelocityJump | Evaluated], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """Return how many logged steps before and after an event within a time step depend on the instant of the
-    event. None: no steps do, or that is not supported. ``number`` is the index of the event in the log,
-    ``grid`` the stored instants. ``assembly`` holds the tables of the model..
+    """Return how many logged time steps before and after an event within a time step depend on the instant of
+    the event. None: no time steps do, or that is not supported. ``number`` is the index of the event in the
+    log, ``grid`` the stored instants. ``assembly`` holds the tables of the model.
 
     For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
     they follow from the instants of the run. None: the event is at one of these, between steps chosen by a

@@ -50,7 +50,7 @@ SOME = 50
 
 def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
     """Return a recorded motion of equal time steps (``recording``) as a run that can be differentiated,
-    without repeating its steps. The residuals of its equations come with it. ``base`` is the model,
+    without repeating its time steps. The residuals of its equations come with it. ``base`` is the model,
     ``options`` are those of the time steps. Residuals have shape (steps, unknowns); None: the time steps have
     to be repeated.
 
@@ -112,7 +112,7 @@ def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
 
 def _single_step_forces(means: Array, first: Array) -> Array:
     """Return forces of single time steps, shape (steps, forces), from recorded forces that are means over two
-    adjacent steps. ``first`` is the force of the first time step; the others follow by ``x_k+1 = 2 m_k -
+    adjacent time steps. ``first`` is the force of the first time step; the others follow by ``x_k+1 = 2 m_k -
     x_k``.
 
     Args:
@@ -198,9 +198,9 @@ def sensitivity_of_run(
     count: int,
     initial: Start = InitialKind.UNDEFORMED,
 ) -> Sensitivity:
-    """Simulate the model that ``build`` makes of the parameters for ``count`` steps of ``step`` [s]. Return
-    the readings of its sensors (``measured``) over time and their derivatives with respect to the parameters.
-    The start is of kind ``initial``.
+    """Simulate the model that ``build`` makes of the parameters for ``count`` time steps of ``step`` [s].
+    Return the readings of its sensors (``measured``) over time and their derivatives with respect to the
+    parameters. The start is of kind ``initial``.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as of ``Motion.sensitivity``.
@@ -232,9 +232,9 @@ def _derivatives(
     residuals: Array | None = None,
 ) -> Sensitivity | None:
     """Return the sensor readings of a run and their derivatives with respect to all parameters, by forward
-    differentiation through all steps. ``base`` is the model of the run. ``recipe`` builds models, ``chosen``
-    are the parameters. ``residuals`` are those of a recorded run, None if the time steps were taken here.
-    None: the model does not reproduce the recorded run.
+    differentiation through all time steps. ``base`` is the model of the run. ``recipe`` builds models,
+    ``chosen`` are the parameters. ``residuals`` are those of a recorded run, None if the time steps were
+    taken here. None: the model does not reproduce the recorded run.
 
     Args:
         run, base, recipe, chosen: the run, its model, the recipe of models, and parameters.
@@ -321,7 +321,7 @@ def _size(table: Array) -> float:
 
 def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
     """Raise ``ParameterError`` if a recorded motion (``recording``) does not begin in the initial state of
-    the model ``base``, or if its steps differ in size.
+    the model ``base``. The same holds if its time steps differ in size.
 
     Raises:
         ParameterError: with the name of the quantity that differs.

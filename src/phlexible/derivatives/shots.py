@@ -399,8 +399,9 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """Adjoints of a multiple-shooting run: first of each cost, then of each gap between shots (segments of the
-        run). An adjoint has derivatives with respect to the initial state and to the equations of all steps."""
+        """Adjoints of a multiple-shooting run: first of each cost, then of each gap between shots (segments
+        of the run). An adjoint has derivatives with respect to the initial state and to the equations of all
+        time steps."""
         nothing, found = parts_of_nothing(self._run), []
         zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._by_shot]
         still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._by_shot]
@@ -501,8 +502,8 @@ class InputRun:
         return shots_along(self._run, self._runs.steps_of(count))
 
     def of_duration(self, duration: float) -> Array:
-        """Return the derivatives of all costs of this run with respect to its duration [s], shape (costs,). Signals
-        and steps are stretched in proportion.
+        """Return the derivatives of all costs of this run with respect to its duration [s], shape (costs,).
+        Signals and time steps are stretched in proportion.
 
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.

@@ -99,8 +99,9 @@ class StepDerivative:
 
 
 def has_contact_history(steps: TakenSteps) -> bool:
-    """Return whether the model of these steps has friction springs (friction that sticks), contacts with
-    restitution or contact groups, whose history variables outlive a step."""
+    """Return whether the model of these time steps has contacts or friction with history variables that
+    outlive a time step. These are friction springs (friction that sticks), contacts with restitution and
+    contact groups."""
     counts = steps.assembly.memory.counts
     return counts["bristles"] + counts["impacts"] + counts["kept_pairs"] > 0
 
@@ -141,8 +142,8 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
 
 
 def inexact_steps(steps: TakenSteps) -> set[int]:
-    """Return the indices of those steps of a run for which Newton's matrix is not the exact derivative of the
-    equations; these steps have contacts."""
+    """Return the indices of those time steps of a run for which Newton's matrix is not the exact derivative
+    of the equations; these time steps have contacts."""
     has_contacts = steps.assembly.memory.counts["members"] > 0
     return {k for k in range(steps.count) if has_contacts and not _is_exact(steps, k)}
 
@@ -185,7 +186,8 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
 
 def pose_map(steps: TakenSteps, k: int) -> Array:
     """Return the matrix K of time step ``k`` of a run that gives the change of the pose over the time step,
-    shape (velocities, velocities). It is multiplied by the sum of velocity changes at both ends (9.2)."""
+    shape (velocities, velocities). The change of the pose is K times the sum of the velocity changes at both
+    ends (9.2)."""
     layout, h = steps.system.layout, float(steps.sizes[k])
     frame, axis, place = layout.spin
     count = int(steps.assembly.memory.counts["velocities"])
@@ -209,7 +211,7 @@ class DifferentiableSteps(TakenSteps):
 
     def vjp(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
         """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant
-        ``last`` to ``first`` of these steps, in place. Return the adjoints of the equations of the time
+        ``last`` to ``first`` of these time steps, in place. Return the adjoints of the equations of the time
         steps.
 
         Args:
@@ -238,8 +240,9 @@ class DifferentiableSteps(TakenSteps):
         return equations
 
     def jvp(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of these
-        steps, in place. ``equations`` are changes of the residuals, shape (steps, parameters, unknowns)."""
+        """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of
+        these time steps, in place. ``equations`` are changes of the residuals, shape (steps, parameters,
+        unknowns)."""
         none = np.zeros((pose.shape[1], 0))
         for begin, end in self._parts(first, last):
             a, b = begin - first, end - first
@@ -251,12 +254,12 @@ class DifferentiableSteps(TakenSteps):
 
     @cached_property
     def _inexact(self) -> dict[int, StepDerivative]:
-        """Exact derivatives, by index, of all steps for which Newton's matrix is not the derivative of the
-        equations (some steps with contacts)."""
+        """Exact derivatives, by index, of all time steps for which Newton's matrix is not the derivative of
+        the equations (some time steps with contacts)."""
         return {k: step_derivative(self, k) for k in inexact_steps(self)}
 
     def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
         """Return ranges (begin, end) that divide the time steps between the instants ``first`` and ``last``.
-        Each step for which Newton's matrix is not the exact derivative is a range by itself."""
+        Each time step for which Newton's matrix is not the exact derivative is a range by itself."""
         own = [k for k in self._inexact if first <= k < last]
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

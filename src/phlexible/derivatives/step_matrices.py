@@ -43,9 +43,9 @@ class StepMatrices:
 
 
 def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
-    """Return the linearized steps of a run: matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n = C_n
-    dx_n``. x are pose and velocities, u inputs, y sensor readings; ``forces`` are derivatives of the equations with
-    respect to inputs.
+    """Return the linearized time steps of a run: matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n
+    = C_n dx_n``. x are pose and velocities, u inputs, y sensor readings; ``forces`` are derivatives of the
+    equations with respect to inputs.
 
     Args:
         run: the steps.
@@ -147,7 +147,7 @@ def take_steps(
 ) -> DifferentiableSteps:
     """Simulate ``count`` equal time steps of ``step`` [s] from a state and return them in a form that can be
     differentiated. ``added`` are additional load values for each time step. ``assembly`` holds the tables of
-    the model..
+    the model.
 
     Args:
         assembly: of ``equal_steps_alone``.

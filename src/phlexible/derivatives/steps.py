@@ -84,7 +84,7 @@ class TakenSteps:
 
     @property
     def count(self) -> int:
-        """Number of time steps in this recorded stretch of consecutive steps."""
+        """Number of time steps in this recorded stretch of consecutive time steps."""
         return len(self.sizes)
 
     @cached_property
@@ -95,12 +95,12 @@ class TakenSteps:
 
     @cached_property
     def set_by_laws(self) -> Array | float:
-        """Part of the load values in these steps that controllers and state-dependent forces have set, shape
-        (steps, 3 * values); the rest is prescribed."""
+        """Part of the load values in these time steps that controllers and state-dependent forces have set,
+        shape (steps, 3 * values); the rest is prescribed."""
         return self.functions.loads - functions_of(self.assembly, self.times).loads
 
     def functions_of(self, assembly: Assembly) -> Functions:
-        """Return the prescribed vectors and loads of another (perturbed) model at the instants of these
+        """Return the prescribed vectors and loads of another (perturbed) model at the instants of these time
         steps. Values of controllers and state-dependent forces are those recorded here. ``assembly`` holds
         the tables of the model."""
         own = functions_of(assembly, self.times)
@@ -109,7 +109,7 @@ class TakenSteps:
     def residuals(self, assembly: Assembly, functions: Functions, sizes: Array | None = None) -> Array:
         """Return the residuals of the time step equations of another (perturbed) model at the states recorded
         here, shape (steps, unknowns). ``functions`` are its prescribed vectors and loads; the time steps may
-        have other ``sizes`` [s]. ``assembly`` holds the tables of the model..
+        have other ``sizes`` [s]. ``assembly`` holds the tables of the model.
 
         Args:
             assembly: whose equations.
@@ -124,8 +124,8 @@ class TakenSteps:
         return self._residuals(memory, self.sizes, functions)
 
     def load_slopes(self, directions: Array) -> Array:
-        """Return the derivatives of the residuals of these steps along changes of the load values, shape (steps,
-        changes, unknowns). ``directions`` (changes, load values) are the changes.
+        """Return the derivatives of the residuals of these time steps along changes of the load values, shape
+        (steps, changes, unknowns). ``directions`` (changes, load values) are the changes.
 
         One difference is exact since the residual is linear in the loads.
         """
@@ -161,14 +161,14 @@ class TakenSteps:
 
     def strains(self, assembly: Assembly) -> Array:
         """Return the history variables (viscoelastic branches, friction springs) that another (perturbed)
-        model has at the ends of these steps, shape (steps, history variables). ``assembly`` holds the tables
-        of the model."""
+        model has at the ends of these time steps, shape (steps, history variables). ``assembly`` holds the
+        tables of the model."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def single_step(self, number: int) -> Self:
-        """Return step ``number`` of these steps as an object of a single time step. Its final state has the
-        history variables of its initial state. History variables are strains of Maxwell branches, deflections
-        of friction springs and impact speeds."""
+        """Return time step ``number`` of these time steps as an object of a single time step. Its final state
+        has the history variables of its initial state. History variables are strains of Maxwell branches,
+        deflections of friction springs and impact speeds."""
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
         places = strain_places(self.assembly)
         states[1, places] = states[0, places]
@@ -178,7 +178,7 @@ class TakenSteps:
 
     def residuals_between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
         """Return the residuals of the time step equations between given states, shape (steps, unknowns).
-        States follow each other or come in pairs; ``sizes`` [s] are step sizes, ``moving`` and ``loads``
+        States follow each other or come in pairs; ``sizes`` [s] are time step sizes, ``moving`` and ``loads``
         prescribed vectors and loads."""
         return self._equations.residual(states, sizes, moving, loads)[0]
 
@@ -189,9 +189,9 @@ class TakenSteps:
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 
     def state_with_new_history(self, k: int) -> Array:
-        """Return the initial state of time step ``k`` in which the history variables have the values at the
-        end of the step, shape (1, numbers). History variables are strains of Maxwell branches, deflections of
-        friction springs and impact speeds."""
+        """Return the initial state of time step ``k`` with the history variables of its end, shape (1,
+        numbers). History variables are strains of Maxwell branches, deflections of friction springs and
+        impact speeds."""
         own = slice(k, k + 2)
         moving, loads = self.functions.moving[own], self.functions.loads[k : k + 1]
         return self._equations.residual(self.states[own], self.sizes[k : k + 1], moving, loads, with_ends=True)[1]
@@ -206,13 +206,13 @@ class TakenSteps:
 
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant
-        ``last`` to ``first`` of these steps, in place. ``equations`` receives the adjoints of the residuals.
-        The transpose of Newton's matrix is used."""
+        ``last`` to ``first`` of these time steps, in place. ``equations`` receives the adjoints of the
+        residuals. The transpose of Newton's matrix is used."""
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of these
-        steps, in place. Newton's matrix is used as the derivative of the equations.
+        """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of
+        these time steps, in place. Newton's matrix is used as the derivative of the equations.
 
         Args:
             first, last: rows.

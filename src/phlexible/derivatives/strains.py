@@ -36,7 +36,7 @@ def strain_places(assembly: Assembly) -> IntArray:
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
     """Return the history variables (viscoelastic branches, friction springs, impacts) at the end of each time
     step, shape (steps, history variables). They are computed from the states at both ends of the time steps,
-    their ``sizes`` [s] and the prescribed vectors ``moving``. ``assembly`` holds the tables of the model..
+    their ``sizes`` [s] and the prescribed vectors ``moving``. ``assembly`` holds the tables of the model.
 
     Contact pairs of groups are in the rows that they have in the states.
     """

@@ -61,7 +61,8 @@ class RunParts:
 
     def minus(self, other: "RunParts", scale: float) -> "RunParts":
         """Return the difference of this and the ``other`` set of values for all equations of a simulated run,
-        divided by ``scale``: a difference quotient. Sets cover steps, velocity jumps, controllers and events."""
+        divided by ``scale``: a difference quotient. Sets cover time steps, velocity jumps, controllers and
+        events."""
 
         def less(a: Any, b: Any) -> Any:
             return tuple(map(less, a, b)) if isinstance(a, tuple) else (a - b) / scale
@@ -141,8 +142,8 @@ class _Laws:
 
     def slopes(self, piece: RunPiece) -> Array:
         """Return the derivatives of time step residuals with respect to the values of controllers and
-        state-dependent forces, shape (steps, values, unknowns). ``piece`` says which consecutive steps of the
-        run."""
+        state-dependent forces, shape (steps, values, unknowns). ``piece`` says which consecutive time steps
+        of the run."""
         return self._slopes[piece.stretch][piece.first : piece.last]
 
     def places(self) -> list[slice]:
@@ -183,7 +184,7 @@ def is_plain(run: TakenRun) -> bool:
 
 def parts_of_nothing(run: TakenRun) -> RunParts:
     """Return a set of values for the equations of a run that consists of time steps alone: empty arrays for
-    jumps, controllers and events. Step equations are to be filled in."""
+    jumps, controllers and events. Time step equations are to be filled in."""
     none = np.zeros(0)
     strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)

@@ -38,9 +38,9 @@ class Variation:
 
 
 def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
-    """Add small changes to states given as tables by name (``rows``), in place. Positions, elastic
-    coordinates and velocities are shifted, rotation matrices are multiplied by a rotation in world axes.
-    ``layout`` says where the numbers of each body are."""
+    """Add small changes (``change``) to states given as tables by name (``rows``), in place. Positions,
+    elastic coordinates and velocities are shifted, rotation matrices R become dR R with a rotation dR in
+    world axes. ``layout`` says where the numbers of each body are."""
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
@@ -54,7 +54,7 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
 def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
     """Fill the tables ``tangents`` with the derivatives of a state's position, rotation matrix and elastic
     coordinates with respect to each component of a pose change. ``rows`` are the tables of the state.
-    ``layout`` says where the numbers of each body are..
+    ``layout`` says where the numbers of each body are.
 
     Args:
         layout: of the states.
@@ -107,8 +107,8 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
 
 def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
     """Return the change of pose and velocity from the states ``rows`` to nearby states ``ends``, both given
-    as tables by name. Rotations become rotation vectors in world axes. ``layout`` says where the numbers of
-    each body are."""
+    as tables by name. Rotations become the rotation vectors in world axes of R_end R_start^T. ``layout`` says
+    where the numbers of each body are."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]
@@ -128,7 +128,7 @@ UNITS = "m", "rad"
 def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
     """Return characteristic sizes of the components of a change of the pose, shape (velocities,), from which
     steps of difference quotients are chosen: one radian, or about ``length`` [m]. ``weight`` makes velocities
-    comparable, shape (velocities,). ``layout`` says where the numbers of each body are..
+    comparable, shape (velocities,). ``layout`` says where the numbers of each body are.
 
     Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates
     that carry little mass would move by much more than the rest: those whose unit is known are one length, or one

@@ -17,8 +17,8 @@ EXPECTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e
 
 def _convert_branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
     """Convert the branches (spring and dashpot in series) of a generalized Maxwell model to a tuple of pairs
-    (stiffness, relaxation time [s]). The user passed one pair or a list of them. Raise ``ParameterError`` unless
-    all numbers are positive."""
+    (stiffness, relaxation time [s]). The user passed one pair or a list of them as ``value``; ``name`` is
+    that of the argument, for messages. Raise ``ParameterError`` unless all numbers are positive."""
     values = numbers(name, value, EXPECTED)
     pairs = values[None] if values.shape == (2,) else values
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
@@ -109,8 +109,8 @@ class Maxwell:
 
 
 def maxwell_or_none(name: str, value: object) -> Maxwell | None:
-    """Check that a value passed by the user is a generalized Maxwell model (``Maxwell``) or None, and return it;
-    raise ``ParameterError`` for other types.
+    """Check that a value passed by the user is a generalized Maxwell model (``Maxwell``) or None, and return
+    it; raise ``ParameterError`` for other types. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: another type.

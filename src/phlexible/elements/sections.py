@@ -259,8 +259,8 @@ def thickness(section: CrossSection) -> float:
 
 
 def yz_position(name: str, value: ArrayLike) -> Place:
-    """Convert a position (y, z) [m] in a beam's cross-section, passed by the user, to a tuple of two finite floats;
-    raise ``ParameterError`` for other values."""
+    """Convert a position (y, z) [m] in a beam's cross-section, passed by the user, to a tuple of two finite
+    floats; raise ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
     position = numbers(name, value, "two numbers (y, z) [m]")
     if position.shape != (2,):
         raise ParameterError(f"{name} must be two numbers (y, z) [m], got {value!r}")
@@ -276,8 +276,9 @@ ROUND_OFF = 1e-9
 
 
 def _checked_symmetric(name: str, value: ArrayLike) -> Matrix:
-    """Convert a user's 6 x 6 matrix (stiffness or mass of a cross-section) to an exactly symmetric one, as a tuple
-    of rows. Raise ``ParameterError`` if it has another shape or is not symmetric up to rounding to five digits."""
+    """Convert a user's 6 x 6 matrix ``value`` (stiffness or mass of a cross-section) to an exactly symmetric
+    one, as a tuple of rows. Raise ``ParameterError`` if it has another shape or is not symmetric up to
+    rounding to five digits. ``name`` is that of the argument, for messages."""
     matrix = numbers(name, value, "a 6 x 6 array of numbers")
     if matrix.shape != (6, 6):
         raise ParameterError(f"{name} must have shape (6, 6), got shape {matrix.shape}")
@@ -577,7 +578,8 @@ def least_width(section: AnySection) -> float:
 
 
 def _weighted_section(sections: tuple[UniformSection, ...], shares: list[float]) -> UniformSection:
-    """Return the section whose numbers are a weighted sum of those of sections of one class."""
+    """Return the section whose numbers are a sum of those of ``sections`` of one class, weighted by
+    ``shares``."""
     kind: Any = type(sections[0])
     if all(each == sections[0] for each in sections):
         return sections[0]
@@ -585,8 +587,8 @@ def _weighted_section(sections: tuple[UniformSection, ...], shares: list[float])
 
 
 def _blended(values: list[Any], shares: list[float]) -> Any:
-    """Return the cross-section whose numbers (diameter, area, stiffness, ...) are sums of those of the given
-    sections, all of one class, weighted by ``shares``."""
+    """Return the numbers of a cross-section (diameter, area, stiffness, ...), as a sum of those of several
+    sections of one class (``values``), weighted by ``shares``."""
     if any(value is None for value in values):
         if all(value is None for value in values):
             return None
@@ -596,8 +598,8 @@ def _blended(values: list[Any], shares: list[float]) -> Any:
 
 
 def _checked_ascending(name: str, value: ArrayLike) -> Array:
-    """Convert a user's list of positions to an array (k,) of at least two finite numbers in ascending order [m];
-    raise ``ParameterError`` for other values."""
+    """Convert a user's list of positions to an array (k,) of at least two finite numbers in ascending order
+    [m]; raise ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
     found = numbers(name, value, "ascending numbers [m]")
     is_row = found.ndim == 1 and len(found) >= 2 and np.isfinite(found).all()
     if not is_row or (np.diff(found, prepend=-inf) < 0).any() or not found[-1] > found[0]:
@@ -651,8 +653,9 @@ def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment
 
 
 def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, torsion: Array) -> Array:
-    """Return an upper bound of the shear stress in a beam's cross-section [Pa]. Arguments are arrays of the shear
-    forces along y and z [N] and the torsional moment [N m]; the result has their shape.
+    """Return an upper bound of the shear stress in a beam's cross-section (``section``) [Pa]. ``shear_y`` and
+    ``shear_z`` are arrays of the shear forces along y and z [N], ``torsion`` of the torsional moment [N m];
+    the result has their shape.
 
     Exact for a circle, an upper bound for a rectangle; not a number where a section has no outline.
     """

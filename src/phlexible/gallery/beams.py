@@ -32,7 +32,11 @@ def chain(
     gravity: float = 9.81,
 ) -> Model:
     """Equal flexible links that hang from the origin, released at rest along +x, gravity along -y.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. It has a number of
+    ``links`` of length ``link_length`` [m] and round section of ``diameter`` [m], in the plane or in space
+    (``dimension``), with ``elements`` for each link. ``youngs_modulus`` [Pa] and ``density`` [kg/m3] are
+    those of the material, ``modes`` the number of modes of a link that are kept (None: all finite element
+    coordinates), ``gravity`` [m/s2].
 
     The bodies are "link 1" (at the ground) to "link n". Joints are ``Revolute`` in the plane and
     ``Spherical`` in space, where the motion is the same: nothing leaves the plane.
@@ -102,7 +106,10 @@ def flexible_pendulum(
     modes: int | None = None,
 ) -> Model:
     """A flexible beam hinged to the ground at its start, released at rest along +x, gravity along -y.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. The beam has a
+    ``length``, a ``thickness`` in the plane of motion and a ``height`` across it [m], ``youngs_modulus``
+    [Pa], ``density`` [kg/m3] and ``viscosity`` (Kelvin-Voigt time [s]) of its material. ``elements`` is its
+    number of elements, ``modes`` that of modes that are kept (None: all coordinates), ``gravity`` [m/s2].
 
     Source: the compound pendulum of any textbook, with a beam in place of the rod.
 
@@ -157,7 +164,11 @@ def free_pair(
     modes: int | None = None,
 ) -> Model:
     """Two equal flexible beams joined by a spherical joint, in free flight with large rotations.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. Each beam has a
+    ``length``, a ``width`` along its y axis and a ``height`` along its z axis [m]; ``youngs_modulus`` [Pa]
+    and ``density`` [kg/m3] are those of the material. ``velocity`` [m/s] is that of the first beam's free end
+    at t = 0, ``first_spin`` and ``second_spin`` are the angular velocities [rad/s] of the beams, all in world
+    axes. ``elements`` and ``modes`` (None: all coordinates) are those of each beam.
 
     The first beam lies along +x from the origin, the second starts at its end. Both are undeformed and
     the joint's velocity is common at t = 0. There is no load and no support.
@@ -208,7 +219,9 @@ def free_pair(
 @ready_model(duration=2.0, step=1e-2, points=(BeamPoint("beam", 1.0),), operating_point="steady_rotation")
 def rotating_cantilever(speed: float = 6.0, slenderness: float = 1e3, elements: int = 20) -> Model:
     """A beam clamped to a hub of radius zero that turns about z; the rotation stiffens its bending.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``speed`` is that of the
+    hub about z [rad/s], ``slenderness`` the length over the radius of gyration of the section, ``elements``
+    the number of elements of the beam.
 
     Source: A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, *Vibration modes of centrifugally
     stiffened beams*, Journal of Applied Mechanics 49, 1982. Length, rho A and EI are 1, so that speeds and
@@ -250,7 +263,9 @@ BLOW = (1.5e-2, 1.52e-2, 1.54e-2)
 @ready_model(duration=0.05, step=1e-5, points=(BeamPoint("beam", 0.5),))
 def spatial_beam(elements: int = 8, strain: str = "von_karman", modes: int | None = None) -> Model:
     """A beam that a torque spins up about z and a blow along z lifts out of the plane.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``elements`` is the
+    number of elements of the beam, ``strain`` its measure of strain ("von_karman" or "linear"), ``modes`` the
+    number of bending and torsion modes that are kept (None: all coordinates).
 
     It is held at its start by a spherical joint. A torque about the body's z axis rises to 0.2 N m in
     0.2 ms, stays until 10 ms and is gone at 10.2 ms; at 15 ms the tip is struck along the world's z axis
@@ -323,7 +338,10 @@ def spinning_beam(
     modes: int | None = None,
 ) -> Model:
     """A cantilever of 8 m on a hub that turns about z, from rest to a constant speed.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``speed`` is that of the
+    hub in the end [rad/s], ``rise_time`` the time until it is reached [s]. ``elements`` is the number of
+    elements of the beam, ``strain`` its measure of strain ("von_karman" or "linear"), ``modes`` the number of
+    bending modes that are kept (None: all coordinates).
 
     The angle is ``speed / rise_time (t^2/2 + (rise_time/2 pi)^2 (cos(2 pi t/rise_time) - 1))`` up to the
     rise time. The beam first lags behind by a tenth of its length, then the centrifugal force straightens
@@ -381,7 +399,9 @@ def spinning_shaft(
     elements: int = 20,
 ) -> Model:
     """A round shaft between two bearings that hold points only, spinning about its axis x.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``speed`` is its angular
+    velocity about x [rad/s], ``length`` and ``diameter`` are its sizes [m], ``youngs_modulus`` [Pa] and
+    ``density`` [kg/m3] those of the material, ``elements`` is the number of its elements.
 
     Source: rotor dynamics of any textbook: a beam of round section without rotary inertia bends in any
     plane with the frequencies of the shaft at rest, omega_n = (n pi / l)^2 sqrt(EI / (rho A)). An observer

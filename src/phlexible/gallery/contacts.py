@@ -40,7 +40,10 @@ def capstan(
     elements: int = 24,
 ) -> Model:
     """A load of 10 N on a rope over a drum that turns against it; the other end is held by little force.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``friction`` is the
+    coefficient of rope and drum, ``wrap`` the angle along which the rope lies on the drum [rad], ``radius``
+    that of the drum [m], ``drum_speed`` its angular velocity after 0.05 s [rad/s], ``elements`` the number of
+    elements of the rope.
 
     The drum starts, rubs along the rope and takes most of the weight: the joint that holds the rope gets less and
     less, while the load stays where it is. Without friction it would hold all of it.
@@ -121,7 +124,9 @@ def gripper(
     friction: float = 0.5, squeeze: float = 8e-3, lift: float = 0.1, youngs_modulus: float = 2e9, elements: int = 5
 ) -> Model:
     """Two jaws press bending fingers on a ball of 0.1 kg that lies on a table, and lift it.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``friction`` is the
+    coefficient of fingers and ball, ``squeeze`` the deflection of each finger [m], ``lift`` that of the hand
+    [m]. ``youngs_modulus`` [Pa] and ``elements`` are those of each finger.
 
     The fingers close within 0.3 s, bend around the ball and lift it by friction until 0.8 s; with less friction it
     stays behind.
@@ -193,7 +198,10 @@ def wiper(
     elements: int = 8,
 ) -> Model:
     """A wiper blade of rubber, 40 mm long, whose holder is lowered to a pane and moves to and fro along it.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``friction`` is the
+    coefficient of lip and pane, ``press`` the length by which the holder is lower than the blade is long [m],
+    ``sweep`` the displacement to each side [m], ``period`` that of the motion to and fro [s], ``elements``
+    the number of elements of the blade.
 
     The blade bends behind its holder and its lip rubs along; where the holder turns back the lip sticks until the
     blade has turned over to the other side, and snaps.
@@ -249,7 +257,9 @@ PUSHED = 0.06  # [s]
 @ready_model(duration=0.5, step=2e-3)
 def dominoes(count: int = 8, pitch: float = 0.02, friction: float = 0.3) -> Model:
     """Dominoes in the plane of their fall, the first of which is pushed.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``count`` is the number
+    of dominoes, ``pitch`` the distance from one to the next [m], ``friction`` the coefficient between them
+    and of the floor.
 
     Each knocks over the next one; the wave gets faster, until it hardly changes from one to the next. Boxes touch
     by their corners, on the floor and on each other.
@@ -289,7 +299,9 @@ RACE, SQUEEZED, STARTED = 0.04, 2e-5, 0.05  # [m], [m], [s]
 @ready_model(duration=0.2, step=1e-3)
 def ball_bearing(balls: int = 24, ball_radius: float = 5e-3, friction: float = 0.2, speed: float = 20.0) -> Model:
     """A ball bearing without a cage in its plane: balls roll between a ring that turns and one that stays.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``balls`` is their
+    number, ``ball_radius`` their radius [m], ``friction`` the coefficient of balls and rings, ``speed`` the
+    angular velocity of the inner ring after 0.05 s [rad/s].
 
     The balls are a little too large for the gap, so that friction takes them along from the start.
 
@@ -333,7 +345,9 @@ GRAIN, DENSE = 0.01, 2500.0  # [m], [kg/m3]
 @ready_model(duration=0.4, step=2e-3)
 def sand(side: int = 4, high: int = 6, friction: float = 0.4) -> Model:
     """A column of balls that collapses into a box twice as wide.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``side`` is the number of
+    balls along each edge of the column, ``high`` that of its layers, ``friction`` the coefficient of balls
+    and walls.
 
     Source: own model.
 
@@ -367,7 +381,9 @@ PIN, BAR, CLEARANCE, BEFORE = 5e-3, 2e-3, 5e-6, 0.3  # [m], [m], [m], [rad]
 @ready_model(duration=1.0, step=1e-3)
 def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.283185307179586) -> Model:
     """A Geneva drive in its plane: a pin enters a slot of a wheel, turns it by one step, and leaves it at rest.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``slots`` is the number
+    of slots of the wheel, ``distance`` that of both axes [m], ``speed`` the angular velocity of the driver
+    [rad/s].
 
     Pin and walls of the slots are a contact each with each, with little friction; while the pin is away friction of
     its bearing holds the wheel.
@@ -455,7 +471,9 @@ def cam_follower(
     lift: float = 0.012, speed: float = 12.566370614359172, facets: int = 240, stiffness: float = 2e6
 ) -> Model:
     """A steel cam, a mesh of triangles, turns and lifts a roller on a stem, which a spring presses on it.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``lift`` is the greatest
+    displacement of the stem [m], ``speed`` the angular velocity of the cam [rad/s], ``facets`` the number of
+    flat faces around the cam, ``stiffness`` that of the contact [N/m].
 
     The way of the stem is a polynomial of degree 5 of the angle, up and down with rests between; the flanks are
     hollow. Friction turns the roller.
@@ -524,7 +542,10 @@ def soft_gripper(
     elements: int = 4,
 ) -> Model:
     """Two jaws close on a block of soft rubber on a table, squeeze it, and lift it by friction that sticks.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``friction`` is the
+    coefficient of jaws, table and block, ``squeeze`` the displacement of each jaw [m], ``lift`` that of the
+    hand [m]. ``youngs_modulus`` [Pa] is that of the rubber, ``elements`` the number of elements along each
+    edge of the block.
 
     In its plane, plane strain. The block bulges between the jaws and hangs through a little.
 
@@ -575,7 +596,10 @@ def windlass(
     turns: float = 3.0, friction: float = 0.15, radius: float = 0.05, drum_speed: float = 20.0, elements: int = 20
 ) -> Model:
     """A rope of three turns around a drum that turns against a load of 20 N: the other end holds 1.2 N.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``turns`` is the number
+    of turns of the rope around the drum, ``friction`` the coefficient of rope and drum, ``radius`` that of
+    the drum [m], ``drum_speed`` its angular velocity after 0.05 s [rad/s], ``elements`` the number of
+    elements of the rope for one turn.
 
     The rope lies in a helix, along which all of it slides once the drum turns.
 
@@ -639,7 +663,10 @@ def dropped_bracket(
     height: float = 0.1, tilt: float = 0.35, youngs_modulus: float = 2e9, elements: int = 8, modes: int = 6
 ) -> Model:
     """A plastic bracket, an L of hexahedra, falls on a floor and rings: what it touches with excites its shapes.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``height`` is that of its
+    heel above the floor [m], ``tilt`` its angle about y [rad], ``youngs_modulus`` [Pa] that of the material.
+    ``elements`` is the number of elements along each leg, ``modes`` that of the modes that are kept beside
+    the answers to forces.
 
     The ends of both legs and its heel are interfaces, in two halves each, whose answers to forces the body keeps;
     they touch as balls of half its thickness.

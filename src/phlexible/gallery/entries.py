@@ -118,8 +118,8 @@ P = ParamSpec("P")
 
 
 def ready_model(**entry: Any) -> Callable[[Callable[P, Model]], Callable[P, Model]]:
-    """Decorator that makes a function which builds a model an entry of the gallery, and checks its arguments by
-    their annotations. ``entry`` has the fields of its ``GalleryEntry``, such as duration and step.
+    """Decorator that makes a function which builds a model an entry of the gallery, and checks its arguments
+    by their annotations. ``entry`` has the fields of its ``GalleryEntry``, such as duration and time step.
 
     The function refuses parameters that it does not have, or that are of another kind than annotated.
 
@@ -150,8 +150,8 @@ def ready_model(**entry: Any) -> Callable[[Callable[P, Model]], Callable[P, Mode
 
 
 def _checked(name: str, value: object, kind: object) -> object:
-    """Return an argument of a gallery function as the kind that its annotation says (number, whole number, text,
-    vector), or raise an error. Values of other kinds are returned unchanged."""
+    """Return an argument (``name``, ``value``) of a gallery function as the kind that its annotation says
+    (number, whole number, text, vector), or raise an error. Values of other kinds are returned unchanged."""
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if value is None and NoneType in kinds:
         return None

@@ -55,7 +55,11 @@ def crane(
     elements: int = 20,
 ) -> Model:
     """A trolley on rails is pushed, coasts and is braked; a rigid load swings under it on a cable.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. Masses of trolley and
+    load are ``trolley_mass`` and ``load_mass`` [kg]; ``load_height`` is the edge of the load, a block [m].
+    The cable has ``cable_length`` [m], ``line_density`` [kg/m], ``axial_stiffness`` EA [N], ``viscosity``
+    (Kelvin-Voigt time [s]) and a number of ``elements``. A ``force`` [N] pushes for ``push_time`` and brakes
+    as long after ``coast_time`` [s]; ``gravity`` is along -y [m/s2].
 
     The cable starts straight, stretched by the load and by its own weight.
 
@@ -114,7 +118,9 @@ LOCK_WIDTH = 0.02  # of the well that holds a hinge in place [rad]
 @ready_model(duration=30.0, step=2e-3, points=(BeamPoint("panel 1", 1.0),))
 def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int = 4) -> Model:
     """A free satellite in the plane with a stack of flexible panels, folded to and fro.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``panels`` is their
+    number, ``lock_energy`` the depth of the well of a lock [J], ``elements`` the number of elements of each
+    panel.
 
     Every hinge has a weak spring that unfolds it, a damper, and a lock: a narrow well of potential energy
     at the unfolded position, deep enough to catch the hinge, so that energy stays exact while it locks.
@@ -182,7 +188,11 @@ def flexible_pole(
     elements: int = 4,
 ) -> Model:
     """A cart on rails carries a thin pole on a hinge; a force on the cart, the input "push", could balance it.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``angle`` is that of the
+    pole from upright at t = 0 [rad]. ``cart_mass`` and ``tip_mass`` at the free end are masses [kg];
+    ``length``, ``width`` across the plane of motion and ``thickness`` in it are sizes of the pole [m],
+    ``youngs_modulus`` [Pa] and ``density`` [kg/m3] those of its material. ``elements`` is the number of its
+    elements.
 
     The joints are the rail with the cart's position, the hinge with the angle of the pole from where it starts, and
     the tip. With ``ph.gym.Env`` it is the pole of reinforcement learning, with a pole that bends.
@@ -229,7 +239,8 @@ SUN, PLANET, RING = 0.02, 0.02, 0.06
 @ready_model(duration=0.1, step=2e-4)
 def gear_train(planets: int = 3, torque: float = 0.1) -> Model:
     """A sun of 20 mm radius turns planets of 20 mm within a ring of 60 mm, and these an arm four times slower.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``planets`` is the number
+    of planets, ``torque`` the constant torque on the sun [N m].
 
     In the plane. The planets turn on the arm; each meshes with the sun and with the ring, which is held.
 
@@ -282,7 +293,10 @@ def robot_arm(
     rise_time: float = 1.0, elements: int = 4, payload: float = 2.0, gains: float = 1.0, sampled: bool = True
 ) -> Model:
     """Six revolute joints, aluminium tubes as upper arm and forearm, proportional-derivative control.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``rise_time`` is the time
+    until the target angles are to be reached [s], ``payload`` the mass at the hand [kg], ``gains`` a factor
+    on the gains of all motors, ``elements`` the number of elements of each tube. ``sampled`` says whether the
+    controllers are called once a time step or the control is continuous.
 
     Each motor pulls its joint towards an angle that rises smoothly to its target and holds it there.
     The controllers are called once a step; with steps of 1 ms they are stable, since both sides of each
@@ -354,8 +368,8 @@ def robot_arm(
 
 
 def target(joint: int, time: float, rise_time: float) -> tuple[float, float]:
-    """Return the angle [rad] and the rate [rad/s] that the motor of a robot's joint aims at: a smooth rise by a
-    polynomial of degree five, then constant. ``joint`` is the index of the joint."""
+    """Return the angle [rad] and the rate [rad/s] that the motor of a robot's ``joint`` (index) aims at, at a
+    ``time`` [s]. It is a smooth rise by a polynomial of degree five until ``rise_time`` [s], then constant."""
     s = min(max(time / rise_time, 0.0), 1.0)
     shape = s**3 * (10 - 15 * s + 6 * s**2)
     slope = 30 * s**2 * (1 - s) ** 2 / rise_time
@@ -407,7 +421,11 @@ def satellite(
     torque: float = 0.0,
 ) -> Model:
     """A rigid hub with two equal panels, free in the plane; the panels bend in the plane of motion.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. The hub has ``hub_mass``
+    [kg], ``hub_inertia`` about z [kg m2] and ``hub_radius`` to the root of a panel [m]. A panel has
+    ``panel_length``, ``panel_width`` and ``panel_thickness`` [m], ``youngs_modulus`` [Pa], ``density``
+    [kg/m3], ``damping_ratio`` of its modes and a number of ``elements``. ``panels`` is "beam" (in the plane)
+    or "plate" (in space), ``torque`` the greatest one on the hub [N m].
 
     With ``panels="plate"`` it moves in space, and the panels bend and twist as plates, clamped along their roots.
 
@@ -487,8 +505,8 @@ def _add_slew(model: Model, torque: float) -> Model:
 
 
 def _in_space(hub_body: RigidBody, plate: Plate, radius: float) -> Model:
-    """Return a model in space of a satellite: a rigid hub with two plates as panels, clamped at ``radius`` [m].
-    Their width is along z, so that they bend in the xy plane."""
+    """Return a model in space of a satellite: a rigid hub (``hub_body``) with two plates as panels, clamped
+    at ``radius`` [m]. Their width is along z, so that they bend in the xy plane."""
     model = Model()
     hub = model.add(hub_body, "hub")
     upright = Rotation.from_euler("x", pi / 2)
@@ -508,8 +526,10 @@ SIDE, RINGS, LAYERS = 4, 2, 1  # elements along a side of a head, around a hole,
 def connecting_rod(
     length: float, width: float, thickness: float, hole: float, boss: float, elements: int
 ) -> "MeshHex":
-    """Return a mesh of hexahedra of a connecting rod: a shank between two square heads with holes, the first with a
-    boss on both sides. The holes are centred at the origin and at (length, 0, 0).
+    """Return a mesh of hexahedra of a connecting rod: a shank between two square heads with holes, the first
+    with a boss on both sides. The holes are centred at the origin and at (length, 0, 0). The rod has
+    ``length`` between the holes, ``width`` along y and ``thickness`` along z [m], and a number of
+    ``elements`` along it.
 
     Args:
         length: between the holes [m].
@@ -596,7 +616,11 @@ def solid_crank_slider(
     modes: int = 4,
 ) -> Model:
     """A crank-slider in space whose coupler is a steel rod of hexahedra with two holes and a boss.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``crank_length`` and
+    ``coupler_length`` between the pins are lengths [m], ``crank_speed`` is constant [rad/s], ``slider_mass``
+    [kg]. ``hole`` is the radius of the holes [m], ``boss`` the height of the boss on each side [m], ``plain``
+    replaces the rod by a block. ``elements`` is the number of elements along the shank, ``modes`` that of the
+    modes that are kept.
 
     The fast crank-slider (``crank_slider``) with a solid coupler: pins in the walls of its holes move the mean
     of these walls. Quadratic hexahedra, geometric stiffening in about 20 coordinates.
@@ -681,7 +705,11 @@ def wind_turbine(
     elements: int = 10,
 ) -> Model:
     """A rotor of three tapered blades turns at constant speed on a flexible tower, and a gust meets it.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. The tower is a tube of
+    ``tower_height``, ``tower_diameter`` and wall ``tower_wall`` [m]. A blade has ``blade_length``,
+    ``root_chord``, ``tip_chord`` and ``blade_thickness`` [m], ``blade_modulus`` [Pa], ``blade_density``
+    [kg/m3] and a number of ``elements`` along it. ``speed`` is that of the rotor [rad/s], ``gust`` the
+    greatest pressure [Pa], ``gust_time`` its duration [s], ``gravity`` along -z [m/s2].
 
     The blades are plates of triangles: the gallery writes the mesh of one of them to a gmsh file with named
     groups and reads it back, as a user would do with a mesh from elsewhere. They stiffen in spin.
@@ -748,8 +776,10 @@ def wind_turbine(
 def _blade(
     length: float, chords: tuple[float, float], thickness: float, material: Material, count: int
 ) -> FlexibleBody:
-    """Return the flexible plate of a tapered wind turbine blade, read from a mesh file that is written for it. x is
-    along the blade, z across it against the wind; ``chords`` are the widths at root and tip [m]."""
+    """Return the flexible plate of a tapered wind turbine blade, read from a mesh file that is written for
+    it. x is along the blade, z across it against the wind; ``length`` and ``thickness`` are its sizes,
+    ``chords`` the widths at root and tip [m]. ``material`` is its material, ``count`` the number of elements
+    along it."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "blade.msh"
         _write_mesh(path, length, chords, count)
@@ -768,8 +798,9 @@ def _blade(
 
 
 def _write_mesh(path: Path, length: float, chords: tuple[float, float], count: int) -> None:
-    """Write a gmsh file with the mesh of a tapered wind turbine blade: the group "sail" of triangles and the group
-    "root edge" of lines. ``chords`` are the widths at root and tip [m]."""
+    """Write a gmsh file ``path`` with the mesh of a tapered wind turbine blade: the group "sail" of triangles
+    and the group "root edge" of lines. ``length`` is that of the blade, ``chords`` are the widths at root and
+    tip [m], ``count`` is the number of elements along it."""
     meshio = optional("meshio", "mesh")
     across = 3
     x, share = np.linspace(0, length, count + 1), np.linspace(-0.5, 0.5, across)

@@ -34,7 +34,8 @@ INITIAL = (
 @ready_model(duration=0.03, step=1e-5)
 def andrews_squeezer(torque: float = 0.033) -> Model:
     """Andrews' mechanism of seven links, three closed loops, a spring and a motor.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``torque`` is that of the
+    motor on the first link [N m].
 
     Source: W. Schiehlen (ed.), *Multibody Systems Handbook*, 1990; data as in the Test Set for IVP Solvers
     (F. Mazzia, C. Magherini) and E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II*, VII.7.
@@ -94,7 +95,8 @@ CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0
 @ready_model(duration=10.0, step=1e-3, operating_point="static")
 def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity: float = 9.81) -> Model:
     """Five rigid rods and the ground along six edges of a cube, hinged to a ring, released at rest.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. Each rod has a ``length``
+    [m], a ``mass`` [kg] and a square section of the given ``width`` [m]; ``gravity`` is along -y [m/s2].
 
     The axis of each hinge is perpendicular to both of its rods. Thirty constraints on five bodies leave
     one motion, since one of them repeats the others in every position: a redundant one.
@@ -190,7 +192,11 @@ def crank_slider(
     modes: int | None = None,
 ) -> Model:
     """A crank turned at constant speed, a flexible steel coupler and a slider on the x axis.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``crank_length`` and
+    ``coupler_length`` are lengths [m], ``crank_speed`` is constant [rad/s], ``slider_mass`` [kg]. The coupler
+    has a round section of ``diameter`` [m], ``youngs_modulus`` [Pa], ``density`` [kg/m3], a number of
+    ``elements``, a measure of ``strain`` ("von_karman" or "linear") and a number of bending ``modes`` that
+    are kept (None: all coordinates).
 
     Source: A. Brugnoli, D. Alazard, V. Pommier-Budinger, D. Matignon, *Port-Hamiltonian flexible
     multibody dynamics*, 2020, section 6.2; the numbers are those of their example. The crank points
@@ -253,7 +259,9 @@ GROUND_LENGTH = 0.254
 @ready_model(duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),))
 def four_bar(crank_angle: float = 0.0, elements: int = 10, crank_speed: float = 0.0) -> Model:
     """Three flexible aluminium links and the ground, pinned to a loop; the crank is clamped.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``crank_angle`` is that
+    of the crank from the line to the follower's pivot [rad], ``elements`` the number of elements of each
+    link. ``crank_speed`` [rad/s] other than 0 drives the crank instead of clamping it.
 
     Source: A. Brugnoli, D. Alazard, V. Pommier-Budinger, D. Matignon, *Port-Hamiltonian flexible
     multibody dynamics*, 2020, section 6.1 and table 1. The crank is clamped at its pivot, the other
@@ -340,7 +348,10 @@ def n_four_bar(
     dimension: int = 2,
 ) -> Model:
     """Upright cranks on the ground, pinned to a row of coupler rods: all rods equal, thin and rigid.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``loops`` is their number
+    N (2 N + 1 rods move), ``length`` [m] and ``mass`` [kg] are those of each rod, ``speed`` is that of the
+    tips of the cranks at t = 0 along x [m/s], ``gravity`` [m/s2]. ``dimension`` is 2 (pins in the plane) or 3
+    (the same hinges in space, which are redundant).
 
     Source: multibody benchmark of IFToMM's technical committee, problem A02 (N-four-bar mechanism). Gravity
     along -y; at t = 0 the cranks stand upright and their tips move along x. Twice a turn all rods lie in
@@ -412,7 +423,8 @@ PIVOT = np.array([0.0, 0.1, 0.12])
 @ready_model(duration=5.0, step=5e-4)
 def spatial_slider_crank(crank_speed: float = 6.0, gravity: float = 9.81) -> Model:
     """The rigid spatial slider-crank: revolute, spherical, universal and prismatic joint, one motion.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``crank_speed`` is that
+    of the crank about x at t = 0 [rad/s], ``gravity`` along -z [m/s2].
 
     Source: multibody benchmark of IFToMM's technical committee (spatial rigid slider-crank mechanism);
     data after E. J. Haug, *Computer aided kinematics and dynamics of mechanical systems*, 1989. The crank

@@ -20,7 +20,9 @@ from phlexible.shapes.surfaces import revolved
 @ready_model(duration=4.0, step=2e-4)
 def bouncing_ball(drop_height: float = 0.5, stiffness: float = 1e5, damping: float = 0.0) -> Model:
     """A ball of 1 kg and 0.1 m radius that falls on the ground, z upwards.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``drop_height`` is that
+    of the ball's lowest point at t = 0 [m], ``stiffness`` that of the ground [N/m], ``damping`` that of the
+    impact, after Hunt and Crossley [N s/m^2].
 
     Source: free fall, and a spring of the ground while it touches, x'' = g - omega^2 x.
 
@@ -54,7 +56,9 @@ def double_pendulum(
     gravity: float = 9.81,
 ) -> Model:
     """Two equal uniform rigid rods, pinned to the ground and to each other, released at rest.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. Each rod has a ``length``
+    [m] and a ``mass`` [kg]. ``upper_angle`` and ``lower_angle`` are those of the rods at t = 0, from the
+    downward vertical towards +x [rad], ``gravity`` [m/s2].
 
     Source: textbook (Lagrange's equations of two compound pendulums). Gravity along -y, the pivot in
     the origin.
@@ -93,7 +97,8 @@ def double_pendulum(
 @ready_model(duration=20.0, step=1e-2)
 def dzhanibekov(disturbance: float = 0.05) -> Model:
     """A free rigid body that spins about its middle axis, which is unstable: it flips periodically.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``disturbance`` is the
+    angular velocity about the axis of the smallest inertia at t = 0 [rad/s].
 
     Principal inertias 1, 2 and 3 kg m2, 2 rad/s about the middle axis.
 
@@ -120,7 +125,9 @@ INERTIA, AXIAL_INERTIA = 0.05, 0.01  # about the fixed point, across and along t
 @ready_model(duration=5.0, step=1e-3)
 def heavy_top(precession: float = 3.0, nutation: float = 30.0, gravity: float = 9.81) -> Model:
     """A symmetric top on a fixed point that precesses about the vertical.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``precession`` is the
+    angular velocity about the vertical [rad/s], ``nutation`` the angle of the axis from the vertical
+    [degrees], ``gravity`` [m/s2].
 
     Mass 1 kg, 0.2 m from the fixed point; its spin is the one with which the nutation stays constant.
 
@@ -164,7 +171,9 @@ GRAVITY = 9.81
 @ready_model(duration=3.0, step=1e-3)
 def tippe_top(spin: float = 150.0, friction: float = 0.3, tilt: float = 0.1, eccentricity: float = 0.3) -> Model:
     """A sphere of 6 g and 20 mm radius with its centre of mass below its centre spins on a table and turns over.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``spin`` is the angular
+    velocity about the axis at t = 0 [rad/s], ``friction`` the coefficient, ``tilt`` the angle of the axis at
+    t = 0 [rad], ``eccentricity`` that of the centre of mass, a share of the radius.
 
     Source: R. J. Cohen, The tippe top revisited, American Journal of Physics 45 (1977), 12.
 

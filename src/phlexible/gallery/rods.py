@@ -22,7 +22,9 @@ RELEASE = 2.5  # [s]
 @ready_model(duration=15.0, step=1e-2, operating_point="unloaded")
 def flying_spaghetti(elements: int = 40, order: int = 2, bending_stiffness: float = 100.0) -> Model:
     """A free rod of 10 m with a force and a torque on its lower end, which act for 2.5 s.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``elements`` is the
+    number of elements of the rod, ``order`` that of their shape functions (1 or 2), ``bending_stiffness`` is
+    EI [N m2].
 
     The force is 8 N, the torque -80 N m. Then the rod has a linear momentum of 20 kg m/s along x, rotates and folds
     without any support.
@@ -66,7 +68,9 @@ def princeton_beam(
     angle: float = 0.7853981633974483, force: float = 8.896, elements: int = 8, order: int = 2
 ) -> Model:
     """The Princeton beam experiment: an aluminium strip 0.508 m long, 12.3777 mm by 3.2024 mm, loaded at the tip.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``angle`` is that of the
+    force from the wide side of the section [rad], ``force`` its size [N], ``elements`` the number of elements
+    of the rod, ``order`` that of their shape functions (1 or 2).
 
     Source: E. H. Dowell, J. J. Traybar, *An experimental study of the nonlinear stiffness of a rotor blade
     undergoing flap, lag and twist deformations*, Princeton University, AMS report 1257, 1975.
@@ -99,7 +103,9 @@ def princeton_beam(
 @ready_model(duration=8.0, step=5e-3, operating_point="static")
 def roll_up(turns: float = 1.0, elements: int = 16, order: int = 2) -> Model:
     """A strip of rubber of 1 m, clamped at one end; the moment at the other would bend it by so many turns.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``turns`` is their
+    number, M L / (2 pi EI), ``elements`` the number of elements of the rod, ``order`` that of their shape
+    functions (1 or 2).
 
     The static shape (``model.equilibrium()``) is a circular arc; with one
     turn it closes. A run starts from the straight strip, and friction of the material brings it to rest.
@@ -135,7 +141,9 @@ MICHELL = 2 * np.pi * np.sqrt(3) * (1 + POISSON)  # 2 pi sqrt(3) EI / GI_p [rad]
 @ready_model(duration=1.6, step=1e-3)
 def twisted_ring(twist: float = 1.25, friction: float = 0.1, elements: int = 90) -> Model:
     """A straight rod of rubber is bent to a ring, closed, and twisted within a second where it is held.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``twist`` is the final
+    one as a multiple of Michell's, ``friction`` the coefficient of the ring on itself, ``elements`` the
+    number of its elements.
 
     Beyond Michell's twist it leaves its plane, becomes an eight, touches itself, and winds up: a plectoneme.
 

@@ -25,7 +25,10 @@ def inflated_membrane(
     rings: int = 8,
 ) -> Model:
     """A round sheet of rubber held at its rim; a pressure below it grows to its full value and blows it up.
-    Build and return this ready model of the gallery, to be simulated or linearized.
+    Build and return this ready model of the gallery, to be simulated or linearized. The sheet has a
+    ``radius`` and a ``thickness`` [m], ``youngs_modulus`` [Pa], ``poissons_ratio`` and ``viscosity``
+    (Kelvin-Voigt time [s]) of its material, and ``rings`` of elements between middle and rim. The
+    ``pressure`` [Pa] grows within ``rise_time`` [s].
 
     It swings about the shape of its equilibrium, and friction of the rubber brings it to rest there.
 
@@ -65,8 +68,8 @@ def inflated_membrane(
 
 
 def disc(radius: float, rings: int) -> tuple[Array, IntArray]:
-    """Return vertices (n, 3) and triangles of a mesh of a circular disc in the xy plane. Triangles of about equal
-    size lie in concentric ``rings``; they are counter-clockwise as seen from above."""
+    """Return vertices (n, 3) and triangles of a mesh of a circular disc of ``radius`` [m] in the xy plane.
+    Triangles of about equal size lie in concentric ``rings``; they are counter-clockwise as seen from above."""
     places, cells = [np.zeros((1, 3))], []
     for k in range(1, rings + 1):
         angle = np.arange(6 * k) * (2 * np.pi / (6 * k))

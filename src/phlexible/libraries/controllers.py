@@ -48,8 +48,8 @@ class ControllerData:
 
     @property
     def memory(self) -> int:
-        """Return the number of values that a linear controller of a library stores between steps: three for its
-        clock, its last inputs, its states, and the outputs that a delay holds back."""
+        """Return the number of values that a linear controller of a library stores between time steps: three
+        for its clock, its last inputs, its states, and the outputs that a delay holds back."""
         return 3 + self.count + self.order + self.queue * self.size
 
     @property

@@ -44,8 +44,10 @@ def library_data(
     from_start: bool = False,
     has_parameters: bool = False,
 ) -> ModelData:
-    """Return all data of a compiled library of a model at the start of a run: inputs, outputs, functions of time,
-    controllers and tables.
+    """Return all data of a compiled library (``name``) of a model at the start of a ``run``: inputs, outputs,
+    functions of time, controllers and tables. ``inputs``, ``outputs``, ``duration`` and the time ``step`` are
+    as of ``build``. ``grips`` are loads that become inputs too, ``from_start`` counts energies from the
+    start, ``has_parameters`` says whether numbers follow parameters.
 
     Args:
         run: of the model.

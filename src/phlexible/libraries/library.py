@@ -194,8 +194,8 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def tunable(self) -> dict[str, bool]:
-        """Return by name whether each parameter of a compiled library may be changed between steps; others
-        only before the first time step."""
+        """Return by name whether each parameter of a compiled library may be changed between time steps;
+        others only before the first time step."""
         return {name: bool(self._c.ph_parameter_is_tunable(number)) for name, number in self._numbers.items()}
 
     def __getitem__(self, name: str) -> float:
@@ -280,7 +280,7 @@ class Library:
 
     def advance(self, to: float) -> None:
         """Advance this instance of a compiled library to the time ``to`` [s], by whole time steps and a
-        shorter last one. Later steps count from there.
+        shorter last one. Later time steps count from there.
 
         Raises:
             ParameterError: a time that is over, or functions of time that end before.
@@ -337,8 +337,8 @@ class Library:
             raise ParameterError(f"saved must be what save() of this library gave, got {saved!r}")
 
     def load_tables(self, path: str | PathLike[str]) -> None:
-        """Replace the numbers of this compiled library by those of another model of the same structure (a
-        ``.tables`` file of ``ph.build``). The instance returns to its start.
+        """Replace the numbers of this compiled library by those of another model of the same structure
+        (``path``, a ``.tables`` file of ``ph.build``). The instance returns to its start.
 
         Raises:
             ResultFileError: no such file, or numbers of another structure.
@@ -384,8 +384,8 @@ def _functions(path: Path) -> ctypes.CDLL:
 
 
 def _opened(path: Path) -> ctypes.CDLL:
-    """Load a shared library from a file with ctypes. If a file of this name was replaced after it was loaded, a
-    copy is loaded, so that the new content is used."""
+    """Load a shared library from the file ``path`` with ctypes. If a file of this name was replaced after it
+    was loaded, a copy is loaded, so that the new content is used."""
     maps = Path("/proc/self/maps")
     if not maps.exists() or f"{path} (deleted)" not in maps.read_text(encoding="utf-8", errors="replace"):
         return ctypes.CDLL(str(path))

@@ -196,7 +196,7 @@ def _surface(scene: Scene, surface: DrawnBody, pack: Packing) -> Tree:
 
 def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
     """Return a run of a few seconds of the model, simulated in advance so that a page can choose its view and
-    scales; None if no step succeeds. ``parts`` is the data of the page."""
+    scales; None if no time step succeeds. ``parts`` is the data of the page."""
     span = min(WAITS * parts.rate, MOST_STEPS * run.step_size, np.inf if parts.duration is None else parts.duration)
     with suppress(PhlexibleError):
         run.run(max(span, run.step_size))
@@ -332,7 +332,7 @@ def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
 
 def _at_start(parts: PageParts, output: Output) -> Array:
     """Return the value of an output before the first time step, shape (size,); zero for accelerations, which
-    are differences over steps. ``parts`` is the data of the page."""
+    are differences over time steps. ``parts`` is the data of the page."""
     if output.is_acceleration:
         return np.zeros(output.size)
     return np.asarray(parts.run.read(parts.sensors[output.name])).ravel() - output.start

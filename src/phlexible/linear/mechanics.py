@@ -388,8 +388,9 @@ def _motions(system: System, state: State) -> sparse.csr_array:
 
 def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
     """Return the matrix, shape (forces, velocities), that gives the rates of all dampers of a system and of
-    the measured values of state-dependent ``laws``. It multiplies the rates of small motions in a state,
-    converted by the matrix ``motion``; rates of dampers are scaled by the root of their damping.
+    the measured values of state-dependent ``laws``. It is rows @ ``motion``, where the matrix ``motion``
+    converts the rates of small motions in a state to velocities; rates of dampers are scaled by the root of
+    their damping.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """

@@ -146,8 +146,8 @@ class PairsAtRest:
 
     @cached_property
     def _without_any_pairs(self) -> RestEquations:
-        """Equations of the mechanism at rest in which no contact pair exerts a force: a copy for the compiled step
-        without contact stiffness, damping and impact losses."""
+        """Equations of the mechanism at rest in which no contact pair exerts a force: a copy for the compiled
+        time step without contact stiffness, damping and impact losses."""
         return self.equations.with_numbers({name: np.zeros_like(self._memory[name]) for name in PUSHES})
 
     def slips(self, state: State) -> Slips:

@@ -91,8 +91,8 @@ def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.
 
 
 def without_losses(memory: Memory) -> dict[str, Array]:
-    """Return replacements of tables of ``memory`` for the compiled step, in which contacts have no damping
-    and lose no energy in impacts."""
+    """Return replacements of tables of ``memory`` for the compiled time step, in which contacts have no
+    damping and lose no energy in impacts."""
     return {name: np.zeros_like(memory[name]) for name in LOSSES}
 
 
@@ -116,15 +116,15 @@ class RestEquations:
         return rest_equations, (self.system, self.stepper.is_redundant)
 
     def with_numbers(self, numbers: Mapping[str, Array]) -> "RestEquations":
-        """Return a copy of these equations at rest in which some tables of the compiled step, given by name
-        in ``numbers``, have other values. The copy has its own memory."""
+        """Return a copy of these equations at rest in which some tables of the compiled time step, given by
+        name in ``numbers``, have other values. The copy has its own memory."""
         memory = self.memory.with_numbers(numbers)
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 
     def begin(self, state: State) -> None:
-        """Store the pose and the history variables of a state in the tables of the compiled step, with zero
-        velocities. History variables are strains of Maxwell branches, deflections of friction springs and impact
-        speeds."""
+        """Store the pose and the history variables of a state in the tables of the compiled time step, with
+        zero velocities. History variables are strains of Maxwell branches, deflections of friction springs
+        and impact speeds."""
         self.stepper.begin(replace(state, velocity=np.zeros_like(state.velocity)))
 
     def relaxed(self, state: State) -> State:
@@ -138,8 +138,8 @@ class RestEquations:
 
     @property
     def branches(self) -> Array:
-        """History variables (strains of branches, impact speeds, deflections of friction springs) that the tables
-        of the compiled step contain now, in the layout of ``State.branches``."""
+        """History variables that the tables of the compiled time step contain now, in the layout of
+        ``State.branches``. They are strains of branches, impact speeds and deflections of friction springs."""
         return np.asarray(branches_of(self.memory.rows(self.memory.state[None]))[0])
 
     def moved(self, state: State, change: Array) -> State:

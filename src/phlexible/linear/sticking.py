@@ -72,9 +72,9 @@ class BentBristles:
 
 
 def without_limits(memory: Memory) -> dict[str, Array]:
-    """Return replacements of tables of ``memory`` for the compiled step, in which friction springs (bristles)
-    of joints and of contacts between two surfaces never slip. Friction without such a spring is zero. Contact
-    groups are unchanged."""
+    """Return replacements of tables of ``memory`` for the compiled time step, in which friction springs
+    (bristles) never slip. These are of joints and of contacts between two surfaces. Friction without such a
+    spring is zero. Contact groups are unchanged."""
     limits = {
         f"contact_group_{name}": memory[f"contact_group_{name}"] for name in ("friction", "rolling", "drilling")
     }
@@ -148,8 +148,8 @@ class StickingFriction:
         return self.equations.memory["bristle_stiffness"]
 
     def set_shares(self, shares: Array | float, memory: Memory | None = None) -> None:
-        """Set stiffness and damping of all friction springs (bristles) to ``shares`` times their original values,
-        in the tables ``memory`` of the compiled step (None: those of ``limited``)."""
+        """Set stiffness and damping of all friction springs (bristles) to ``shares`` times their original
+        values, in the tables ``memory`` of the compiled time step (None: those of ``limited``)."""
         memory, base = self.limited.memory if memory is None else memory, self.equations.memory
         for name in copied_bristles(base):
             memory[name][:] = shares * base[name]

@@ -331,8 +331,8 @@ LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late
 
 
 def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
-    """Return a warning message for each contact or stop of a run that bounced too fast for the given step [s]. The
-    frequency of its spring is taken at the deepest penetration.
+    """Return a warning message for each contact or stop of a run that bounced too fast for the given time
+    step [s]. The frequency of its spring is taken at the deepest penetration.
 
     If no step had the largest number of substeps, there are none: substeps follow from a bound of the frequency
     (8.23).
@@ -417,8 +417,8 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
 
 
 def round_off_energy_share(run: RecordedRun, steps: int) -> float:
-    """Estimate the share of the energy of a run that numerical round-off of positions adds in all its steps. It
-    comes from closing joints to the last digit."""
+    """Estimate the share of the energy of a run that numerical round-off of positions adds in all its time
+    steps. It comes from closing joints to the last digit."""
     record, system = run.recording, run.system
     duration = float(record.time[-1] - record.time[0])
     if not system.owners or not duration:

@@ -23,8 +23,8 @@ def wave_time(body: AbsoluteBody) -> float:
 
 
 def stiff_strings(system: System, step: float) -> list[str]:
-    """Return a warning message for each string of a system in which waves run along an element more than a
-    thousand times in one step. The step is in s."""
+    """Return a warning message for each string of a system whose waves pass an element more than a thousand
+    times in one time step. ``step`` is the time step [s]."""
     return [
         f"a step is {step / time:.0f} times as long as a wave takes along an element of {placed.name}"
         f" ({time:.2g} s): where the string slackens or is plucked, Newton's method needs many halved steps and"

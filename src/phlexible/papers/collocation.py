@@ -127,7 +127,7 @@ class NewtonFactors:
     def _factor_dense(
         self, coupling: Array, slope: Array, descriptor: Array, is_algebraic: NDArray[np.bool_]
     ) -> None:
-        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta step as a dense
+        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta time step as a dense
         array; rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is
         the time step times a_ij, ``slope`` the derivative of the residual. ``descriptor`` is the matrix E;
         ``is_algebraic`` marks multipliers."""
@@ -148,10 +148,10 @@ class NewtonFactors:
     def _factor_sparse(
         self, coupling: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
     ) -> None:
-        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta step as a sparse
-        matrix; rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is
-        the time step times a_ij, ``slope`` the derivative of the residual. ``descriptor`` is the matrix E;
-        ``is_algebraic`` marks multipliers."""
+        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta time step as a
+        sparse matrix; rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular.
+        ``coupling`` is the time step times a_ij, ``slope`` the derivative of the residual. ``descriptor`` is
+        the matrix E; ``is_algebraic`` marks multipliers."""
         differential = sparse.diags_array((~is_algebraic).astype(np.float64), format="csr")
         algebraic = sparse.diags_array(is_algebraic.astype(np.float64), format="csr")
         between = sparse.kron(sparse.csr_array(coupling), slope @ differential)
@@ -167,8 +167,9 @@ class NewtonFactors:
             raise ModelError(SINGULAR) from None
 
     def solve(self, defects: Array) -> Array:
-        """Return Newton's matrix of an implicit Runge-Kutta step inverted times the residuals ``defects`` of its s
-        stages, by the stored LU factors: changes of the stage unknowns; both have shape (s, n)."""
+        """Return Newton's matrix of an implicit Runge-Kutta time step inverted times the residuals
+        ``defects`` of its s stages, by the stored LU factors: changes of the stage unknowns; both have shape
+        (s, n)."""
         right = self._scale * defects.ravel()
         if self._sparse is not None:
             return np.asarray(self._sparse.solve(right)).reshape(defects.shape)
@@ -302,15 +303,15 @@ class StageLoop:
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the states at the s stages of a Runge-Kutta step, x + h sum_j a_ij k_j; shape (s, n), from the
-        state x at its start and the stage rates ``k`` (s, n); multipliers, which have no rate, are taken from ``k``
-        themselves."""
+        """Return the states at the s stages of a Runge-Kutta time step, x + h sum_j a_ij k_j; shape (s, n),
+        from the state x at its start and the stage rates ``k`` (s, n); multipliers, which have no rate, are
+        taken from ``k`` themselves."""
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
     def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
-        """Return the completed Runge-Kutta step (stages and state at the end) for converged stage rates k (s,
-        n). It begins at a ``time`` in the state x; ``times`` are those of the stages. The rates are stored
-        for the next first guess; the end is projected onto the constraints if the scheme was made so."""
+        """Return the completed Runge-Kutta time step (stages and state at the end) for converged stage rates
+        k (s, n). It begins at a ``time`` in the state x; ``times`` are those of the stages. The rates are
+        stored for the next first guess; the end is projected onto the constraints if the scheme was made so."""
         self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
@@ -321,9 +322,9 @@ class StageLoop:
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
-        """Return the factored Newton matrix of a Runge-Kutta step. The derivatives of the residual at the
-        middle stage are used for all stages. ``times``, ``states`` and k are times, states and rates of the
-        stages; slopes of inputs are sought along all states if ``is_careful``."""
+        """Return the factored Newton matrix of a Runge-Kutta time step. The derivatives of the residual at
+        the middle stage are used for all stages. ``times``, ``states`` and k are times, states and rates of
+        the stages; slopes of inputs are sought along all states if ``is_careful``."""
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
         slope, descriptor = self.equations.tangent(float(times[middle]), states[middle], k[middle], is_careful)
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
@@ -359,8 +360,9 @@ EQUAL = 1e-6  # lengths of steps
 
 
 def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
-    """Return the multipliers (constraint forces) at the N + 1 ends of time steps; shape (N + 1, m), interpolated
-    with order 2 from those of the N steps of a scheme with one stage, such as the midpoint rule.
+    """Return the multipliers (constraint forces) at the N + 1 ends of time steps; shape (N + 1, m),
+    interpolated with order 2 from those of the N time steps of a scheme with one stage, such as the midpoint
+    rule.
 
     Velocities meet constraints in the middle of the steps; the part of them along a constraint changes its sign
     from end to end, and its force from step to step. The mean of two equal steps has none of it, and is that of the

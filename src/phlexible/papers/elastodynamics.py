@@ -169,8 +169,9 @@ def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, l
 
 
 def divergence_matrix(stress: CornerTractions) -> Matrix:
-    """Return the sparse matrix of the integrals ``int w . div s`` over each cell, shape (d T, stress unknowns):
-    product with stress unknowns gives the integrated divergence of the stress, d components for each of T cells."""
+    """Return the sparse matrix of the integrals ``int w . div s`` over each cell, shape (d T, stress
+    unknowns): times the vector of stress unknowns it gives the integrated divergence of the stress, d
+    components for each of T cells."""
     numbers, d = stress.numbers, stress.dimension
     cells = len(numbers)
     rows = np.broadcast_to(np.arange(d * cells).reshape(cells, 1, d), numbers.shape)
@@ -179,8 +180,8 @@ def divergence_matrix(stress: CornerTractions) -> Matrix:
 
 
 def corner_matrix(stress: CornerTractions) -> Matrix:
-    """Return the sparse matrix whose product with all stress unknowns of the mesh is the stress tensors at the
-    corners of all T cells; shape (T (d + 1) d d, stress unknowns)."""
+    """Return the sparse matrix that, times the stress unknowns of the mesh, gives the stress tensors at all
+    corners of the T cells. Its shape is (T (d + 1) d d, stress unknowns)."""
     numbers, d, t = stress.numbers, stress.dimension, stress.directions
     places = (d + 1) * np.arange(len(t))[:, None] + stress.vertices
     rows = (d * (d * places[:, :, None] + np.arange(d)))[..., None] + np.arange(d)
@@ -191,8 +192,9 @@ def corner_matrix(stress: CornerTractions) -> Matrix:
 
 def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
     """Return the sparse matrix ``int q . skew s`` that measures how far stresses s are from symmetric
-    tensors, one group of rows for each test function q, which is 1 at one vertex or in one cell. Zero
-    product: weakly symmetric stress. ``owners`` are the vertices or cells of the functions.
+    tensors, one group of rows for each test function q, which is 1 at one vertex or in one cell. Where the
+    matrix times the stress unknowns is zero, the stress is weakly symmetric. ``owners`` are the vertices or
+    cells of the functions.
 
     Args:
         owners: vertex, or cell, of each function of a cell, shape (T, d (d + 1)).

@@ -317,8 +317,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self.joined(slope)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete gradient of the stored energy H of a floating body between the states x0 and x1,
-        shape (state_size,): efforts z whose product with the change E (x1 - x0) is exactly H(x1) - H(x0)."""
+        """Return the discrete gradient of the stored energy H of a floating body between the states x0 and
+        x1, shape (state_size,): efforts z whose dot product with E (x1 - x0) is exactly H(x1) - H(x0)."""
         middle, n = (x0 + x1) / 2, self.body.elastic_count
         z = self.effort(middle)
         if not n:
@@ -362,8 +362,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self.effort(x)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E(x) rate of the descriptor matrix of a floating body (masses and compliances), shape
-        (T, n). States x and rates of states are those of T instants, both (T, n)."""
+        """Return the products E(x) @ ``rate`` of the descriptor matrix of a floating body (masses and
+        compliances), shape (T, n). States x and rates of states are those of T instants, both (T, n)."""
         return np.asarray((self.descriptor_matrix(x) @ rate[..., None])[..., 0])
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:

@@ -61,8 +61,8 @@ class LinearlyImplicitLoop(StageLoop):
 
     def conserved_start(self, step: float, x: Array) -> Array:
         """Return the initial state x, shape (n,), with strains or stresses changed to those that the linearly
-        implicit steps conserve: those of the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead of e(q), for
-        steps of length ``step`` h [s].
+        implicit time steps conserve: those of the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead of
+        e(q), for time steps of length ``step`` h [s].
 
         Then C s = e(q_-, q_+) holds at all times, and stresses do not drift away from the coordinates.
         """
@@ -107,9 +107,9 @@ def _strain_rows(equations: Equations, x: Array) -> IntArray:
 
 
 def _check_model(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
-    """Raise ``ModelError`` unless a port-Hamiltonian model (``equations``) has what linearly implicit steps
-    need: constant E, linear efforts, and ``strains`` quadratic in the coordinates q. It is tested at random
-    states near x.
+    """Raise ``ModelError`` unless a port-Hamiltonian model (``equations``) has what linearly implicit time
+    steps need: constant E, linear efforts, and ``strains`` quadratic in the coordinates q. It is tested at
+    random states near x.
 
     Raises:
         ModelError: says what does not fit.

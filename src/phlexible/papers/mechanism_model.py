@@ -420,9 +420,9 @@ class MechanismModel(ComposedModel):
         result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E rate of the descriptor matrix of a mechanism for T states x and rates of the
-        states, shape (T, n). E has masses, compliances, 1 for force coordinates and 0 for multipliers. A force
-        coordinate is the length or angle along which a force element acts."""
+        """Return the products E(x) @ ``rate`` of the descriptor matrix of a mechanism for T states x and
+        their rates, shape (T, n). E has masses, compliances, 1 for force coordinates and 0 for multipliers. A
+        force coordinate is the length or angle along which a force element acts."""
         result = super().descriptor_products(x, rate)
         own = slice(self._time, self._bends.stop)
         result[:, own] = rate[:, own]

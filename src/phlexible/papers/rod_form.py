@@ -127,8 +127,8 @@ class RodStrains:
 
 
 def _product(matrix: Matrix, vectors: Array) -> Array:
-    """Return the products of a matrix with stacks of vectors (..., N, k) over their axis N, shape (..., rows of the
-    matrix, k)."""
+    """Return ``matrix @ vectors`` for stacks of ``vectors`` (..., N, k) over their axis N, shape (..., rows
+    of the matrix, k)."""
     first = np.moveaxis(vectors, -2, 0)
     sums = matrix @ first.reshape(len(first), -1)
     return np.moveaxis(sums.reshape(-1, *first.shape[1:]), 0, -2)

@@ -170,8 +170,8 @@ class GreenLagrangeFields(StrainFields):
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
         """Return the discrete stresses of a soft body between two Green-Lagrange strain states s0 and s1
-        (5.14); shape (s,) [Pa], whose product with the change of strain is exactly the change of energy; the
-        stress at the mean for a law linear in E."""
+        (5.14); shape (s,) [Pa], whose dot product with s1 - s0 is exactly the change of energy; the stress at
+        the mean for a law linear in E."""
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)

@@ -185,7 +185,7 @@ class StringForm(StrainForm):
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Return the discrete gradient of the stored energy H of a string between the states x0 and x1, shape
-        (state_size,): efforts whose product with the change of the state is exactly H(x1) - H(x0)."""
+        (state_size,): efforts whose dot product with x1 - x0 is exactly H(x1) - H(x0)."""
         slopes = [g.law.discrete_derivative(x0[place], x1[place]) for g, place in self._groups()]
         mean = (x0 + x1) / 2
         slopes += [stiffness * mean[place] for _, place, stiffness, _ in self._branches()]

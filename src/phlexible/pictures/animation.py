@@ -35,8 +35,10 @@ def animate(
     frames_per_second: int = 25,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Write a film (.mp4 or .gif) of the deformed mechanism over a recorded motion. ``trace`` is a point whose path
-    is drawn, ``scale`` enlarges elastic displacements, ``seconds`` is the length of the film.
+    """Write a film (.mp4 or .gif, by the ending of ``path``) of the deformed mechanism over the recorded
+    motion ``run``. ``trace`` is a point whose path is drawn, ``scale`` enlarges elastic displacements,
+    ``seconds`` is the length of the film and ``frames_per_second`` the number of its pictures for each
+    second. ``progress`` is a function that is told how many pictures are done and how many there will be.
 
     Args:
         run: what was recorded.
@@ -125,8 +127,9 @@ Sink = Callable[[Array], None]
 
 @contextmanager
 def film_of(figure: Any, moving: Sequence[Any], path: Path, frames_per_second: int) -> Iterator[Callable[[], None]]:
-    """Context manager that writes a film of a figure: it gives a function that adds the figure's present state as
-    the next picture. ``moving`` are the artists that change; the rest of the figure is drawn once.
+    """Context manager that writes a film of a ``figure`` to the file ``path``. It gives a function that adds
+    the figure's present state as the next picture. ``moving`` are the artists that change; the rest of the
+    figure is drawn once. ``frames_per_second`` is the speed of the film.
 
     What does not move is drawn once, and each picture goes to the encoder as its bytes.
 

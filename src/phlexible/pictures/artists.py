@@ -81,8 +81,10 @@ def draw_bodies(
     earlier: Mapping[int, float] | None = None,
     piece: float = 0.05,
 ) -> SceneArtists:
-    """Draw all bodies of a scene at one of its instants into matplotlib axes; ``strength`` below 1 fades them,
-    ``scale`` enlarges deformations. Return the artists with functions that move them to other instants.
+    """Draw all bodies of a scene at one of its instants (an index) into matplotlib axes; ``strength`` below 1
+    fades them, ``scale`` enlarges deformations, ``colors`` are the colours of stress. Return the artists with
+    functions that move them to other instants. Surfaces in space of ``earlier`` instants (index: strength)
+    are drawn together with these, their edges at most ``piece`` of the scene long.
 
     Surfaces in space of ``earlier`` instants, with their strengths, are drawn with these: what is nearer hides the
     rest. None: the surfaces are drawn at another instant. Edges of what is sorted by its depth are at most
@@ -144,8 +146,9 @@ def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scal
 
 
 def draw_arrows(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale: float = 1.0) -> None:
-    """Draw the forces and torques on a mechanism as arrows at one instant of a scene into matplotlib axes. The
-    largest force of the motion is a seventh of the scene long."""
+    """Draw the forces and torques on a mechanism as arrows at one instant of a scene into matplotlib axes.
+    The largest force of the motion is a seventh of the scene long. ``scale`` enlarges elastic displacements.
+    The artists are added to ``made``, with functions that move them to other instants."""
     force, torque = scene.greatest_load
     for arrow in scene.arrows:
         greatest = torque if arrow.is_torque else force
@@ -203,8 +206,10 @@ def _is_solid(scene: Scene, body: DrawnBody) -> bool:
 def _line(
     axes: Any, dimension: int, places: Array, instant: int, made: SceneArtists, name: str | None, **look: Any
 ) -> Any:
-    """Draw a line or markers through m points at one instant; ``places`` (k, m, 3) has their positions at all
-    instants. Return the matplotlib artist; a function that moves it is added to ``made``."""
+    """Draw a line or markers through m points at one instant into matplotlib ``axes`` of a 2D or 3D scene
+    (``dimension``). ``places`` (k, m, 3) has their positions at all instants, ``look`` are options of
+    ``Axes.plot``. Return the artist; a function that moves it is added to ``made``, and itself, if it has a
+    ``name`` for the legend."""
     (artist,) = axes.plot(*places[instant].T[:dimension], **look)
 
     def move(k: int) -> None:
@@ -222,8 +227,10 @@ def _line(
 def _ribbon(
     axes: Any, body: DrawnBody, places: Array, instant: int, color: Any, made: SceneArtists, is_part: bool
 ) -> None:
-    """Draw a beam or rod in the plane as a filled strip of its width at one instant. Parts of a bent whole
-    (``is_part``) have round ends, which fill the wedges between them."""
+    """Draw a beam or rod ``body`` in the plane as a filled strip of its width at one instant into matplotlib
+    ``axes``. ``places`` (k, n, 3) are its nodes at all k instants, ``color`` fills it; a function that moves
+    it is added to ``made``. Parts of a bent whole (``is_part``) have round ends, which fill the wedges
+    between them."""
     from matplotlib.patches import Polygon
 
     width = float(np.ptp(body.skin.offsets[:, 1])) if body.skin.has_surface else body.skin.width[0]
@@ -255,8 +262,10 @@ def _surface_in_plane(
     is_named: bool = True,
     colors: StressColors = NO_STRESS,
 ) -> None:
-    """Draw a body's surface as seen along z at one instant: a light area, or the colours of its stress, with its
-    outline. A function that moves it is added to ``made``."""
+    """Draw a body's surface as seen along z at one instant into matplotlib ``axes``: a light area, or the
+    ``colors`` of its stress, with its outline. ``strength`` below 1 fades it, ``scale`` enlarges
+    deformations, ``is_named`` says whether it stands in the legend. A function that moves it is added to
+    ``made``."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     vertices, triangles = body.vertices(scale)[..., :2], body.skin.triangles
@@ -292,9 +301,10 @@ def _surfaces_in_space(
     piece: float,
     made: SceneArtists,
 ) -> None:
-    """Draw the surfaces of all given bodies and their edges in 3D axes as one collection, so that near surfaces
-    cover far ones. Surfaces at ``earlier`` instants are drawn faded; ``piece`` is the longest edge relative to the
-    scene."""
+    """Draw the surfaces of all given ``bodies`` and their edges in 3D ``axes`` as one collection, so that
+    near surfaces cover far ones. Surfaces at ``earlier`` instants are drawn faded; ``piece`` is the longest
+    edge relative to the scene. ``scale`` enlarges deformations, ``stress`` are colours of stress, ``made``
+    takes the artists."""
     from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -304,7 +314,9 @@ def _surfaces_in_space(
     before, behind, longest = NEARER * scene.reach * viewer, FARTHER * scene.reach, piece * scene.reach
 
     def pieces(k: int, strength: float, age: int = 0) -> Iterator[tuple[Array, Array]]:
-        """Corners and colours of each body; of earlier instants behind later ones that are in the same plane."""
+        """Yield the corners and colours of each body at the instant with index ``k``, faded by ``strength``
+        below 1. Surfaces of greater ``age`` (number of later instants drawn) are put farther from the viewer,
+        behind later ones in the same plane."""
         for places, body, own in zip(every, bodies, edges, strict=True):
             if strength < 1 and np.linalg.norm(places[k] - places[instant], axis=1).max() < APART * scene.reach:
                 continue
@@ -339,7 +351,8 @@ def _surfaces_in_space(
 
 
 def _transparent_surface(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None:
-    """Draw a surface in 3D axes at one instant transparently, so that bodies behind it are seen."""
+    """Draw the surface of a body in 3D axes at one instant transparently, so that bodies behind it are seen.
+    A function that moves it is added to ``made``."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     vertices, triangles = body.vertices(), body.skin.triangles
@@ -349,8 +362,9 @@ def _transparent_surface(axes: Any, body: DrawnBody, instant: int, made: SceneAr
 
 
 def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: int, made: SceneArtists) -> None:
-    """Draw a link, spring (zigzag) or damper (dotted) between two points at one instant. ``ends`` (k, 2, 3) are the
-    positions of both points at all instants."""
+    """Draw a link, spring (zigzag) or damper (dotted) between two points at one instant of a scene into
+    matplotlib ``axes``. ``symbol`` says which of them it is; ``ends`` (k, 2, 3) are the positions of both
+    points at all instants. The artist is added to ``made``."""
     is_spring = symbol.kind is SymbolKind.SPRING
     share = np.linspace(0.0, 1.0, 2 * COILS + 3) if is_spring else np.array([0.0, 1.0])
     swing = np.zeros(len(share))
@@ -369,8 +383,9 @@ def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: i
 
 
 def _torque(axes: Any, scene: Scene, arrow: Arrow, places: Array, instant: int, made: SceneArtists) -> None:
-    """Draw a torque on a body as a round arrow at its point of action; ``places`` (k, 3) are positions of the point
-    at all instants."""
+    """Draw a torque on a body as a round ``arrow`` at its point of action, at one instant of a scene, into
+    matplotlib ``axes``; ``places`` (k, 3) are positions of the point at all instants. The artist is added to
+    ``made``."""
     marker = r"$\circlearrowleft$" if arrow.values[instant] @ np.ones(3) >= 0 else r"$\circlearrowright$"
     look = dict(ls="none", marker=marker, ms=14, color=INK, mew=0.2, zorder=7)
     made.handles.setdefault("torque", _line(axes, scene.dimension, places[:, None], instant, made, None, **look))

@@ -28,7 +28,8 @@ class _Server(ThreadingHTTPServer):
         self.view = view
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore errors of connections: browsers may leave while they are answered."""
+        """Ignore an error of the connection ``request`` from ``client_address``: browsers may leave while
+        they are answered."""
 
 
 class _Answer(BaseHTTPRequestHandler):
@@ -61,7 +62,7 @@ class _Answer(BaseHTTPRequestHandler):
             self._send(200, "application/json", "{}")
 
     def log_message(self, format: str, *args: object) -> None:
-        """Write no log of the server's requests to the terminal."""
+        """Write no log of the server's requests (text ``format`` with ``args``) to the terminal."""
 
     def _is_of_this_machine(self) -> bool:
         """Return whether a request comes from a page of this server on this machine. Other web sites that a browser

@@ -81,8 +81,10 @@ def plot_mechanism(
     scale: float = 1.0,
     axes: "Axes | None" = None,
 ) -> "Figure | Axes":
-    """Draw a mechanism in its deformed state at several instants of a recorded motion into one picture, the last
-    darkest. Return the axes that were given, or the new figure.
+    """Draw a mechanism in its deformed state at several instants of the recorded motion ``run`` into one
+    picture, the last darkest. ``times`` is their number or the times [s], ``scale`` enlarges elastic
+    displacements, ``path`` is the picture's file (None: none). Return the ``axes`` that were given, or the
+    new figure.
 
     Args:
         run: what was recorded.
@@ -119,8 +121,9 @@ def plot_model(
     labels: bool = True,
     frames: bool = False,
 ) -> "Figure | Axes":
-    """Draw a model as it was put together, at t = 0 before any run, with joint symbols and loads. Return the axes
-    that were given, or the new figure; see ``Model.plot``."""
+    """Draw a model (``mechanism``) as it was put together, at t = 0 before any run, with joint symbols and
+    loads. ``labels`` adds names, ``frames`` the axes of the bodies, ``path`` is the picture's file (None:
+    none). Return the ``axes`` that were given, or the new figure; see ``Model.plot``."""
     check_axes(axes)
     path, labels, frames = picture_path(path), flag("labels", labels), flag("frames", frames)
     drawn = scene_at_start(mechanism)
@@ -143,8 +146,8 @@ def plot_model(
 
 
 def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressColors = NO_STRESS) -> None:
-    """Draw a mechanism at all instants of a scene into matplotlib axes, early ones faint. The last one is drawn
-    full, or in the colours of its stress."""
+    """Draw a mechanism at all instants of a scene into matplotlib axes, early ones faint. The last one is
+    drawn full, or in the ``colors`` of its stress; ``scale`` enlarges deformations."""
     draw_surroundings(axes, scene)
     count = len(scene.time)
     strengths = np.linspace(FAINTEST, 1.0, count)[:-1].tolist()
@@ -160,8 +163,9 @@ def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressCol
 
 
 def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = True) -> None:
-    """Add a colour bar of the von Mises stress below a drawn mechanism. ``is_alone`` says whether the axes fill
-    their figure or stand in a part of one."""
+    """Add a colour bar of the von Mises stress below a mechanism drawn into ``axes``. ``scene`` is what is
+    drawn, ``colors`` are the stresses and their range. ``is_alone`` says whether the axes fill their figure
+    or stand in a part of one."""
     if not colors.fields:
         return
     from matplotlib.cm import ScalarMappable
@@ -183,8 +187,8 @@ def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = Tr
 
 
 def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> None:
-    """Add a legend with names and colours of the bodies to a drawn mechanism; none for a single body or for more
-    than eight."""
+    """Add a legend with names and colours of the bodies of a ``scene`` to matplotlib ``axes`` of a given
+    ``width`` [inch] (None: the whole figure). There is none for a single body or for more than eight."""
     from matplotlib.lines import Line2D
 
     colors = {body.whole: body.color for body in scene.bodies}
@@ -269,7 +273,8 @@ def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
 
 
 def _leave_out_numbers(axes: Any, renderer: Any) -> None:
-    """Remove tick labels of 3D axes that would overlap others: some of one axis, and one where two axes meet."""
+    """Remove tick labels of 3D axes that would overlap others: some of one axis, and one where two axes meet.
+    ``renderer`` is matplotlib's, which tells the sizes of texts."""
     shown: dict[Any, list[Any]] = {}  # by axis, (tick, box of its number)
     for axis in sorted((axes.xaxis, axes.yaxis, axes.zaxis), key=lambda axis: -np.ptp(axis.get_view_interval())):
         low, high = np.sort(axis.get_view_interval())
@@ -308,8 +313,8 @@ def new_axes(figure: Any, scene: Scene, below: float = 0.0) -> Any:
 
 
 def scene_figure(scene: Scene, width: float, height: float) -> "Figure":
-    """Return an empty matplotlib figure [inch] for the axes of one scene; with a layout engine in the plane,
-    without one for 3D axes."""
+    """Return an empty matplotlib figure of the given ``width`` and ``height`` [inch] for the axes of one
+    ``scene``; with a layout engine in the plane, without one for 3D axes."""
     return new_figure(width, height, layout="constrained" if scene.dimension == 2 else None)
 
 
@@ -323,8 +328,8 @@ def figure_height(scene: Scene, width: float) -> float:
 
 
 def _axes(scene: Scene, user_axes: Any, below: float = 0.0) -> Any:
-    """Return matplotlib axes that are prepared for a scene: those of the user after a check of their dimension, or
-    those of a new figure."""
+    """Return matplotlib axes prepared for a scene: those of the user after a check of their dimension, or
+    those of a new figure. ``below`` is the room left below new axes."""
     if user_axes is None:
         return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene, below)
     if (getattr(user_axes, "name", "") == "3d") != (scene.dimension == 3):
@@ -353,8 +358,8 @@ SMALL: dict[str, Any] = dict(fontsize=7, color=INK, ha="center", va="center", zo
 
 
 def _draw_names(axes: Any, scene: Scene) -> list[Any]:
-    """Write the name of each body next to its middle in matplotlib axes and return these texts. With more than
-    twelve bodies only their number is written."""
+    """Write the name of each body of a ``scene`` next to its middle in matplotlib axes and return these
+    texts. With more than twelve bodies only their number is written."""
     from matplotlib.patheffects import withStroke
 
     names = list(dict.fromkeys(body.whole for body in scene.bodies))
@@ -381,7 +386,8 @@ def _draw_names(axes: Any, scene: Scene) -> list[Any]:
 
 
 def _annotation_in_space(axes: Any, name: str, place: Array, look: dict[str, Any]) -> Any:
-    """Add a text to 3D axes at the projection of a point ``place`` (3,) in the present view, and return it."""
+    """Add the text ``name`` to 3D ``axes`` at the projection of a point ``place`` (3,) in the present view,
+    and return it. ``look`` are options of matplotlib's ``annotate``."""
     from mpl_toolkits.mplot3d import proj3d
 
     x, y, _ = proj3d.proj_transform(*place, axes.get_proj())
@@ -396,8 +402,8 @@ def _legend_of_symbols(axes: Any, made: SceneArtists) -> None:
 
 
 def _add_caption(axes: Any, scene: Scene, scale: float) -> None:
-    """Write which instants of a motion are drawn [s], and by how much deformations are enlarged, beside the
-    mechanism."""
+    """Write which instants of a motion (``scene``) are drawn [s] beside the mechanism in matplotlib ``axes``,
+    and the factor ``scale`` on deformations."""
     time, enlarged = scene.time, "" if scale == 1 else f", deformation x {scale:g}"
     text = f"{len(time)} instants, t = {time[0]:.4g} to {time[-1]:.4g} s{enlarged}"
     if len(time) == 1:
@@ -425,8 +431,9 @@ LEFT = 0.52  # of the width, a mechanism beside its graphs
 def plot_overview(
     run: RecordedRun, points: Sequence[Attachment], path: str | PathLike[str] | None = None
 ) -> "Figure":
-    """Draw an overview of a recorded motion in one figure: the mechanism at some instants, its most informative
-    curves over time, and energies. Deflections of ``points`` are shown if there are any.
+    """Draw an overview of a recorded motion ``run`` in one figure: the mechanism at some instants, its most
+    informative curves over time, and energies. Deflections of ``points`` are shown if there are any; ``path``
+    is the picture's file (None: none).
 
     Args:
         run: what was recorded.
@@ -469,8 +476,8 @@ def plot_overview(
 
 
 def _overview_instants(run: RecordedRun) -> IntArray:
-    """Return the indices of a few stored instants at which to draw a mechanism, evenly spread. In space other
-    instants are chosen if bodies would cover each other."""
+    """Return the indices of a few stored instants of the recorded motion ``run`` at which to draw its
+    mechanism, evenly spread. In space other instants are chosen if bodies would cover each other."""
     time, count = run.recording.time, INSTANTS[run.mechanism.dimension]
     even = picked_instants(time, count)
     if run.mechanism.dimension == 2:

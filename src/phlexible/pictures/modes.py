@@ -111,11 +111,9 @@ def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutl
 
 
 def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array]]:
-    """Return lines that stand for a body in pictures of modes, as pairs of material points (points, 3) and shape
-    functions there. They are its outline or sharp edges; of a rigid body also arms to its joints.
-
-    Of a mesh the sharp edges of its surface.
-    """
+    """Return lines that stand for the body ``placed`` of a linear model in pictures of modes: pairs of
+    material points (points, 3) and shape functions there. They are its outline, of a mesh the sharp edges of
+    its surface, of a rigid body also arms to its joints."""
     if isinstance(placed.data.points, FlexiblePoints):
         skin = placed.body.skin(placed.data, np.zeros((0, 3)))
         if edges := sharp_edges(skin):
@@ -134,8 +132,8 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
 
 
 def sharp_edges(skin: Skin) -> list[IntArray]:
-    """Return the sharp edges of a body's surface as lists of node indices: lines where the surface ends or its
-    normal turns by much."""
+    """Return the sharp edges of a body's surface (its ``skin``) as lists of node indices: lines where the
+    surface ends or its normal turns by much."""
     places = skin.positions[skin.vertex_nodes] + skin.offsets
     size = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
     _, corner = np.unique(np.round(places / size, 9), axis=0, return_inverse=True)
@@ -167,8 +165,9 @@ def sharp_edges(skin: Skin) -> list[IntArray]:
 
 
 def _motion(placed: PlacedBody, local: Array, shapes: Array, x: ComplexArray) -> ComplexArray:
-    """Return the small displacements of points of a body in a mode, shape (points, 3), complex. They are in body
-    axes, of strings and soft bodies in world axes; x are the body's entries of the mode."""
+    """Return the small displacements of points of the body ``placed`` in a mode, shape (points, 3), complex.
+    They are in body axes, of strings and soft bodies in world axes. ``local`` (points, 3) are the points,
+    ``shapes`` the shape functions there, ``x`` the body's entries of the mode."""
     if not isinstance(placed.data, FloatingBody):
         return np.asarray(shapes @ x)
     full = np.zeros(6 + placed.data.elastic_count, dtype=np.complex128)
@@ -212,8 +211,9 @@ class ModeShapes(Modes):
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Draw the bodies deformed in one mode, or in all modes side by side, over the undeformed bodies. The view
-        is the plane in which the mode moves most; return the figure or the given axes.
+        """Draw the bodies deformed in one ``mode`` (its index), or in all modes side by side, over the
+        undeformed bodies. The view is the plane in which the mode moves most, ``amplitude`` the largest
+        displacement [m], ``path`` the picture's file (None: none). Return the figure or the given ``axes``.
 
         Args:
             mode: number of the mode, from 0; None: all of them, side by side.
@@ -257,8 +257,8 @@ class ModeShapes(Modes):
     def animate(
         self, mode: int, path: str | PathLike[str], amplitude: float | None = None, frames: int = 40
     ) -> None:
-        """Write a film (.mp4 or .gif) of one period of a mode; ``mode`` is its index, ``amplitude`` the largest
-        displacement [m].
+        """Write a film (.mp4 or .gif, by the ending of ``path``) of one period of a mode in ``frames``
+        pictures. ``mode`` is its index, ``amplitude`` the largest displacement [m].
 
         Args:
             mode: number of the mode, from 0.
@@ -305,7 +305,8 @@ class ModeShapes(Modes):
         return in_row(text, picture_html(self.plot, "shapes of the modes"))
 
     def report(self, path: str | PathLike[str], title: str | None = None) -> None:
-        """Write an HTML file in which every mode moves in a 3D view; it needs no network.
+        """Write an HTML file ``path`` in which every mode moves in a 3D view; it needs no network. ``title``
+        is the heading (None: "modes").
 
         Args:
             path: ends in ``.html``.
@@ -335,8 +336,9 @@ class ModeShapes(Modes):
 
 
 def _view(outline: ModeOutline, amplitude: float) -> list[int]:
-    """Return the indices of the two world axes that span the best view of a mode: the one of largest motion, and of
-    the others the one of largest extent."""
+    """Return the indices of the two world axes that span the best view of a mode: the one of largest motion,
+    and of the others the one of largest extent. ``outline`` has the lines of the bodies, ``amplitude`` is the
+    drawn displacement."""
     moved, still = np.concatenate(outline.at_phase(0.0, amplitude)), np.concatenate(outline.still)
     spread = np.ptp(np.concatenate([still, moved]), axis=0)
     away = np.abs(moved - still).max(axis=0)
@@ -391,8 +393,8 @@ class ModeSweep:
     def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes") -> "Axes": ...
 
     def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
-        """Plot the natural frequencies [rad/s] over the parameter of this sweep, one curve for each mode. Return
-        the figure or the given axes.
+        """Plot the natural frequencies [rad/s] over the parameter of this sweep, one curve for each mode.
+        ``path`` is the picture's file (None: none). Return the figure or the given ``axes``.
 
         Args:
             path: of the file to write, for example ``.png`` or ``.pdf``; None: none.
@@ -431,8 +433,9 @@ def mode_sweep(
     at: str = "given",
     parameter: str = "parameter",
 ) -> ModeSweep:
-    """Return the ``count`` lowest natural frequencies and damping ratios of the models that ``build`` makes of each
-    value of a parameter.
+    """Return the ``count`` lowest natural frequencies and damping ratios of the models that the function
+    ``build`` makes of each of the ``values`` of a parameter. ``at`` is the state to linearize about, as of
+    ``Model.linearize``; ``parameter`` the name for plots.
 
     ``mode_sweep(ph.gallery.four_bar, np.linspace(0, 2 * np.pi, 61), 3).plot("fig_6.png")``
 
@@ -517,8 +520,9 @@ class BodeResponse(FrequencyResponse):
     def plot(
         self, path: str | PathLike[str] | None = None, *, axes: "Sequence[Axes] | None" = None
     ) -> "Figure | Sequence[Axes]":
-        """Draw a Bode plot: magnitude and phase over frequency, one curve for each pair of an input and an output
-        that it moves. Return the figure or the given axes.
+        """Draw a Bode plot of this response: magnitude and phase over frequency, one curve for each pair of
+        an input and an output that it moves. ``path`` is the picture's file (None: none). Return the figure
+        or the two given ``axes``.
 
         Args:
             path: of the file to write, for example ``.png`` or ``.pdf``; None: none.

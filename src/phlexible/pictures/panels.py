@@ -49,8 +49,9 @@ class Panel:
 
 
 def default_panels(run: RecordedRun, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
-    """Return up to ``most`` panels with the most informative curves of a recorded motion over time. Candidates are
-    deflections of points, tensions of strings, joint angles, rotations, spins and positions, in this order.
+    """Return up to ``most`` panels with the most informative curves of the recorded motion ``run`` over time.
+    Candidates are deflections of ``points`` (points of bodies), tensions of strings, joint angles, rotations,
+    spins and positions, in this order.
 
     Raises:
         ParameterError: points that are no list of attachments.
@@ -73,8 +74,9 @@ def _made(
 
 
 def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = None) -> Panel | None:
-    """Return a panel of those curves over time that vary most; None if no curve varies noticeably. Changes are
-    compared with ``size``, or with the values of the curves if it is None."""
+    """Return a panel with the axis title ``label`` of those ``curves`` (name, values) over time that vary
+    most; None if no curve varies noticeably. Changes are compared with ``size``, or with the values of the
+    curves if it is None."""
     moving = [(name, values) for name, values in curves if np.isfinite(values).all()]
     spans = [float(np.ptp(values)) for _, values in moving]
     largest = max(spans, default=0.0)
@@ -120,8 +122,8 @@ def _angles(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _liveliest_joints(run: RecordedRun) -> list[Joint]:
-    """Return the joints of a mechanism that have an angle; if there are many, only those that rotate most in a
-    recorded motion."""
+    """Return the joints of a mechanism that have an angle; if there are many, only those that rotate most in
+    the recorded motion ``run``."""
     candidates = [
         joint
         for joint in run.mechanism.joints
@@ -149,8 +151,9 @@ def _largest_items(things: Sequence[Thing], sizes: Array) -> list[Thing]:
 
 
 def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Return a panel with the rotation angle over time of the heaviest body that can rotate. It is for mechanisms
-    with joints of which none is to the world, such as satellites; None for others."""
+    """Return a panel with the rotation angle over time of the heaviest body in the recorded motion ``run``
+    that can rotate. It is for mechanisms with joints of which none is to the world, such as satellites; None
+    for others. ``points`` is not used."""
     mechanism = run.mechanism
     ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
     turning = [placed for placed in mechanism.bodies if placed.data.rotates]
@@ -166,8 +169,8 @@ def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Return a panel with the angular velocities of freely rotating bodies in body axes over time; None if the
-    mechanism has joints."""
+    """Return a panel with the angular velocities of freely rotating bodies over time, in body axes, in the
+    recorded motion ``run``; None if the mechanism has joints. ``points`` is not used."""
     mechanism, curves = run.mechanism, []
     if mechanism.joints:
         return None
@@ -182,8 +185,8 @@ def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Return a panel with positions over time: of bodies, of both ends of rods and divided beams, and of the node
-    of each soft body that moves most."""
+    """Return a panel with positions over time in the recorded motion ``run``: of bodies, of both ends of rods
+    and divided beams, and of the node of each soft body that moves most. ``points`` is not used."""
     mechanism = run.mechanism
     alone, wholes = _liveliest_bodies(run, _separate_bodies(mechanism)), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
@@ -221,8 +224,8 @@ def _ends(whole: PlacedWhole) -> tuple[tuple[str, Attachment], ...]:
 
 
 def _middle(placed: PlacedBody) -> Attachment:
-    """Return the point of a body whose position is plotted: centre of mass of a rigid body, middle of a beam, most
-    flexible node of a mesh, otherwise the origin."""
+    """Return the point of the body ``placed`` whose position is plotted: centre of mass of a rigid body,
+    middle of a beam, most flexible node of a mesh, otherwise the origin."""
     data = placed.data
     if isinstance(data.points, BeamPoints):
         return placed.at(data.size / 2)
@@ -234,8 +237,9 @@ def _middle(placed: PlacedBody) -> Attachment:
 
 
 def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
-    """Return the most flexible points of the first bodies made from meshes: label, point and displacement over time
-    (N + 1, 3) [m]. Displacements are seen from the first interface of the body."""
+    """Return the most flexible points of the first bodies made from meshes: label, point and displacement
+    over time (N + 1, 3) [m]. They are those in the recorded motion ``run``. Displacements are seen from the
+    first interface of the body."""
     points_found = []
     for placed in run.mechanism.bodies:
         points = placed.data.points
@@ -252,8 +256,8 @@ def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
 
 
 def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
-    """Return the node of a flexible body that moves most relative to its first interface: the sum of squares of its
-    displacements over all shape functions is largest."""
+    """Return the node of the flexible body ``placed`` with the nodes ``points`` that moves most relative to
+    its first interface: the sum of squares of its displacements over all shape functions is largest."""
     seen = _seen_from_interface(points, points.nodes, points.shapes)
     return placed.point(points.nodes[int((seen**2).sum(axis=(1, 2)).argmax())])
 
@@ -272,7 +276,8 @@ def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -
 
 
 def point_label(port: Attachment) -> str:
-    """Return the label of a point of a body, such as "beam, end", "beam, 0.5 m along" or "plate at (1, 0, 0) m"."""
+    """Return the label of a point of a body (its attachment ``port``). Examples are "beam, end", "beam, 0.5 m
+    along" and "plate at (1, 0, 0) m"."""
     name = port.placed.name
     match port.location:
         case Start() | Cut(at_end=False):
@@ -291,7 +296,8 @@ def point_label(port: Attachment) -> str:
 
 
 def _farthest_node(run: RecordedRun, placed: PlacedBody) -> Attachment:
-    """Return the node of a soft body that moves farthest from its initial position in a recorded run."""
+    """Return the node of the soft body ``placed`` that moves farthest from its initial position in a recorded
+    run."""
     points = placed.data.points
     assert isinstance(points, SoftPoints), "asked for soft bodies"
     places = run.elastic(run.body_index(placed)).reshape(len(run.time), -1, points.dimension)

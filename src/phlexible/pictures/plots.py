@@ -38,8 +38,9 @@ NOISE = 1e-6
 
 
 def plot_energy(run: RecordedRun, path: FilePath | None = None, axes: "Axes | None" = None) -> "Figure | Axes":
-    """Plot the energies of a recorded motion over time [J], each relative to its value at the start. In a figure of
-    its own the error of the energy balance is shown below; return the figure or the given axes.
+    """Plot the energies [J] of the recorded motion ``run`` over time, each relative to its value at the
+    start. In a figure of its own the error of the energy balance is shown below. ``path`` is the picture's
+    file (None: none); return the figure or the given ``axes``.
 
     Every curve begins at zero; its value at the start stands in brackets in the legend, so that the choice
     of where gravity has no energy hides nothing. Quantities that are zero throughout are left out.
@@ -102,8 +103,9 @@ def plot_elastic_displacement(
     normalized: bool = False,
     axes: "Axes | None" = None,
 ) -> "Figure | Axes":
-    """Plot the components of the elastic displacement of a point of a flexible body in body axes over time.
-    ``normalized`` divides them by the size of the body; return the figure or the given axes.
+    """Plot the components of the elastic displacement of a point (``attachment``) of a flexible body in body
+    axes over time. ``run`` is the recorded motion; ``normalized`` divides by the size of the body. ``path``
+    is the picture's file (None: none); return the figure or the given ``axes``.
 
     Args:
         run: what was recorded.
@@ -135,8 +137,9 @@ def plot_reaction(
     path: FilePath | None = None,
     axes: "Axes | None" = None,
 ) -> "Figure | Axes":
-    """Plot the force (N + 1, 3) [N] and the moment (N + 1, 3) [N m] that a joint transmits over time. Components
-    are in world axes, zero ones are left out; return the figure or the given axes.
+    """Plot the ``force`` (N + 1, 3) [N] and the ``moment`` (N + 1, 3) [N m] that a ``joint`` transmits over
+    time. ``run`` is the recorded motion. Components are in world axes, zero ones are left out. ``path`` is
+    the picture's file (None: none); return the figure or the given ``axes``.
 
     Into given axes the force only.
     """

@@ -47,8 +47,8 @@ class Packing:
     _length: int = 0
 
     def store_exact(self, values: Any) -> int:
-        """Store an array of a report page without loss, in single precision or as whole numbers of 32 bits. Return
-        its number, by which the page refers to it."""
+        """Store the array ``values`` of a report page without loss, in single precision or as whole numbers
+        of 32 bits. Return its number, by which the page refers to it."""
         array = np.asarray(values)
         kind = "f4" if array.dtype.kind == "f" else "u4"
         return self._add(array.astype(f"<{kind}"), kind, [], [])
@@ -75,7 +75,8 @@ class Packing:
         return self._add(np.round(255 * np.clip(share, 0.0, 1.0)).astype(np.uint8), "u1", [], [])
 
     def store_bytes(self, content: bytes) -> int:
-        """Store bytes of a report page without conversion. Return the number by which the page refers to them."""
+        """Store the bytes ``content`` of a report page without conversion. Return the number by which the
+        page refers to them."""
         return self._add(np.frombuffer(content, dtype=np.uint8), "u1", [], [])
 
     def arrays(self) -> list[Array]:
@@ -108,7 +109,7 @@ class Packing:
 
 
 def compressed(content: bytes) -> str:
-    """Return bytes as compressed text in base64, the form in which a report page stores them."""
+    """Return the bytes ``content`` as compressed text in base64, the form in which a report page stores them."""
     return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
 
 
@@ -287,8 +288,9 @@ def _moved_body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
 
 
 def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[int, int], pack: Packing) -> int:
-    """Return the index of a body's skin (its drawn shape) in the list ``skins`` of a report. A new skin is added to
-    the list; bodies that look the same share one."""
+    """Return the index of a body's skin (its drawn shape) in the list ``skins`` of a report. A new skin is
+    added to the list; bodies that look the same share one. ``known`` holds the indices found so far by
+    identity of the skin, ``pack`` the arrays of the report, ``scene`` all that is drawn."""
     if id(body.skin) in known:
         return known[id(body.skin)]
     skin = visible_skin(body.skin, scene.reach)
@@ -329,8 +331,8 @@ def _quaternions(rotations: Array) -> Array:
 
 
 def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
-    """Return a point that a body, a moving frame or the world carries as a dictionary for the 3D viewer of a
-    report."""
+    """Return a point that a body, a moving frame or the world carries (``anchor``) as a dictionary for the 3D
+    viewer of a report. ``scene`` holds the bodies and frames, ``pack`` takes the arrays."""
     entry: Tree = {
         "body": anchor.body,
         "frame": anchor.frame,
@@ -349,8 +351,8 @@ def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
 
 
 def _up(scene: Scene) -> Array:
-    """Return the unit vector that is upwards in the 3D viewer, shape (3,): against gravity along the nearest axis;
-    without gravity z in space, y in the plane."""
+    """Return the unit vector that is upwards in the 3D viewer of a ``scene``, shape (3,): against gravity
+    along the nearest axis; without gravity z in space, y in the plane."""
     if scene.dimension == 2:
         return np.array([0.0, 1.0, 0.0])
     if not scene.gravity.any():
@@ -362,8 +364,8 @@ def _up(scene: Scene) -> Array:
 
 
 def _points(scene: Scene) -> list[Tree]:
-    """Return the end points of bodies whose paths the 3D viewer of a report can show, as dictionaries of label,
-    body and node; at most 40."""
+    """Return the end points of the bodies of a ``scene`` whose paths the 3D viewer of a report can show. They
+    are dictionaries of label, body and node; at most 40."""
     found = []
     for number, body in enumerate(scene.bodies):
         last = len(body.skin.positions) - 1
@@ -375,8 +377,9 @@ def _points(scene: Scene) -> list[Tree]:
 
 
 def _ranges(fields: Mapping[int, Sequence[NodeField]]) -> dict[str, tuple[float, float, str]]:
-    """Return the least and greatest value and the unit of each coloured quantity over all bodies, by name. Ranges
-    are symmetric about zero where the quantity changes its sign."""
+    """Return the least and greatest value and the unit of each coloured quantity over all bodies, by name.
+    ``fields`` has the quantities of each body at its nodes. Ranges are symmetric about zero where the
+    quantity changes its sign."""
     found: dict[str, tuple[float, float, str]] = {}
     for each in (each for of_body in fields.values() for each in of_body):
         low, high = float(each.values.min()), float(each.values.max())
@@ -415,15 +418,16 @@ class InlinePage:
 
 
 def asset(name: str) -> str:
-    """Return the text of a file of the report template (folder ``assets``), such as "style.css"."""
+    """Return the text of the file ``name`` of the report template (folder ``assets``), such as "style.css"."""
     return files("phlexible.pictures").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def page(
     title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sections: Sequence[str], script: str = ""
 ) -> str:
-    """Return a complete HTML report page with 3D viewer, data and sections; it needs no network. ``head`` is data
-    for the viewer, ``pack`` the arrays, ``script`` code that follows the viewer."""
+    """Return a complete HTML report page with 3D viewer, data and sections; it needs no network. ``title``
+    and ``subtitle`` are its headings, ``head`` is data for the viewer, ``pack`` the arrays, ``script`` code
+    that follows the viewer."""
     numbers = json.dumps({**head, "arrays": pack.entries}, separators=(",", ":"))
     places = {
         "TITLE": escape(title),
@@ -441,7 +445,8 @@ def page(
 
 
 def page_without_view(title: str, subtitle: str, sections: Sequence[str]) -> str:
-    """Return an HTML page with title and sections in the style of a report, without the 3D view."""
+    """Return an HTML page with ``title``, ``subtitle`` and ``sections`` (HTML) in the style of a report,
+    without the 3D view."""
     places = {"TITLE": escape(title), "SUBTITLE": escape(subtitle), "STYLE": asset("style.css")}
     places["SECTIONS"] = "\n".join(sections)
     return PLACE.sub(lambda match: places[match[1]], asset("tables.html"))
@@ -460,7 +465,8 @@ def html_path(path: str | PathLike[str]) -> str:
 
 
 def write_page(path: str | PathLike[str], text: str) -> None:
-    """Write the text of an HTML page to a file; raise ``ResultFileError`` if that is impossible.
+    """Write the ``text`` of an HTML page to the file ``path``; raise ``ResultFileError`` if that is
+    impossible.
 
     Raises:
         ResultFileError: the file cannot be written.
@@ -473,14 +479,14 @@ def write_page(path: str | PathLike[str], text: str) -> None:
 
 
 def section(title: str, content: str, is_open: bool = False) -> str:
-    """Return a section of an HTML report that opens and closes on a click on its title; ``is_open`` is its first
-    state."""
+    """Return a section of an HTML report with ``content`` (HTML) that opens and closes on a click on its
+    ``title``; ``is_open`` is its first state."""
     return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{content}</details>"
 
 
 def findings(texts: Sequence[str]) -> str:
-    """Return an HTML list of the problems found in a run that a reader should look at, or a sentence that there are
-    none."""
+    """Return an HTML list of ``texts``, the problems found in a run that a reader should look at, or a
+    sentence that there are none."""
     if not texts:
         return "<p>No problems found.</p>"
     return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in texts)}</ul>"

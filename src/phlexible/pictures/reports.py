@@ -68,8 +68,9 @@ def plotted_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
 def panels_of(
     run: RecordedRun, points: Sequence[Any], curves: Mapping[str, ArrayLike], pack: Packing, shown: IntArray
 ) -> list[dict[str, Any]]:
-    """Return the plots of a report as dictionaries: energies, curves of the user, and the most informative curves
-    of the motion. Arrays are stored in ``pack``; all curves contain the instants ``shown``."""
+    """Return the plots of a report on the recorded motion ``run`` as dictionaries: energies, ``curves`` of
+    the user (values by name), and the most informative curves of the motion, such as deflections of
+    ``points``. Arrays are stored in ``pack``; all curves contain the instants with the indices ``shown``."""
     chosen = [Panel(name, tuple(_components(name, values, run.count))) for name, values in curves.items()]
     found = [_energies(energy_of(run.recording), run.time, pack, shown)]
     found += [_packed(panel, run.time, pack, shown) for panel in [*chosen, *default_panels(run, points, most=3)]]
@@ -142,8 +143,10 @@ def motion_page(
     title: str | None = None,
     script: str = "",
 ) -> str:
-    """Return the HTML report of a recorded motion as text: 3D view, plots, checks and the model. ``curves`` are
-    further values over time, ``script`` code that follows the viewer; see ``Motion.report``.
+    """Return the HTML report of the recorded motion ``run`` as text: 3D view, plots, checks and the model.
+    ``is_complete`` says whether the run reached its end, ``frames`` is the number of instants in the view,
+    ``points`` are those whose deflections are plotted, ``title`` is the heading. ``curves`` are further
+    values over time, ``script`` code that follows the viewer; see ``Motion.report``.
 
     Raises:
         ParameterError: a count below 2, or curves of another length.
@@ -183,8 +186,8 @@ def motion_page(
 
 
 def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
-    """Return two HTML sections about a run, checks (energy balance, joint gaps, step errors) and summary, with
-    further ``remarks``."""
+    """Return two HTML sections about a run, checks (energy balance, joint gaps, time step errors) and
+    summary, with further ``remarks``."""
     check, facts = motion_check(run), figures(run)
     checks = [
         ("energy balance", f"{check.balance_error:.1e} of the energies in it"),
@@ -220,16 +223,16 @@ def readings(
 
 
 def _numbers(placed: PlacedBody) -> int:
-    """Return about how many numbers one instant of a body takes in a report file, from which the number of stored
-    instants is chosen."""
+    """Return about how many numbers one instant of the body ``placed`` takes in a report file, from which the
+    number of stored instants is chosen."""
     if placed.nodes is None:
         return 2 * (7 + placed.data.elastic_count)
     return 6 * 300 if placed.is_string else 3 * len(placed.nodes.positions)
 
 
 def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
-    """Return indices of evenly spread instants for the 3D view of a report: ``wanted`` ones, or as many as keep the
-    file small."""
+    """Return indices of evenly spread instants of the recorded motion ``run`` for the 3D view of a report:
+    ``wanted`` ones, or as many as keep the file small."""
     numbers = sum(_numbers(placed) for placed in run.system.bodies)
     count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
     time = run.recording.time
@@ -252,7 +255,8 @@ def mode_rows(modes: Modes) -> list[tuple[str, ...]]:
 
 
 def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str], title: str | None = None) -> None:
-    """Write an HTML report in which all modes of a linear model move in a 3D view; see ``ModeShapes.report``."""
+    """Write an HTML report to the file ``path`` in which all ``modes`` of the model ``linear`` move in a 3D
+    view; see ``ModeShapes.report``. ``title`` is the heading (None: "modes")."""
     target, heading = html_path(path), optional_text("title", title) or "modes"
     pack, count = Packing(), len(modes.eigenvalues)
     scene = scene_of_modes(linear, [modes.shapes[:, number] for number in range(count)])

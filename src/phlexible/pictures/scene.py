@@ -19,8 +19,9 @@ PALETTE = ("#0b5394", "#d1541b", "#2f8f5b", "#8e4a9e", "#c9a227", "#3aa5b8", "#b
 
 
 def body_colors(bodies: Sequence[PlacedBody], wholes: Sequence[str]) -> list[str]:
-    """Return a colour "#rrggbb" for each body: the user's, or one for each of a few bodies; bodies of one
-    description share it if there are many."""
+    """Return a colour "#rrggbb" for each of the ``bodies``: the user's, or one for each of a few bodies;
+    bodies of one description share it if there are many. ``wholes`` are the names of the divided bodies they
+    are parts of; parts share a colour."""
     names = list(dict.fromkeys(wholes))
     if len(names) <= len(PALETTE):
         keys: list[object] = list(wholes)
@@ -229,8 +230,8 @@ class Scene:
     surfaces: tuple[DrawnBody, ...] = ()
 
     def places(self, anchor: Anchor, scale: float = 1.0) -> Array:
-        """Return world positions of a point that a body, moving frame or the world carries, at all k instants of
-        this scene; shape (k, 3) [m]."""
+        """Return world positions of a point that a body, moving frame or the world carries (``anchor``), at
+        all k instants of this scene; shape (k, 3) [m]. ``scale`` enlarges elastic displacements."""
         if anchor.body is not None:
             return self.bodies[anchor.body].places(anchor.position[None], anchor.shapes[None], scale)[:, 0]
         if anchor.frame is not None:
@@ -239,8 +240,8 @@ class Scene:
         return np.tile(anchor.position, (len(self.time), 1))
 
     def directions(self, anchor: Anchor, axis: Array, scale: float = 1.0) -> Array:
-        """Return world components of a direction ``axis`` that turns with a body or moving frame, at all k instants
-        of this scene, shape (k, 3)."""
+        """Return world components of a direction ``axis`` that turns with the body or moving frame of
+        ``anchor``, at all k instants, shape (k, 3). ``scale`` enlarges elastic rotations."""
         if anchor.body is not None:
             body = self.bodies[anchor.body]
             turned = axis + scale * cross(np.einsum("in,tn->ti", anchor.turns, body.eta), axis)

@@ -87,8 +87,9 @@ MOST_ARROWS = 13
 
 
 def arrows(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[Arrow]:
-    """Yield the arrows of all forces and torques with known values in a scene. Loads by controllers and by
-    functions that a file does not contain are left out."""
+    """Yield the arrows of all forces and torques of a ``mechanism`` with known values in a ``scene``.
+    ``places`` gives the indices of bodies and frames in it. Loads by controllers and by functions that a file
+    does not contain are left out."""
     for load in mechanism.loads:
         for entry in _some(load):
             values = _values(entry, scene.time)
@@ -109,8 +110,8 @@ def _some(load: Load) -> list[PointLoad]:
 
 
 def _values(entry: PointLoad, time: Array) -> Array | None:
-    """Return the values of a load at the given times [s], shape (k, 3); None if they are unknown (controllers) or
-    no vectors (pressures)."""
+    """Return the values of a load ``entry`` at the given times [s], shape (k, 3); None if they are unknown
+    (controllers) or no vectors (pressures)."""
     if isinstance(entry.value, Feedback) or isinstance(entry, SurfacePressure):
         return None
     try:
@@ -120,7 +121,8 @@ def _values(entry: PointLoad, time: Array) -> Array | None:
 
 
 def _body_to_world(scene: Scene, anchor: Anchor, values: Array) -> Array:
-    """Convert vectors (k, 3) in the axes of a body to world axes at all k instants of a scene, shape (k, 3)."""
+    """Convert the vectors ``values`` (k, 3) from the axes of the body of ``anchor`` to world axes, shape (k,
+    3). They belong to all k instants of a scene."""
     axes = np.stack([scene.directions(anchor, axis) for axis in np.eye(3)], axis=2)
     return np.asarray(np.einsum("tij,tj->ti", axes, values))
 
@@ -131,8 +133,9 @@ NO_AXIS = np.zeros(3)
 
 
 def symbols(mechanism: Mechanism, places: AnchorPlaces, wholes: Sequence[str]) -> Iterator[Symbol]:
-    """Yield the symbols of all joints, force elements and drives of a mechanism for a scene. Joints between parts
-    of one divided beam have none."""
+    """Yield the symbols of all joints, force elements and drives of a mechanism for a scene. Joints between
+    parts of one divided beam have none. ``places`` gives the indices of bodies and frames, ``wholes`` the
+    name of the whole that each body belongs to."""
     grounded: set[MovingFrame] = set()
     for joint in mechanism.joints:
         if not _is_cut(joint, places, wholes):
@@ -207,8 +210,8 @@ def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]
 
 
 def _moving(label: str, joint: KinematicPair, coordinate: str, places: AnchorPlaces) -> Symbol:
-    """Return the drawn symbol of a drive or motor that rotates a joint or moves it along its axis. ``coordinate``
-    is the driven joint coordinate, ``places`` gives the indices of bodies."""
+    """Return the drawn symbol, with the name ``label``, of a drive or motor that rotates a joint or moves it
+    along its axis. ``coordinate`` is the driven joint coordinate, ``places`` gives the indices of bodies."""
     if coordinate.endswith("angle"):
         return _in_joint(SymbolKind.MOTOR, label, joint, places)
     return Symbol(SymbolKind.ACTUATOR, label, places.anchor(joint.second), NO_AXIS, places.anchor(joint.first))
@@ -220,8 +223,8 @@ def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, places: Anchor
 
 
 def _is_cut(joint: Joint, places: AnchorPlaces, wholes: Sequence[str]) -> bool:
-    """Return whether a joint only connects two parts of one divided beam; ``wholes`` are names of the whole that
-    each body belongs to."""
+    """Return whether a joint only connects two parts of one divided beam; ``wholes`` are names of the whole
+    that each body belongs to. ``places`` gives the indices of bodies."""
     ports = joint.first, joint.second
     bodies = [places.bodies[port.placed] for port in ports if isinstance(port, Attachment)]
     return len(bodies) == 2 and wholes[bodies[0]] == wholes[bodies[1]]
@@ -239,8 +242,8 @@ KIND = "Surface"
 
 
 def touched_surfaces(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[DrawnBody]:
-    """Yield the contact planes and contact shapes of a mechanism as bodies to be drawn. Shapes that a body shows
-    anyway are left out."""
+    """Yield the contact planes and contact shapes of a mechanism as bodies to be drawn. Shapes that a body
+    shows anyway are left out. ``places`` gives the indices of bodies and frames in the ``scene``."""
     contacts = [element for element in mechanism.applied_elements if isinstance(element, Contact)]
     rolling = [row for row in mechanism.relations if isinstance(row, RollingRow) and row.component == HEIGHT]
     touched = [part for each in contacts for part in each.parts if isinstance(part, Touchable)]
@@ -297,8 +300,8 @@ def _drawn(surface: Touchable, places: AnchorPlaces, scene: Scene) -> DrawnBody:
 
 
 def _capsule(capsule: Capsule, places: AnchorPlaces) -> Triangulation:
-    """Return the triangulated surface of a capsule (cylinder with round ends) relative to its start, in the axes of
-    its body."""
+    """Return the triangulated surface of a capsule (cylinder with round ends) relative to its start, in the
+    axes of its body. ``places`` converts its direction to these axes."""
     axis = capsule.end.initial_position() - capsule.start.initial_position()
     length, radius = float(np.linalg.norm(axis)), capsule.radius
     polar = np.linspace(0.0, np.pi / 2, BALL // 4 + 1)
@@ -309,8 +312,8 @@ def _capsule(capsule: Capsule, places: AnchorPlaces) -> Triangulation:
 
 
 def _slab(plane: Plane, places: AnchorPlaces, scene: Scene) -> Triangulation:
-    """Return a thin triangulated slab that stands for a contact plane, as wide as the scene. On a moving body it is
-    as wide as the mechanism."""
+    """Return a thin triangulated slab that stands for a contact plane, as wide as the scene. On a moving body
+    it is as wide as the mechanism. ``places`` gives the body or frame that carries it."""
     normal = places.direction(plane.port, plane.unit_normal())
     frame = frame_along(normal)
     if scene.dimension == 2:  # as deep as the rest
@@ -342,8 +345,8 @@ PATH_POINTS = 240
 
 
 def scene_at_start(mechanism: Mechanism) -> Scene:
-    """Return the scene (drawable state) of a model as it was put together, undeformed, with the single instant t =
-    0."""
+    """Return the scene (drawable state) of a model (``mechanism``) as it was put together, undeformed, with
+    the single instant t = 0."""
     poses = []
     for placed in mechanism.bodies:
         if placed.nodes is None:
@@ -374,8 +377,8 @@ def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
 
 
 def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Scene:
-    """Return the scene (drawable states) of a mechanism in given poses of all its bodies. Moving frames are where
-    they are at t = 0.
+    """Return the scene (drawable states) of a mechanism in given ``poses`` of all its bodies at the instants
+    ``time`` (k,) [s]. Moving frames are where they are at t = 0.
 
     Args:
         mechanism: what is drawn.
@@ -389,8 +392,8 @@ def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Sce
 
 
 def _poses(run: RecordedRun, count: int) -> list[Pose]:
-    """Return the origins (k, 3) [m], rotations (k, 3, 3) and elastic coordinates (k, n) of each body in a recorded
-    run. k is the number of instants."""
+    """Return the origins (k, 3) [m], rotations (k, 3, 3) and elastic coordinates (k, n) of each body in a
+    recorded run. k is the number ``count`` of instants."""
     poses = []
     for index, placed in enumerate(run.system.bodies):
         if placed.nodes is None:
@@ -442,8 +445,8 @@ def _skins(mechanism: Mechanism) -> list[Skin]:
 
 
 def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
-    """Return for each body the positions in body axes at which joints and force elements act, so that its drawn
-    shape can reach them."""
+    """Return for each body of a ``mechanism`` the positions in body axes at which joints and force elements
+    act. Its drawn shape can then reach them."""
     pairs: list[Sequence[Port]] = [(joint.first, joint.second) for joint in mechanism.joints]
     pairs += [element.ports for element in mechanism.applied_elements]
     positions: dict[PlacedBody, list[Array]] = {}
@@ -475,11 +478,9 @@ LARGEST_TURN = 0.6  # [rad], of a body that turns about itself
 
 
 def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]) -> Scene:
-    """Return a scene in which the modes of a linear model move one after the other, each through one period. Its
-    time counts periods; the largest displacement is a tenth of the model's extent.
-
-    The largest displacement of each is a tenth of the model's extent.
-    """
+    """Return a scene in which the modes ``shapes`` of the model ``linear`` move one after the other, each
+    through one period. Its time counts periods; the largest displacement of each is a tenth of the model's
+    extent."""
     phases = np.linspace(0.0, 1.0, PHASES + 1)
     still = _scene_of_mode(linear, [np.zeros(len(shapes[0]), dtype=np.complex128)], np.zeros(1))
     extent = still.size
@@ -494,8 +495,8 @@ def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]
 
 
 def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases: Array) -> Scene:
-    """Return a scene of all given mode shapes, one after the other, each at all phases (in periods) of its
-    motion."""
+    """Return a scene of all given mode ``shapes`` of the model ``linear``, one after the other, each at all
+    ``phases`` (in periods) of its motion."""
     waves = np.exp(2j * np.pi * phases)
     motion = np.concatenate([(waves[:, None] * shape).real for shape in shapes])  # (k, coordinates)
     time = np.concatenate([number * (1.0 + 1.0 / PHASES) + phases for number in range(len(shapes))])
@@ -517,8 +518,9 @@ def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases
 
 
 def _displacement_size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
-    """Return the largest displacement of a drawn node for a mode shape, by which the shape is scaled [m]. It is
-    evaluated for a small multiple of the shape."""
+    """Return the largest displacement [m] of a drawn node of the model ``linear`` for a mode ``shape``, by
+    which the shape is scaled. It is evaluated for a small multiple of the shape. ``still`` is the scene at
+    rest."""
     small = 1e-6 / max(float(np.abs(shape).max()), 1e-300)
     moved = _scene_of_mode(linear, [small * shape], np.zeros(1))
     away = [
@@ -536,8 +538,8 @@ def most_real(shape: Array | ComplexArray) -> ComplexArray:
 
 
 def largest_turn(linear: Linearization, shape: ComplexArray) -> float:
-    """Return the largest rotation of a body about one of its axes in a mode, in the units of ``shape``
-    (coordinates,)."""
+    """Return the largest rotation of a body about one of its axes in a mode of the model ``linear``, in the
+    units of ``shape`` (coordinates,)."""
     largest = 0.0
     for index, placed in enumerate(linear.system.bodies):
         begin = linear.system.layout.velocity[index]
@@ -552,8 +554,9 @@ AXIAL, STRESS, MISES = "axial force", "greatest stress", "von Mises stress"
 
 
 def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[int, list[NodeField]]:
-    """Return quantities by which bodies are coloured (axial force, tension, stress) at chosen instants, by index of
-    the body. Bodies without such quantities are left out."""
+    """Return quantities by which ``bodies`` are coloured (axial force, tension, stress) at chosen
+    ``instants`` of the recorded motion ``run``, by index of the body. Bodies without such quantities are left
+    out."""
     picked = run.at(instants)
     found: dict[int, list[NodeField]] = {}
     for number, (placed, drawn) in enumerate(zip(run.system.bodies, bodies, strict=True)):
@@ -575,8 +578,8 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
 
 
 def mesh_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[str, NodeField]:
-    """Return the von Mises stress [Pa] at the drawn nodes of all bodies made from meshes at chosen instants, by
-    name of the body."""
+    """Return the von Mises stress [Pa] at the drawn nodes of all ``bodies`` made from meshes, by name of the
+    body. It is that at chosen ``instants`` of the recorded motion ``run``."""
     picked = run.at(instants)
     found = {
         drawn.name: _stress_in_mesh(picked, placed, drawn)
@@ -597,8 +600,8 @@ def _stress_in_mesh(run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> N
 
 
 def _string_tension(run: RecordedRun, placed: PlacedBody, count: int) -> NodeField:
-    """Return the tension [N] of a string at ``count`` equally spaced nodes at all instants, interpolated between
-    its quadrature points."""
+    """Return the tension [N] of the string ``placed`` at ``count`` equally spaced nodes at all instants of
+    the motion ``run``, interpolated between its quadrature points."""
     values = tension(run, placed)
     assert isinstance(placed.data, AbsoluteBody)
     elements = int(sum(len(np.unique(group.elements)) for group in placed.data.strains[:1]))

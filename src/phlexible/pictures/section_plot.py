@@ -31,8 +31,10 @@ def plot_section_forces(
     path: str | PathLike[str] | None = None,
     title: str = "",
 ) -> "Figure":
-    """Plot the section forces and moments along a beam at some instants, one panel for each that is not zero
-    throughout. Ranges over all times are shaded; jumps between elements are shown; return the figure.
+    """Plot the section ``forces`` and moments along a beam at some instants, one panel for each that is not
+    zero throughout. ``times`` is the number of instants or the times [s], ``path`` the picture's file (None:
+    none), ``title`` the name of the beam. Ranges over all times are shaded; jumps between elements are shown;
+    return the figure.
 
     Args:
         forces: at stations along the beam.

@@ -97,7 +97,8 @@ def quiet_fonts() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float, layout: str | None = "constrained") -> "Figure":
-    """Return an empty matplotlib figure of the given size [inch] that belongs to no window."""
+    """Return an empty matplotlib figure of the given ``width`` and ``height`` [inch] that belongs to no
+    window; ``layout`` is the name of its layout engine."""
     optional("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -185,8 +186,8 @@ TRIES = 40
 
 
 def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, **options: Any) -> None:
-    """Add a legend above matplotlib axes, flush left, with as many columns as fit into ``width`` [inch], at most
-    ``columns``.
+    """Add a legend above matplotlib axes, flush left, with as many columns as fit into ``width`` [inch], at
+    most ``columns``. ``options`` are those of ``Axes.legend``.
 
     Args:
         axes: with labelled artists; none: there is no legend.
@@ -227,8 +228,8 @@ def fold_exponent(axes: "Axes") -> None:
 
 
 def _columns(axes: "Axes", labels: Sequence[str], most: int, room: float) -> int:
-    """Return the greatest number of legend columns, at most ``most``, whose labels fit into a width ``room``
-    [points]."""
+    """Return the greatest number of legend columns for matplotlib ``axes``, at most ``most``, whose
+    ``labels`` fit into a width ``room`` [points]."""
     import matplotlib
     from matplotlib.font_manager import FontProperties
     from matplotlib.text import Text
@@ -256,7 +257,8 @@ def _by_rows(number: int, count: int) -> list[int]:
 
 
 def _filled(widths: Sequence[float], count: int) -> list[Sequence[float]]:
-    """Split legend entries into ``count`` columns as matplotlib does: the first columns are longer by one entry."""
+    """Split the ``widths`` of legend entries into ``count`` columns as matplotlib does: the first columns are
+    longer by one entry."""
     rows, longer = divmod(len(widths), count)
     starts = [k * rows + min(k, longer) for k in range(count + 1)]
     return [widths[a:b] for a, b in pairwise(starts)]
@@ -315,13 +317,13 @@ NO_STRESS = StressColors({})
 
 
 def rgb(color: str) -> Array:
-    """Return a colour "#rrggbb" as red, green and blue between 0 and 1, shape (3,)."""
+    """Return a ``color`` "#rrggbb" as red, green and blue between 0 and 1, shape (3,)."""
     return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
 
 
 def faded_color(color: str, strength: float) -> tuple[float, float, float]:
-    """Return a colour "#rrggbb" mixed with white as red, green and blue between 0 and 1; ``strength`` 0 is white, 1
-    the colour."""
+    """Return a ``color`` "#rrggbb" mixed with white as red, green and blue between 0 and 1; ``strength`` 0 is
+    white, 1 the colour itself."""
     red, green, blue = (1 - strength) + strength * rgb(color)
     return float(red), float(green), float(blue)
 
@@ -339,8 +341,9 @@ def lit_colors(base: Array, corners: Array, strength: float = 1.0) -> Array:
 
 
 def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
-    """Return triangles (t, 3, 3) of a drawn surface in which those that show their inner side to the viewer are
-    moved away from him. ``viewer`` is the unit vector to the viewer, ``way`` the distance.
+    """Move those triangles (``corners``, (t, 3, 3)) of a drawn surface that show their inner side to the
+    viewer away from him; return all of them. ``viewer`` is the unit vector to the viewer, ``way`` the
+    distance.
 
     By ``way`` and their own depth, so that they are behind the outer side of a thin body, however they are cut.
     """
@@ -351,8 +354,8 @@ def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
 
 
 def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]:
-    """Return triangles (t, 3, 3) or lines (t, 2, 3) halved until no edge is longer than ``longest``. The second
-    result is the index of each one's original; ``most`` limits their number.
+    """Return triangles (t, 3, 3) or lines (t, 2, 3), given by ``corners``, halved until no edge is longer
+    than ``longest``. The second result is the index of each one's original; ``most`` limits their number.
 
     What is drawn in the order of mean depths hides what is behind it only where pieces are small.
     """

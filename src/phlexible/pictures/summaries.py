@@ -73,8 +73,8 @@ class Part:
 
 
 def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
-    """Return descriptions of all parts of a model (heading and parameters), by family such as bodies, joints and
-    loads."""
+    """Return descriptions of all parts of a model (``mechanism``) (heading and parameters), by family such as
+    bodies, joints and loads."""
     bodies = []
     sections = {placed for rod in mechanism.rods for placed in rod.handle.parts}
     for rod in mechanism.rods:
@@ -107,7 +107,8 @@ NUMBERS = ("instants", "duration [s]", "Newton iterations", "halved steps", "lar
 
 
 def model_html(mechanism: Mechanism) -> str:
-    """Return HTML for notebooks that shows a model: a picture as it was put together, and a table of its bodies."""
+    """Return HTML for notebooks that shows a model (``mechanism``): a picture as it was put together, and a
+    table of its bodies."""
     title = f"{type(mechanism).__name__}: {part_counts(mechanism)}"
     wholes = {part: whole for whole in mechanism.wholes.values() for part in whole.parts}
     rows = [_row(body) for body in dict.fromkeys(wholes.get(placed, placed) for placed in mechanism.bodies)]

@@ -73,8 +73,8 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
 
 
 def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int = 0) -> LinearPHDAE:
-    """Convert a connected model whose parts are all linear, so that its matrices are constant, to a
-    ``LinearPHDAE``. Its last ``exchanged`` states are multipliers of exchanged ports."""
+    """Convert a connected model (``whole``) whose parts are all linear, so that its matrices are constant, to
+    a ``LinearPHDAE``. Its last ``exchanged`` states are multipliers of exchanged ports."""
     rest = np.zeros(whole.state_size)
     return LinearPHDAE(
         whole.descriptor_matrix(rest),
@@ -183,8 +183,9 @@ def gyrator(
 def gyrator(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Connect two port-Hamiltonian models a and b by a gyrator, ``u_a = -C y_b`` and ``u_b = C^T y_a``, and return
-    the connected model. Inputs of a follow outputs of b and vice versa; there are no new unknowns.
+    """Connect two port-Hamiltonian models a and b by a gyrator, ``u_a = -C y_b`` and ``u_b = C^T y_a``, and
+    return the connected model. C is the ``coupling`` matrix, ``ports`` are the names of the connected ports.
+    Inputs of a follow outputs of b and vice versa; there are no new unknowns.
 
     Args:
         coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of the states of both models
@@ -211,8 +212,9 @@ def transformer(
 def transformer(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Connect two port-Hamiltonian models a and b by a transformer, ``u_a = -C u_b`` and ``y_b = C^T y_a``, and
-    return the connected model. Forces are transmitted and velocities tied by a constraint.
+    """Connect two port-Hamiltonian models a and b by a transformer, ``u_a = -C u_b`` and ``y_b = C^T y_a``,
+    and return the connected model. C is the ``coupling`` matrix, ``ports`` are the names of the connected
+    ports. Forces are transmitted and velocities tied by a constraint.
 
     The input u_b becomes a multiplier, the new last block of the state (42).
 
@@ -359,8 +361,8 @@ class Interconnection(ComposedModel):
 def _connect(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Check ports, units and coupling matrix, and return the model of two port-Hamiltonian models a and b connected
-    by a gyrator or transformer."""
+    """Check ports, units and coupling matrix, and return the model of two port-Hamiltonian models a and b
+    connected by a gyrator or transformer (``kind``)."""
     check_model("a", a)
     check_model("b", b)
     if not isinstance(ports, list | tuple) or len(ports) != 2:
@@ -419,8 +421,9 @@ def _port_columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
 def _check_units(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
 ) -> None:
-    """Raise a ``ModelError`` if the units of two ports that are to be connected do not match: inputs with outputs
-    for a gyrator, inputs with inputs for a transformer. Ports of mixed units, "", are not checked."""
+    """Raise a ``ModelError`` if the units of ports of the models ``a`` and ``b`` that are to be connected
+    (``names_a``, ``names_b``) do not match. They are inputs with outputs for a gyrator, inputs with inputs
+    for a transformer (``kind``). Ports of mixed units, "", are not checked."""
 
     def units(model: PortHamiltonianModel, names: list[str], side: str) -> list[str]:
         values = [getattr(model.port(name), side) for name in names]

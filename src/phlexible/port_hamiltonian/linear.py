@@ -175,8 +175,8 @@ class LinearPHDAE(PortHamiltonianModel):
         return np.asarray((self.effort_matrix @ x.T).T)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E rate of the constant descriptor matrix of a linear model with T rates, shape (T,
-        n). The states x have no effect."""
+        """Return the products E @ ``rate`` of the constant descriptor matrix of a linear model with T rates,
+        shape (T, n). The states x have no effect."""
         return np.asarray((self.descriptor @ rate.T).T)
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
@@ -195,8 +195,9 @@ class LinearPHDAE(PortHamiltonianModel):
         return self.effort((x0 + x1) / 2)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative of the residual of a linear model with respect to the state x, shape (n, n). The
-        residual is E dx/dt - (J - R) Q x - B u, the derivative -(J - R) Q."""
+        """Return the derivative of the residual of a linear model with respect to the state x, shape (n, n).
+        It does not depend on ``x``, ``rate`` = dx/dt and inputs ``u``: the residual is E dx/dt - (J - R) Q x
+        - B u, the derivative -(J - R) Q."""
         return -self.system_matrix
 
     def with_ports(self, **ports: Port | PortPart | Sequence[Port | PortPart]) -> "LinearPHDAE":
@@ -213,6 +214,6 @@ class LinearPHDAE(PortHamiltonianModel):
 
 
 def _entry_names(parts: Sequence[StateBlock | Port]) -> tuple[str, ...]:
-    """Return one name for each entry of the given state blocks or ports; entries of blocks longer than one are
-    numbered: "name 0", "name 1"."""
+    """Return one name for each entry of the ``parts``, state blocks or ports; entries of blocks longer than
+    one are numbered: "name 0", "name 1"."""
     return tuple(part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size))

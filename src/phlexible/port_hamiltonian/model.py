@@ -30,8 +30,9 @@ SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 
 
 def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Array) -> Array:
-    """Return the derivative df/dx, shape (k, n), of a function at x, shape (n,), by one-sided finite differences.
-    The function takes T states, shape (T, n), and returns (T, k).
+    """Return the derivative df/dx, shape (k, n), of a function at x, shape (n,), by one-sided finite
+    differences. ``sizes`` (n,) are typical sizes of the entries of x. The function takes T states, shape (T,
+    n), and returns (T, k).
 
     Args:
         sizes: typical size of each entry of x, shape (n,).
@@ -64,8 +65,8 @@ class SparseDifferences:
 
     def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
         """Return the sparse derivative df/dx, shape (n, n), of a function at x, shape (n,), by one-sided
-        differences. Columns without a common row share one evaluation; the function takes (T, n) and returns (T,
-        n).
+        differences. ``sizes`` (n,) are typical sizes of the entries of x. Columns without a common row share
+        one evaluation; the function takes (T, n) and returns (T, n).
 
         Args:
             sizes: typical size of each entry of x, shape (n,).
@@ -79,8 +80,9 @@ class SparseDifferences:
 
 
 def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
-    """Factor the descriptor matrix E of a port-Hamiltonian model, and return a function that multiplies rows, shape
-    (k, n), by E^-1. Entries of empty rows of E, those of multipliers, are not changed.
+    """Factor the descriptor matrix E of a port-Hamiltonian model. Return a function that takes rows r, shape
+    (k, n), and returns E^-1 r of each of them. Entries of empty rows of E, those of multipliers, are not
+    changed.
 
     Raises:
         ModelError: E is singular beyond its empty rows.
@@ -244,8 +246,8 @@ class PortHamiltonianModel(ABC):
         return x
 
     def default_inputs(self, times: Array, x: Array) -> Array:
-        """Return the inputs of a port-Hamiltonian model at T instants that apply if the user passes none, shape (T,
-        m): zero, or those of its drives."""
+        """Return the inputs of a port-Hamiltonian model at T instants ``times`` [s], in states ``x`` (T, n),
+        that apply if the user passes none. Shape (T, m): zero, or those of its drives."""
         return np.zeros((len(x), self.port_size))
 
     @property
@@ -257,19 +259,19 @@ class PortHamiltonianModel(ABC):
     # Products without matrices for integrators, of T states at once. Models with faster formulas override these.
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of a port-Hamiltonian model in T states, shape (T, n); the result has the same
-        shape. E^T z is the gradient of the stored energy."""
+        """Return the efforts z of a port-Hamiltonian model in T states ``x``, shape (T, n); the result has
+        the same shape. E^T z is the gradient of the stored energy."""
         return np.array([self.effort(state) for state in x])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E(x) rate of the descriptor matrix of a port-Hamiltonian model for T states x and
-        rates, both of shape (T, n)."""
+        """Return the products E(x) @ ``rate`` of the descriptor matrix of a port-Hamiltonian model for T
+        states x and rates, both of shape (T, n)."""
         if self.is_descriptor_constant:
             return np.asarray((self.descriptor_matrix(x[0]) @ rate.T).T)
         return np.array([self.descriptor_matrix(state) @ v for state, v in zip(x, rate, strict=True)])
 
     def descriptor_solutions(self, x: Array, rows: Array) -> Array:
-        """Return the rows, shape (k, n), multiplied by the inverse of the descriptor matrix E(x) of a
+        """Return E(x)^-1 r for each row r of ``rows``, shape (k, n), with the descriptor matrix E(x) of a
         port-Hamiltonian model at one state x. Entries of multipliers are not changed.
 
         Raises:
@@ -281,8 +283,8 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def _rest_solver(self) -> Callable[[Array], Array]:
-        """Function that multiplies rows, shape (k, n), by the inverse of the constant descriptor matrix E of this
-        model. Its factors are computed once."""
+        """Function that returns E^-1 r for each row r of an array (k, n), with the constant descriptor matrix
+        E of this model. Its factors are computed once."""
         return descriptor_solver(self.descriptor_matrix(self.rest_state))
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
@@ -306,8 +308,8 @@ class PortHamiltonianModel(ABC):
         return np.array([self.port_matrix(state).T @ v for state, v in zip(x, z, strict=True)])
 
     def storages(self, x: Array) -> Array:
-        """Return the stored energies H of a port-Hamiltonian model in T states, shape (T, n); the result has the
-        shape (T,) [J]."""
+        """Return the stored energies H of a port-Hamiltonian model in T states ``x``, shape (T, n); the
+        result has the shape (T,) [J]."""
         return np.array([self.storage(state) for state in x])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
@@ -333,8 +335,8 @@ class PortHamiltonianModel(ABC):
         return slope_by_differences(defects, x, self._sizes(x))
 
     def _constant_rate_defects(self, rate: Array, u: Array) -> Callable[[Array], Array]:
-        """Return a function of T states, shape (T, n), that computes the residuals of this model for one rate and
-        one input. The rate has the shape (n,), the input (m,)."""
+        """Return a function of T states, shape (T, n), that computes the residuals of this model for one rate
+        and one input. The ``rate`` dx/dt has the shape (n,), the input ``u`` (m,)."""
         return lambda x: self.defects(x, np.broadcast_to(rate, x.shape), np.broadcast_to(u, (len(x), len(u))))
 
     @cached_property
@@ -451,8 +453,8 @@ class PortHamiltonianModel(ABC):
         return next(port for port in self.ports if port.name == name)
 
     def output_coordinates(self, x: Array, name: str) -> Array:
-        """Return the coordinates of the output field of a named port at the state x, shape (size,): the outputs
-        multiplied by the inverse of the port's mass matrix."""
+        """Return the coordinates of the output field of the port ``name`` at the state x, shape (size,): M^-1
+        y with the port's mass matrix M and its outputs y."""
         port, output = self.port(name), self.output(x)[self.port_slice(name)]
         if port.mass is None:
             return output
@@ -532,8 +534,8 @@ class ComposedModel(PortHamiltonianModel):
         return result
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E(x) rate of the descriptor matrix of connected models for T states x and rates, both
-        of shape (T, n)."""
+        """Return the products E(x) @ ``rate`` of the descriptor matrix of connected models for T states x and
+        rates, both of shape (T, n)."""
         result = np.zeros(x.shape)
         for part, at in self._pairs():
             result[:, at] = part.descriptor_products(x[:, at], rate[:, at])
@@ -645,8 +647,8 @@ def check_model(name: str, value: object) -> None:
 
 
 def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
-    """Raise a ``ModelError`` if two state blocks, or two ports, have the same name. ``kind`` is the word for them
-    in the message, "state" or "port".
+    """Raise a ``ModelError`` if two of the ``parts``, state blocks or ports, have the same name. ``kind`` is
+    the word for them in the message, "state" or "port".
 
     Raises:
         ModelError: the message has the name.
@@ -661,8 +663,8 @@ def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
 
 
 def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, kind: str) -> slice:
-    """Return the slice of the vector of states (or inputs) that belongs to the state block (or port) with the given
-    name; raise an error if there is none.
+    """Return the slice of the vector of states (or inputs) that belongs to the state block (or port) with the
+    given ``name``; raise an error if none of ``parts`` has it. ``kind`` is the word for them in the message.
 
     Raises:
         ModelError: there is none.

@@ -21,8 +21,9 @@ LEAST_DIAGONAL = 1e-6
 def structure_errors(
     structure: sparse.csr_array, dissipation: sparse.csr_array, energy: sparse.csr_array
 ) -> dict[str, float]:
-    """Return how far the matrices J, R and E^T Q of a linear model violate the port-Hamiltonian laws, by name of
-    the law. Errors are relative to the largest entry of each matrix.
+    """Return how far the matrices of a linear model violate the port-Hamiltonian laws, by name of the law.
+    They are J (``structure``), R (``dissipation``) and E^T Q (``energy``). Errors are relative to the largest
+    entry of each matrix.
 
     ``skewness`` of J, ``symmetry`` of R and of E^T Q, and how negative the smallest eigenvalues of R and
     of E^T Q are (``dissipation``, ``storage``; of models with at most 1500 states).
@@ -86,7 +87,8 @@ class StructureFigures:
 
 def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> StructureFigures:
     """Check the laws of a port-Hamiltonian model at the state x: skew J, positive semi-definite R, E^T z the
-    gradient of H, and balanced power. Return the errors; raise an error if a law is violated.
+    gradient of H, and balanced power. Return the errors; raise an error if a law is violated. ``seed`` is
+    that of the random inputs.
 
     If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
     taken into account, so that any x will do.
@@ -159,8 +161,9 @@ def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, 
 
 
 def _check_entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str) -> float:
-    """Return the largest entry of the matrix ``gap``, which should vanish, relative to the size of its block of
-    ``matrix``. Raise a ``StructureError`` that names the violated ``law`` above round-off."""
+    """Return the largest entry of the matrix ``gap``, which should vanish, relative to the size of its block
+    of ``matrix``. Blocks belong to the states of the ``model``. Raise a ``StructureError`` that names the
+    violated ``law`` above round-off."""
     entries = sparse.coo_array(gap)
     row = column = 0
     figure = 0.0
@@ -192,8 +195,8 @@ def _block_size(model: PortHamiltonianModel, matrix: Matrix, a: int, b: int) -> 
 
 
 def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
-    """Return how negative the smallest eigenvalue of the dissipation matrix R is, relative to the largest one.
-    Raise a ``StructureError`` above round-off."""
+    """Return how negative the smallest eigenvalue of the dissipation ``matrix`` R of a ``model`` is, relative
+    to the largest one. Raise a ``StructureError`` above round-off."""
     n = matrix.shape[0]
     if n == 0 or abs(matrix).max() == 0:
         return 0.0
@@ -231,8 +234,9 @@ def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float
 
 
 def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
-    """Return the relative error of the power balance dH/dt = u.y - z^T R z of a model at the state x for random
-    inputs. Raise a ``StructureError`` above round-off."""
+    """Return the relative error of the power balance dH/dt = u.y - z^T R z of a ``model`` at the state ``x``.
+    Inputs are random numbers from the ``seed``. Raise a ``StructureError`` above round-off. ``slope`` is the
+    gradient of H."""
     z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
     forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
     rate = _least_rate(descriptor, forces)

@@ -121,9 +121,9 @@ def closed_loop(
     follows: bool,
     period: float | None,
 ) -> ClosedLoop:
-    """Return the closed loop of a linear plant and a controller that reads the outputs ``measured`` and acts on the
-    inputs ``on``. With a period [s] both are discretized to samples. Arguments are those of
-    ``LinearModel.interconnect``."""
+    """Return the closed loop of a linear ``plant`` and a ``controller`` that reads the outputs ``measured``
+    and acts on the inputs ``on``. ``follows`` says whether the controller gets target - measured. With a
+    ``period`` [s] both are discretized to samples. Arguments are those of ``LinearModel.interconnect``."""
     delay = 0
     if isinstance(controller, Feedback):
         if period is not None and controller.period != period:

@@ -156,8 +156,11 @@ class LinearModel(ObservedPHDAE):
         inputs: Sequence[Signal] | None = None,
         outputs: Sequence[Signal] | None = None,
     ) -> "ReducedModel":
-        """Return a reduced port-Hamiltonian model of lower order with the same inputs and outputs as this linear
-        model, or with the selected ones.
+        """Return a reduced port-Hamiltonian model with ``order`` states and the same ``inputs`` and
+        ``outputs`` as this linear model, or with the selected ones. ``method`` is its name, such as "krylov"
+        or "balanced"; ``frequencies`` [rad/s] are where "krylov" matches the full model. ``keep_rigid`` keeps
+        rigid velocities and multipliers; ``static_correction`` makes the method "modal" right at low
+        frequencies.
 
         It has no multipliers, unless inputs prescribe velocities or joint forces are outputs: these add as many
         states as they need to the order, and so do self-stresses that inputs drive.
@@ -205,8 +208,9 @@ class LinearModel(ObservedPHDAE):
         return ReducedModel(**values, full=full, basis=found.basis)
 
     def to_state_space(self, accelerations: Sequence[str] = ()) -> "StateSpace":
-        """Return this linear model as a ``StateSpace`` (A, B, C, D) of python-control with named states, inputs and
-        outputs.
+        """Return this linear model as a ``StateSpace`` (A, B, C, D) of python-control with named states,
+        inputs and outputs. ``accelerations`` are the inputs that prescribe a velocity and are given by their
+        rates instead.
 
         Args:
             accelerations: names of ports or inputs that prescribe a velocity (``inverted``) and are given by their
@@ -256,8 +260,10 @@ class LinearModel(ObservedPHDAE):
         follows: bool = False,
         period: float | None = None,
     ) -> "ClosedLoop | LinearModel":
-        """Return the closed loop of this linear model and a controller, with its poles and stability; the
-        controller acts as a ``Feedback`` does in a simulation.
+        """Return the closed loop of this linear model and a ``controller``, with its poles and stability; the
+        controller acts as a ``Feedback`` does in a simulation. It reads the outputs ``measured`` and acts on
+        the inputs ``on``. ``follows`` says whether it gets target - measured; ``period`` is the time between
+        its samples [s].
 
         Args:
             controller: a StateSpace or TransferFunction of python-control, or a ``Feedback`` with one: from what
@@ -288,7 +294,7 @@ class LinearModel(ObservedPHDAE):
 
     def save_mat(self, path: str | PathLike[str], accelerations: Sequence[str] = ()) -> None:
         """Write the state-space matrices A, B, C, D of this linear model and the names of states, inputs and
-        outputs to a MATLAB file; ``accelerations`` as of ``to_state_space``.
+        outputs to the MATLAB file ``path``; ``accelerations`` as of ``to_state_space``.
 
         Raises:
             ParameterError, ResultFileError: the path is no ``.mat`` file, or cannot be written.

@@ -103,8 +103,8 @@ class LiveRun:
         self._regular = StepSizes(last=step, continues=True)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what pickles and copies of this live run are made from: its system, options, present state and
-        stored steps, in memory of their own."""
+        """Return what pickles and copies of this live run are made from: its system, options, present state
+        and stored time steps, in memory of their own."""
         arguments = (
             self.system,
             self._options,
@@ -131,8 +131,8 @@ class LiveRun:
         return self._stored.time
 
     def step(self, count: int = 1) -> None:
-        """Advance the live run by ``count`` steps with the present inputs. A step that fails to converge is halved
-        again and again, into at most 1024 substeps.
+        """Advance the live run by ``count`` time steps with the present inputs. A time step that fails to
+        converge is halved again and again, into at most 1024 substeps.
 
         Args:
             count: number of steps; many together take less time than single ones.
@@ -144,9 +144,9 @@ class LiveRun:
         completed(self.step_generator(whole("count", count)))
 
     def step_generator(self, left: int, keeps_all: bool = True) -> Calls[None]:
-        """Generator that advances the live run by ``left`` steps and yields the requests to the compiled stepper. A
-        caller may so serve several runs at once; with ``keeps_all`` every instant is stored, otherwise only the
-        last."""
+        """Generator that advances the live run by ``left`` time steps and yields the requests to the compiled
+        stepper. A caller may so serve several runs at once; with ``keeps_all`` every instant is stored,
+        otherwise only the last."""
         run, stepper, size = self._run, self.stepper, self.step_size
         self._give()
         while left:
@@ -172,8 +172,8 @@ class LiveRun:
         self._warn()
 
     def _step_in_pieces(self) -> None:
-        """Advance the live run by one step in substeps, divided at breakpoints of loads or halved after a failure;
-        if it fails nevertheless, the run is left at the start of the step."""
+        """Advance the live run by one time step in substeps, divided at breakpoints of loads or halved after
+        a failure; if it fails nevertheless, the run is left at the start of the time step."""
         run, first = self._run, np.zeros(0)
         rows: Mapping[str, Array] = {}
         spans, before = self._clock.pieces(self.steps), run.snapshot()
@@ -190,7 +190,7 @@ class LiveRun:
         self._add(StoredBlock(np.array([spans[-1][1]]), rows, first), 1)
 
     def _warn(self) -> None:
-        """Issue the user warnings about the steps so far, each kind of problem once in this live run."""
+        """Issue the user warnings about the time steps so far, each kind of problem once in this live run."""
         words = self._run.step_warnings
         if not words.has_any:
             return
@@ -206,25 +206,25 @@ class LiveRun:
 
     @property
     def continues(self) -> bool:
-        """Whether the last step of this live run had the same size as the next one and ended at the present state.
-        The initial guess of the next step may then extrapolate from it."""
+        """Whether the last time step of this live run had the same size as the next one and ended at the
+        present state. The initial guess of the next time step may then extrapolate from it."""
         return self._run.sizes.continues
 
     @property
     def is_halving(self) -> bool:
-        """Whether the next step of this live run is divided into substeps from the start, because recent steps
-        failed at full size."""
+        """Whether the next time step of this live run is divided into substeps from the start, because recent
+        time steps failed at full size."""
         return self._run.sizes.depth > 0
 
     @property
     def origin(self) -> float:
-        """Time of the start of this live run, from which its steps are counted [s]."""
+        """Time of the start of this live run, from which its time steps are counted [s]."""
         return self._clock.start
 
     @property
     def loads(self) -> Array:
-        """Values of all loads with the present inputs, which act in the next steps of a steady live run. Shape (3 *
-        loads,) [N or N m]."""
+        """Values of all loads with the present inputs, which act in the next time steps of a steady live run.
+        Shape (3 * loads,) [N or N m]."""
         self._give()
         return self.stepper.steady_loads
 
@@ -234,16 +234,17 @@ class LiveRun:
             self.inputs.is_new = False
 
     def next_call(self, count: int) -> "StepCall":
-        """Return the request for the compiled stepper that would advance this steady live run by ``count`` steps,
-        without taking the steps; lanes and GPU threads copy their arguments from it."""
+        """Return the request for the compiled stepper that would advance this steady live run by ``count``
+        time steps, without taking the time steps; lanes and GPU threads copy their arguments from it."""
         steps = self.step_generator(count, keeps_all=False)
         call = next(steps)
         steps.close()
         return call
 
     def adopt(self, steps: int, state: Array, numbers: Array | None) -> None:
-        """Set this live run to a state that was computed elsewhere (in SIMD lanes or on a GPU). The run continues
-        as if it had taken the steps itself.
+        """Set this live run to a ``state`` that was computed elsewhere (in SIMD lanes or on a GPU). ``steps``
+        is the number of time steps from the start to it. The run continues as if it had taken the time steps
+        itself. ``numbers`` is the recorded row of the state; None: it has to be written once more.
 
         Args:
             steps: since the start.
@@ -265,8 +266,8 @@ class LiveRun:
         self._velocities = None
 
     def advance(self, to: float) -> None:
-        """Advance the live run in full steps until it has reached the time ``to`` [s]; the last step may end beyond
-        it.
+        """Advance the live run in full time steps until it has reached the time ``to`` [s]; the last time
+        step may end beyond it.
 
         Raises:
             ParameterError: a time that is over.
@@ -281,7 +282,7 @@ class LiveRun:
             completed(self.step_generator(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME))))
 
     def run(self, duration: float) -> None:
-        """Advance the live run by a duration [s] in full steps; the last one may end beyond it."""
+        """Advance the live run by a duration [s] in full time steps; the last one may end beyond it."""
         self._reach(self.time + positive("duration", duration))
 
     def read(self, sensor: Sensor) -> Array:
@@ -355,7 +356,8 @@ class LiveRun:
         return SavedInstant(self.time, self.steps, numbers, self.inputs.copy(), self._identity, sizes)
 
     def restore(self, saved: SavedInstant) -> None:
-        """Set this live run back to an instant that its ``save`` returned, and discard all later instants.
+        """Set this live run back to the instant ``saved`` that its ``save`` returned, and discard all later
+        instants.
 
         Raises:
             ParameterError: what was not saved by this run, or lies ahead.
@@ -367,8 +369,8 @@ class LiveRun:
         self._go_on_from(saved, stored)
 
     def put(self, saved: SavedInstant) -> None:
-        """Continue this live run from a state that another run of the same model with the same step saved, and
-        discard the steps so far.
+        """Continue this live run from a state that another run of the same model with the same time step
+        saved. The time steps so far are discarded.
 
         Raises:
             ParameterError: a run of a model with other numbers or inputs; this run stays as it was.
@@ -397,7 +399,8 @@ class LiveRun:
         self._stored.discard_earlier()
 
     def live(self, *, port: int = 0) -> "RunView":
-        """Return a view of this live run in a browser on this machine, with a field for each input.
+        """Return a view of this live run in a browser on this machine, with a field for each input. ``port``
+        is that of the server (0: any).
 
         ``view = sim.live()``, then open ``view.url``; ``view.run(10.0)`` steps it in the time of a clock,
         ``view.update()`` draws it after steps of your own, ``view.stop()`` ends the page.
@@ -423,7 +426,7 @@ class LiveRun:
 
     @property
     def motion(self) -> Motion:
-        """Motion of all stored steps of this live run so far."""
+        """Motion of all stored time steps of this live run so far."""
         recording = self._stored.recording(self.system, self.stepper.work_sources, self._run.halvings)
         return Motion(self.system, recording, warnings=[*self._warnings])
 
@@ -468,14 +471,16 @@ class RunView(Served):
         return self.is_open and not self._has_end
 
     def update(self) -> None:
-        """Redraw the browser page with the present state of the live run, after steps that the user took."""
+        """Redraw the browser page with the present state of the live run, after time steps that the user
+        took."""
         pack = Packing()
         moved = moved_data(moved_scene(self._scene, self._stepped.instant.run, np.array([0])), pack)
         self._publish(moved={**moved, "arrays": pack.entries}, block=pack.text())
 
     def run(self, duration: float | None = None, speed: float = 1.0) -> None:
-        """Advance the live run in the pace of a clock and redraw its browser page, until the duration is over or
-        "end" is pressed; it waits while the page is paused.
+        """Advance the live run in the pace of a clock and redraw its browser page, until the ``duration`` [s]
+        is over or "end" is pressed; it waits while the page is paused. ``speed`` is the time of the run in
+        one second.
 
         Args:
             duration: in the time of the run [s]; None: without end.
@@ -509,8 +514,8 @@ class RunView(Served):
         self._has_end = self._has_end or bool(message.get("end"))
 
     def _take_inputs(self) -> None:
-        """Set the inputs of the live run to the values that the browser page has sent; called in the thread that
-        takes the steps."""
+        """Set the inputs of the live run to the values that the browser page has sent; called in the thread
+        that takes the time steps."""
         while self._sent:
             name, value = self._sent.popitem()
             self._stepped.inputs[name] = value

@@ -29,8 +29,8 @@ class Inputs(MutableMapping[str, Array]):
         return read_only(self._values[name])
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set an input of the live run to one number (force or torque in a joint) or three (load vector) [N or N
-        m]; it acts from the next step on.
+        """Set the input ``name`` of the live run to a ``value``: one number (force or torque in a joint) or
+        three (load vector) [N or N m]. It acts from the next time step on.
 
         Raises:
             ParameterError: no input of that name, not its count of finite numbers, or a force out of the plane of
@@ -46,7 +46,8 @@ class Inputs(MutableMapping[str, Array]):
         self._values[name], self.is_new = found, True
 
     def __delitem__(self, name: str) -> None:
-        """Raise a ``ParameterError``, since an input of a live run cannot be removed but only set to zero."""
+        """Raise a ``ParameterError``, since an input (``name``) of a live run cannot be removed but only set
+        to zero."""
         raise ParameterError(f"input {name!r} cannot be removed; set it to zero")
 
     def __iter__(self) -> Iterator[str]:
@@ -67,8 +68,9 @@ class Inputs(MutableMapping[str, Array]):
         return total
 
     def checked_rows(self, name: str, data: ArrayLike, count: int) -> Array:
-        """Return values of one input for ``count`` mechanisms as an array of shape (count, components of the
-        input), after checking shape and finiteness; a single value is repeated for all.
+        """Return the values ``data`` of the input ``name`` for ``count`` mechanisms as an array of shape
+        (count, components of the input). Shape and finiteness are checked; a single value is repeated for
+        all.
 
         Raises:
             ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
@@ -84,9 +86,9 @@ class Inputs(MutableMapping[str, Array]):
         return rows
 
     def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:
-        """Return which slice of the array of all load values one input occupies, and how much its values differ
-        from the one in the model. The values ``rows`` belong to several mechanisms; the differences have shape
-        (mechanisms, components) [N or N m]."""
+        """Return which slice of the array of all load values the input ``name`` occupies, and how much its
+        values differ from the model's. The values ``rows`` belong to several mechanisms; the differences have
+        shape (mechanisms, components) [N or N m]."""
         begin, value, _ = self._known[name]
         return slice(begin, begin + len(value)), rows - value
 

@@ -57,8 +57,9 @@ class QuickReading:
         return self._vectors, self._tables, self._gather
 
     def read(self, rows: Mapping[str, Array], velocity: Array, share: Share) -> Array:
-        """Return the reading of a sensor at the last stored instant, by its linear map ``share`` from what this
-        joint or attachment measures. Shape (numbers of the sensor,); angles between -pi and pi.
+        """Return the reading of a sensor at the last stored instant of ``rows``, by its linear map ``share``
+        from what this joint or attachment measures. Shape (numbers of the sensor,); angles between -pi and
+        pi. ``velocity`` is that of all bodies, flat.
 
         Args:
             rows: stored instants by the names of the tables.
@@ -95,9 +96,9 @@ class RowsOfReadings:
         self.needs_positions_only = True
 
     def set_readings(self, known: Mapping[int, tuple[Share, QuickReading]]) -> bool:
-        """Store, by the number of the run, the shares (linear maps) and compiled readings of one sensor in several
-        runs; return False, with part of them stored, where their structures differ so that they cannot be read
-        together."""
+        """Store the shares (linear maps) and compiled readings of one sensor in several runs, ``known`` by
+        the number of the run. Return False, with part of them stored, where their structures differ so that
+        they cannot be read together."""
         for k, (share, reading) in known.items():
             if not self._fits(share, reading):
                 return False
@@ -117,8 +118,9 @@ class RowsOfReadings:
         return gather is other or (gather is not None and other is not None and np.array_equal(gather, other))
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
-        """Return the readings of one sensor in all runs at their last stored instants, shape (runs, numbers of the
-        sensor); angles between -pi and pi.
+        """Return the readings of one sensor in all runs at their last stored instants, shape (runs, numbers
+        of the sensor); angles between -pi and pi. ``rows`` has the stored instants by table, ``velocity``
+        (runs, velocities) is that of all bodies.
 
         Args:
             rows: stored instants by the names of the tables, a row for each run.
@@ -143,8 +145,9 @@ class RowsOfReadings:
 
 
 def quick_reading(run: RecordedRun, source: Source, with_moving_frames: bool = False) -> QuickReading | None:
-    """Return a compiled reading of a joint's coordinates or an attachment's position, with rates, in this run; None
-    where only the sensor itself can read them.
+    """Return a compiled reading of the coordinates of a joint or the position of an attachment (``source``),
+    with rates, in the recorded ``run``. None where only the sensor itself can read them, so without
+    ``with_moving_frames`` relative to a frame that moves.
 
     Args:
         with_moving_frames: also relative to a frame that moves, whose positions and rates are then known elsewhere.
@@ -158,16 +161,17 @@ def quick_reading(run: RecordedRun, source: Source, with_moving_frames: bool = F
 
 
 def _attachment_reading(run: RecordedRun, attachment: Attachment) -> QuickReading:
-    """Return the compiled reading of the position and velocity of an attachment, a weighted mean over nodes, in
-    most cases of one."""
+    """Return the compiled reading of the position and velocity of an attachment in the recorded ``run``. It
+    is a weighted mean over nodes, in most cases of one."""
     parts = run.system.resolver.parts(PointOf(run.port_in_run(attachment)))
     gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
     return vector_reading(run.system.layout, [vector for _, vector in parts], gather)
 
 
 def vector_reading(layout: Layout, vectors: Sequence[CarriedVector], gather: Array | None = None) -> QuickReading:
-    """Return the compiled reading of the world coordinates and rates of points and directions on bodies, six
-    numbers for each vector. With a matrix ``gather`` it reads weighted sums of these numbers."""
+    """Return the compiled reading of the world coordinates and rates of ``vectors`` (points and directions on
+    bodies), six numbers for each vector. With a matrix ``gather`` it reads weighted sums of these numbers.
+    ``layout`` says where the numbers of each body are."""
     items = np.array([(POINT, k, 6 * k, -1) for k in range(len(vectors))], dtype=np.int64)
     none = np.zeros((0, 2), dtype=np.int64)
     tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -175,8 +179,9 @@ def vector_reading(layout: Layout, vectors: Sequence[CarriedVector], gather: Arr
 
 
 def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> QuickReading | None:
-    """Return the compiled reading of each coordinate of a joint (translation or angle) and its rate; None where
-    compiled code does not have such coordinates."""
+    """Return the compiled reading of each coordinate of a joint (translation or angle) and its rate in the
+    recorded ``run``; None where compiled code does not have such coordinates. ``with_moving_frames`` allows
+    coordinates relative to a frame that moves."""
     own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
     functions = [each.functions() for each in own]
     collector = VectorCollector(run.system.resolver)
@@ -203,9 +208,10 @@ def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> 
 
 
 def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[IntArray, Array, Array]:
-    """Return the tables that describe points and directions on bodies to the compiled ``measured_vectors``:
-    integers of each vector, shape (vectors, 7), undeformed coordinates in body axes, shape (vectors, 3), and shape
-    functions of all, shape (functions, 3)."""
+    """Return the tables that describe ``vectors`` (points and directions on bodies) to the compiled
+    ``measured_vectors``: integers of each vector, shape (vectors, 7), undeformed coordinates in body axes,
+    shape (vectors, 3), and shape functions of all, shape (functions, 3). ``layout`` says where the numbers of
+    each body are."""
     rows, shapes = [], [np.zeros((0, 3))]
     for vector in vectors:
         b, axes, first, count = vector.carrier, NODE, 0, 0
@@ -219,7 +225,7 @@ def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[In
 
 
 def _index_ranges(counts: list[int]) -> IntArray:
-    """Return first index and last index + 1 of each of several consecutive groups of these sizes, shape (groups,
-    2)."""
+    """Return first index and last index + 1 of each of several consecutive groups of the sizes ``counts``,
+    shape (groups, 2)."""
     starts = offsets(counts)
     return np.stack([starts[:-1], starts[1:]], axis=1)

@@ -62,8 +62,9 @@ class _InLanes:
         self._is_ahead[:] = True
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the runs for which ``which`` is true by up to ``count`` steps in SIMD lanes; return the number of
-        steps taken, which is the same for all, and whether there are new warnings to report."""
+        """Advance the runs for which ``which`` is true by up to ``count`` time steps in SIMD lanes; return
+        the number of time steps taken, which is the same for all, and whether there are new warnings to
+        report."""
         done, tells = cast("LaneStepper", self.lanes).step(count, which)
         self.steps += done * which
         self._is_ahead |= which
@@ -71,8 +72,9 @@ class _InLanes:
         return done, tells
 
     def step_in_threads(self, count: int, which: BoolArray) -> Iterator[tuple[int, ConvergenceError]]:
-        """Advance the runs for which ``which`` is true by ``count`` steps in GPU threads, and yield index and error
-        of each run that failed. A run whose thread stops early takes the remaining steps on the CPU."""
+        """Advance the runs for which ``which`` is true by ``count`` time steps in GPU threads, and yield
+        index and error of each run that failed. A run whose thread stops early takes the remaining time steps
+        on the CPU."""
         threads = cast("ThreadStepper", self.lanes)
         taken, tell = threads.step(count, which)
         self.steps += taken
@@ -162,8 +164,8 @@ class LiveRows:
 
     @property
     def runs(self) -> list[LiveRun]:
-        """List of all live runs of this collection; from this access on they are updated after each step, and the
-        user may change them between steps."""
+        """List of all live runs of this collection; from this access on they are updated after each time
+        step, and the user may change them between time steps."""
         self._are_shown = True
         return list(self.updated_runs())
 
@@ -215,8 +217,8 @@ class LiveRows:
                 self._runs[k].inputs[name] = rows[k]
 
     def step(self, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Advance the live runs for which ``which`` is true by ``count`` steps, and return the convergence errors
-        by the number of the run. ``which`` has shape (runs,)."""
+        """Advance the live runs for which ``which`` is true by ``count`` time steps, and return the
+        convergence errors by the number of the run. ``which`` has shape (runs,)."""
         errors: dict[int, ConvergenceError] = {}
         self._discard_lanes_if_shown()
         self._now = None
@@ -234,8 +236,9 @@ class LiveRows:
         return errors
 
     def read(self, name: Any, sensors: Sequence[Sensor]) -> Array:
-        """Return the present readings of one sensor in each live run, shape (runs,), or (runs, numbers) for a
-        sensor of several numbers.
+        """Return the present readings of one sensor (``sensors``: its object of each run) in each live run,
+        shape (runs,), or (runs, numbers) for a sensor of several numbers. ``name`` is any key by which the
+        readings are known again.
 
         Args:
             name: of the sensors, any.
@@ -328,8 +331,9 @@ class LiveRows:
         return self._step_outside_lanes(group, numbers[which].tolist(), count - done)
 
     def _step_outside_lanes(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        """Advance live runs that are not in SIMD lanes by ``count`` steps, and return convergence errors by the
-        number of the run. They are stepped together where their structures agree."""
+        """Advance the live runs ``which`` of a ``group`` that are not in SIMD lanes by ``count`` time steps.
+        Return convergence errors by the number of the run. The runs are advanced together where their
+        structures agree."""
         runs = [self._runs[k] for k in which]
         if self._width == 1 or len(which) < 2:
             results: list[Exception | None] = [_step_and_catch(run, count) for run in runs]
@@ -349,8 +353,8 @@ class LiveRows:
         return errors
 
     def _step_on(self, device: "Device", group: int, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Advance the selected live runs of a group by ``count`` steps in threads of a GPU. Returns convergence
-        errors by the number of the run.
+        """Advance the selected live runs (``which``) of a ``group`` by ``count`` time steps in threads of the
+        GPU ``device``. Returns convergence errors by the number of the run.
 
         Raises:
             ParameterError: it cannot step them.
@@ -374,8 +378,9 @@ class LiveRows:
         return device(calls)
 
     def _move_to_lanes(self, group: int, count: int, thread: int) -> "_InLanes | None":
-        """Move the states of a group of live runs into SIMD lanes and return the object that steps them there, all
-        at the same time. None where the runs cannot be stepped together."""
+        """Move the states of a ``group`` of live runs into SIMD lanes. Return the object that takes their
+        time steps there, all at the same time. None where the runs cannot be advanced together. ``count`` is
+        the number of time steps to come, ``thread`` the index of the calling thread."""
         runs = [self._runs[k] for k in self._groups[group]]
         if self._width == 1 or len(runs) < 2 or any(run.is_halving or not run.is_steady for run in runs):
             return None
@@ -407,7 +412,8 @@ class LiveRows:
 
 
 def _step_and_catch(run: LiveRun, count: int) -> ConvergenceError | None:
-    """Advance one live run by ``count`` steps and return its convergence error, or None if all steps succeeded."""
+    """Advance one live run by ``count`` time steps and return its convergence error, or None if all time
+    steps succeeded."""
     try:
         completed(run.step_generator(count, keeps_all=False))
     except ConvergenceError as error:
@@ -416,8 +422,8 @@ def _step_and_catch(run: LiveRun, count: int) -> ConvergenceError | None:
 
 
 def _as_slice(numbers: IntArray) -> "slice | IntArray":
-    """Return indices as a slice where they are consecutive, so that NumPy makes views instead of copies; otherwise
-    the indices themselves."""
+    """Return the indices ``numbers`` as a slice where they are consecutive, so that NumPy makes views instead
+    of copies; otherwise the indices themselves."""
     first, count = int(numbers[0]), len(numbers)
     is_row = bool((numbers == np.arange(first, first + count)).all())
     return slice(first, first + count) if is_row else numbers

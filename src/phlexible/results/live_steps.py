@@ -81,8 +81,8 @@ class StoredSteps:
             self._blocks = [self.last]
 
     def up_to(self, steps: int, time: float) -> "StoredSteps | None":
-        """Return the stored instants of a live run up to the one that lies ``-steps`` steps back, at a time [s];
-        None if no such instant is stored."""
+        """Return the stored instants of a live run up to the one that lies ``-steps`` time steps back, at a
+        time [s]; None if no such instant is stored."""
         behind = -steps
         for k in range(len(self._blocks) - 1, -1, -1):
             block = self._blocks[k]
@@ -95,8 +95,9 @@ class StoredSteps:
         return None
 
     def recording(self, system: System, sources: Mapping[str, list[int]], halvings: int) -> RecordedStates:
-        """Return the recording of all stored instants of a live run, from which a ``Motion`` is made; ``sources``
-        lists the indices of each named source of work, ``halvings`` is the number of halved steps."""
+        """Return the recording of all stored instants of a live run of ``system``, from which a ``Motion`` is
+        made; ``sources`` lists the indices of each named source of work, ``halvings`` is the number of halved
+        time steps."""
         blocks = self._blocks
         rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
         times = np.concatenate([block.times for block in blocks])

@@ -168,23 +168,23 @@ class Motion(MotionPictures, Readings):
 
     @property
     def halvings(self) -> IntArray:
-        """Number of steps that failed and were halved from t = 0 to each stored instant, shape (N + 1,)."""
+        """Number of time steps that failed and were halved from t = 0 to each stored instant, shape (N + 1,)."""
         return self.recording.halvings
 
     @property
     def contact_steps(self) -> IntArray:
-        """Number of short steps that were taken around contacts from t = 0 to each stored instant, shape (N +
-        1,)."""
+        """Number of short time steps that were taken around contacts from t = 0 to each stored instant, shape
+        (N + 1,)."""
         return self.recording.contact_steps
 
     def velocity(self, attachment: Port) -> Array:
-        """Return the velocity of a point in world axes at all instants, projected so that it satisfies the joints,
-        shape (N + 1, 3) [m/s]."""
+        """Return the velocity of a point (``attachment``) in world axes at all instants, shape (N + 1, 3)
+        [m/s]. It is projected so that it satisfies the joints."""
         return kinematics.velocity(self.run, attachment)
 
     def angular_velocity(self, target: PlacedBody | Port) -> Array:
-        """Return the angular velocity of a body, or of the material at an attachment, in world axes at all
-        instants. It is projected so that it satisfies the joints, shape (N + 1, 3) [rad/s]."""
+        """Return the angular velocity of the ``target``, a body or the material at an attachment, in world
+        axes at all instants. It is projected so that it satisfies the joints, shape (N + 1, 3) [rad/s]."""
         return kinematics.angular_velocity(self.run, target)
 
     def slack_parts(self) -> list[reactions.SlackPart]:
@@ -217,16 +217,16 @@ class Motion(MotionPictures, Readings):
 
     @property
     def step_error(self) -> Array:
-        """Greatest estimated local error of the steps since the instant before, relative to the longest body, shape
-        (N + 1,).
+        """Greatest estimated local error of the time steps since the instant before, relative to the longest
+        body, shape (N + 1,).
 
         From second differences of velocities (docs/theory.md, 4; (4.22)); zero where the step has just changed.
         """
         return self.recording.step_error
 
     def check(self) -> MotionCheck:
-        """Return a summary of this motion to be printed: energy and momentum balances, joint gaps, size of steps,
-        limits of the body models and warnings of the run.
+        """Return a summary of this motion to be printed: energy and momentum balances, joint gaps, size of
+        time steps, limits of the body models and warnings of the run.
 
         Example:
             >>> motion = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)
@@ -236,8 +236,8 @@ class Motion(MotionPictures, Readings):
         return motion_check(self.run)
 
     def run_error(self, *sensors: Sensor) -> RunError:
-        """Return the estimated error of sensor readings over the whole run, from two further runs with steps twice
-        and four times as long.
+        """Return the estimated error of sensor readings over the whole run, from two further runs with time
+        steps twice and four times as long.
 
         They take three quarters of the time of the run. The estimate is of the greatest error of all sensors up to
         each instant; the last instant alone would tell less, since errors cross zero (docs/accuracy.md).
@@ -261,7 +261,7 @@ class Motion(MotionPictures, Readings):
 
     @property
     def repeatable(self) -> Repeatable:
-        """Description of the run of this motion with the function that repeats it with other steps.
+        """Description of the run of this motion with the function that repeats it with other time steps.
 
         Raises:
             ModelError: it cannot be.
@@ -271,7 +271,7 @@ class Motion(MotionPictures, Readings):
         return self._repeatable
 
     def long_steps(self, steps: int | None = None) -> list[str]:
-        """Return texts of warnings that steps of this motion were too long for what moves, usually none.
+        """Return texts of warnings that time steps of this motion were too long for what moves, usually none.
 
         Args:
             steps: how many there were, if all of them had one length and are stored.
@@ -303,7 +303,8 @@ class Motion(MotionPictures, Readings):
         return tables.to_dataframe(self.run, sensors)
 
     def to_csv(self, path: FilePath, sensors: Sequence[Sensor]) -> None:
-        """Write sensor readings over time to a file of comma-separated text with all digits.
+        """Write the readings of ``sensors`` over time to the file ``path`` of comma-separated text with all
+        digits.
 
         Raises:
             ResultFileError: the file cannot be written.
@@ -320,8 +321,10 @@ class Motion(MotionPictures, Readings):
         numerical_damping: float = 0.0,
         scales: Mapping[str, float] | None = None,
     ) -> "Sensitivity":
-        """Return the derivatives of sensor readings at all instants of this motion with respect to a few parameters
-        of its model (direct method).
+        """Return the derivatives of sensor readings at all instants of this motion with respect to a few
+        ``parameters`` of its model (direct method). ``build`` makes the model from the parameters,
+        ``sensors`` the sensors of the model. ``initial`` (the start) and ``numerical_damping`` are those of
+        ``simulate``; ``scales`` are sizes of parameters by name whose value does not tell it.
 
         Exact derivatives of the computed motion. Its steps are not taken again where they have one size and nothing
         happens between them. Of one number and many parameters ``ph.gradient`` is the way.
@@ -343,8 +346,8 @@ class Motion(MotionPictures, Readings):
         return sensitivity(self.recording, build, parameters, sensors, initial, numerical_damping, scales)
 
     def save(self, path: FilePath) -> None:
-        """Write this motion with its model to an HDF5 results file; an existing file of that name is replaced once
-        the new one is complete.
+        """Write this motion with its model to the HDF5 results file ``path``; an existing file of that name
+        is replaced once the new one is complete.
 
         Raises:
             ResultFileError: the file cannot be written, or a run is writing to it.
@@ -355,8 +358,8 @@ class Motion(MotionPictures, Readings):
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
-        """Return the motion in a results file that ``save`` wrote, or that a simulation wrote to (finished, still
-        running or killed).
+        """Return the motion in the results file ``path`` that ``save`` wrote, or that a simulation wrote to
+        (finished, still running or killed).
 
         Raises:
             ResultFileError: no such file, another kind of file, or a damaged one.
@@ -367,7 +370,9 @@ class Motion(MotionPictures, Readings):
         return cls(saved.run.system, saved.run.recording, saved.is_complete, saved.checkpoint)
 
     def export(self, path: str | PathLike[str], every: int | None = None, *, progress: bool | None = None) -> None:
-        """Write this motion as a series of VTK files for ParaView (needs ``phlexible[mesh]``).
+        """Write this motion as a series of VTK files for ParaView (needs ``phlexible[mesh]``) with the index
+        ``path``. With ``every`` = 3 each third instant is written. ``progress`` says whether a progress bar
+        is shown.
 
         Meshed bodies with all nodes, their elastic displacement (world axes) and von Mises stress; other bodies as
         their surface or lines.

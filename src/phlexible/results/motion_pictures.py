@@ -66,7 +66,8 @@ class MotionView(Served):
         return bool(self._page_state["playing"])
 
     def play(self, speed: float | None = None) -> None:
-        """Let the browser view play the motion, from the start again if it has reached the end.
+        """Let the browser view play the motion, from the start again if it has reached the end. ``speed`` is
+        the time of the motion in one second (None: as before).
 
         Args:
             speed: seconds of the motion in one; None: as before, at first the whole motion in about 8 s.
@@ -120,8 +121,10 @@ class MotionPictures:
         curves: Mapping[str, ArrayLike] | None = None,
         title: str | None = None,
     ) -> None:
-        """Write a report of this motion as one HTML file with a 3D view, linked plots, checks and the model; it
-        needs no network.
+        """Write a report of this motion as one HTML file ``path`` with a 3D view, linked plots, checks and
+        the model; it needs no network. ``live``: the page simulates the model itself. ``frames`` is the
+        number of instants in the view; deflections of ``points``, readings of ``sensors`` and further
+        ``curves`` (values by name) are plotted; ``title`` is the heading.
 
         Args:
             path: ends in ``.html``.
@@ -175,8 +178,8 @@ class MotionPictures:
         points: Sequence[Attachment] = (),
         sensors: Sequence[Sensor] = (),
     ) -> InlinePage:
-        """Return the report of this motion for display inside of a notebook, as the last line of a cell; arguments
-        as of ``report``.
+        """Return the report of this motion for display inside of a notebook, as the last line of a cell.
+        ``height`` is that of the page [pixels]; ``frames``, ``points`` and ``sensors`` as of ``report``.
 
         Args:
             height: of the page [pixels].
@@ -188,7 +191,8 @@ class MotionPictures:
 
     def live(self, *, port: int = 0, frames: int | None = None) -> MotionView:
         """Return a view of this motion's report in a browser on this machine; time and play state of the page
-        follow the returned object and conversely.
+        follow the returned object and conversely. ``port`` is that of the server (0: any), ``frames`` the
+        number of instants in the view.
 
         ``view = motion.live()``, then open ``view.url``; ``view.play()``, ``view.time = 0.2``, ``view.stop()``.
 
@@ -203,7 +207,7 @@ class MotionPictures:
 
     def plot(self, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
         """Return a figure with an overview of this motion: the mechanism at some instants, displacements of
-        selected points and energies since the start.
+        selected points and energies since the start. ``path`` is the picture's file (None: none).
 
         Args:
             path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
@@ -218,8 +222,9 @@ class MotionPictures:
     def plot_energy(self, path: FilePath | None = None, *, axes: "Axes") -> "Axes": ...
 
     def plot_energy(self, path: FilePath | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
-        """Return a figure of the energies of this motion since the start, supplied and dissipated work, and the
-        error of the balance below.
+        """Return a figure of the energies of this motion since the start, supplied and dissipated work, and
+        the error of the balance below. ``path`` is the picture's file (None: none); given ``axes`` are drawn
+        into and returned.
 
         Args:
             path: of the file to write; None: none.
@@ -251,8 +256,9 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Return a figure of the elastic displacement of an attachment in body axes over time [m]; ``normalized``:
-        divided by the size of the body."""
+        """Return a figure of the elastic displacement of an attachment in body axes over time [m];
+        ``normalized``: divided by the size of the body. ``path`` is the picture's file (None: none); given
+        ``axes`` are drawn into and returned."""
         return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     @overload
@@ -264,8 +270,9 @@ class MotionPictures:
     def plot_reaction(
         self, joint: Joint, path: FilePath | None = None, *, axes: "Axes | None" = None
     ) -> "Figure | Axes":
-        """Return a figure of the force of a joint on its second attachment over time [N]; its moment [N m] is in a
-        separate figure."""
+        """Return a figure of the force of a joint on its second attachment over time [N]; its moment [N m] is
+        in a separate figure. ``path`` is the picture's file (None: none); given ``axes`` are drawn into,
+        force only, and returned."""
         force, moment = reactions.reaction(self.run, joint)
         return plots.plot_reaction(self.run, joint, force, moment, path, axes)
 
@@ -275,8 +282,9 @@ class MotionPictures:
         times: int | Sequence[float] = 4,
         path: FilePath | None = None,
     ) -> "Figure":
-        """Return a figure of the section forces along a beam (normal and shear force, torsion, bending moments). It
-        shows some times [s], or a number of them, and the range over all instants."""
+        """Return a figure of the section forces along a beam ``body`` (normal and shear force, torsion,
+        bending moments). It shows some times [s], or a number of them, and the range over all instants.
+        ``path`` is the picture's file (None: none)."""
         forces = section_forces.section_forces(self.run, body, section_forces.element_ends(self.run, body))
         return section_plot.plot_section_forces(forces, times, path, body.name)
 
@@ -308,8 +316,9 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Return a figure of the deformed mechanism at some times [s], or at a number of times; ``scale`` enlarges
-        the deformations."""
+        """Return a figure of the deformed mechanism at some times [s], or at a number of times; ``scale``
+        enlarges the deformations. ``path`` is the picture's file (None: none); given ``axes`` are drawn into
+        and returned."""
         return mechanism_plot.plot_mechanism(self.run, times, path, scale, axes)
 
     def animate(
@@ -322,7 +331,9 @@ class MotionPictures:
         frames_per_second: int = 25,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Write a film of this motion to a .mp4 or .gif file, 8 s long unless ``seconds`` says otherwise; see
+        """Write a film of this motion to a .mp4 or .gif file ``path``, 8 s long unless ``seconds`` says
+        otherwise, with ``frames_per_second`` pictures. ``trace`` is a point whose path is drawn, ``scale``
+        enlarges elastic displacements, ``progress`` is a function of the pictures done and of all. See
         ``animation.animate``."""
         animation.animate(
             self.run,

@@ -58,12 +58,13 @@ class Readings:
         return self._shown(name.read(self.run)) if isinstance(name, Sensor) else self.run.mechanism[name]
 
     def position(self, attachment: Port) -> Array:
-        """Return the world position of a port (point of a body) at all instants, shape (N + 1, 3) [m]."""
+        """Return the world position of an ``attachment`` (point of a body) at all instants, shape (N + 1, 3)
+        [m]."""
         return self[Position(attachment)]
 
     def rotation(self, target: PlacedBody | Port) -> Array:
-        """Return the rotation matrix from body to world axes of a body, or of the material at an attachment, at all
-        instants. Shape (N + 1, 3, 3)."""
+        """Return the rotation matrix of the ``target``, a body or the material at an attachment, from its
+        body axes to world axes at all instants. Shape (N + 1, 3, 3)."""
         return self._shown(kinematics.rotation(self.run, target))
 
     def elastic_displacement(self, attachment: Attachment) -> Array:
@@ -93,7 +94,8 @@ class Readings:
         return self._shown(reactions.stretch(self.run, string))
 
     def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
-        """Return the force that a joint exerts on its second attachment at all instants, shape (N + 1, 3) [N].
+        """Return the force that a joint exerts on its second attachment at all instants, shape (N + 1, 3)
+        [N]. ``axes`` are those of its components: "world", or "body" of the material there.
 
         With that of the drives in the joint; springs, dampers and motors are ``element_force``.
 
@@ -109,9 +111,10 @@ class Readings:
         return self[ReactionMoment(joint, axes)]
 
     def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
-        """Return the force or torque of a spring, damper, motor or drive along its coordinate, or the multiplier of
-        a ``Gear``, at all instants. Shape (N + 1,), positive where it enlarges the coordinate [N or N m]. Of a
-        ``Bushing`` the forces along and moments about its axes, shape (N + 1, 6), (N + 1, 3) in the plane."""
+        """Return the force or torque of an ``element`` (spring, damper, motor or drive) along its coordinate,
+        or the multiplier of a ``Gear``, at all instants. Shape (N + 1,), positive where it enlarges the
+        coordinate [N or N m]. Of a ``Bushing`` the forces along and moments about its axes, shape (N + 1, 6),
+        (N + 1, 3) in the plane."""
         return self[ElementForce(element)]
 
     def required(self, joint: Joint) -> Array:
@@ -141,8 +144,8 @@ class Readings:
         return self._shown(JointPosition(joint).of_kind(self.run, is_angle=False))
 
     def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-        """Return normal and shear force, torsion and bending moments along a beam or rod at all instants. They are
-        in the local axes of its sections [N, N m].
+        """Return normal and shear force, torsion and bending moments at stations ``x`` (s,) [m] along the
+        beam or rod ``body`` at all instants. They are in the local axes of its sections [N, N m].
 
         Those of the discretization, with the viscous part of the stress: normal force, torsion and
         shear are constant on an element, moments linear.
@@ -165,7 +168,9 @@ class Readings:
         x: ArrayLike | None = None,
         fibres: ArrayLike | None = None,
     ) -> BeamStress:
-        """Return the greatest and smallest normal stress in each cross-section along a beam at all instants [Pa].
+        """Return the greatest and smallest normal stress in each cross-section at stations ``x`` [m] along
+        the beam ``body`` at all instants [Pa]. ``fibres`` (f, 2) [m] are the points of the section where it
+        is evaluated; None: the whole outline.
 
         Args:
             body: a beam.

@@ -67,8 +67,8 @@ class RunError:
 
     @property
     def advice(self) -> str:
-        """Advice to the user where the steps do not resolve the motion; empty text otherwise. This is so where
-        halving the step reduces the differences between runs by less than a factor of 3."""
+        """Advice to the user where the time steps do not resolve the motion; empty text otherwise. This is so
+        where halving the time step reduces the differences between runs by less than a factor of 3."""
         if not self.ratio < CLEAR:
             return ""
         return (
@@ -83,8 +83,8 @@ class RunError:
 
 
 def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Sensor]) -> RunError:
-    """Return the estimated error of a run in the readings of sensors of one unit. It is found from two further runs
-    with 2 and 4 times the step.
+    """Return the estimated error of the recorded run ``done`` in the readings of ``sensors`` of one unit. It
+    is found from two further runs with 2 and 4 times the time step, which ``repeatable`` makes.
 
     Raises:
         ParameterError: sensors of several units or none, or a run with too few steps.
@@ -105,9 +105,9 @@ def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Senso
 
 
 def position_error(done: RecordedRun, repeatable: Repeatable) -> RunError:
-    """Return the estimated error of a run in all positions of the mechanism [m], from two further runs with 2 and 4
-    times its step. Positions are centres of mass, nodes, points on bodies, and rotation matrices times the size of
-    their body.
+    """Return the estimated error of the recorded run ``done`` in all positions of the mechanism [m]. It is
+    found from two further runs with 2 and 4 times its time step, which ``repeatable`` makes. Positions are
+    centres of mass, nodes, points on bodies, and rotation matrices times the size of their body.
 
     Raises:
         ParameterError: a run with too few steps.
@@ -157,9 +157,9 @@ def _estimated(
 
 
 def _error_per_difference(ratio: float, order: int) -> float:
-    """Return the factor that turns the difference between a run and one with twice its step into the error of the
-    run. It follows from the measured ratio of successive differences and the order of the method (Richardson
-    extrapolation).
+    """Return the factor that turns the difference between a run and one with twice its time step into the
+    error of the run. It follows from the measured ratio of successive differences and the order of the method
+    (Richardson extrapolation).
 
     The sum of a geometric series at the measured ratio, at least that of the order; the whole difference where runs
     do
@@ -188,8 +188,9 @@ def _nearest(time: Array, wanted: Array) -> Array:
 
 
 def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:
-    """Raise ``ModelError`` for a run with controllers whose first steps come out differently when they are
-    repeated, because a controller keeps values of earlier calls."""
+    """Raise ``ModelError`` for a run (``done``) with controllers whose first time steps come out differently
+    when they are repeated. A controller may keep values of earlier calls. ``here`` makes the repetition,
+    ``reading`` are the numbers of a run that are compared."""
     laws = [
         str(part)
         for part in (*done.mechanism.loads, *done.mechanism.elements)

@@ -89,16 +89,17 @@ def _unstable_loop(motion: Motion) -> str:
 
 
 def _sensors(item: object) -> list[PointSensor | JointSensor | None]:
-    """Return the sensors that measure what a controller reads of a joint (position and rate of each coordinate) or
-    of a sensor; None in the list for what linear models cannot measure."""
+    """Return the sensors that measure what a controller reads of the ``item``, a joint (position and rate of
+    each coordinate) or a sensor; None in the list for what linear models cannot measure."""
     if isinstance(item, Joint):
         return [kind(item, k) for k in range(len(item.coordinate_names)) for kind in (JointPosition, JointRate)]
     return [item if isinstance(item, PointSensor | JointSensor) and item.count == 1 else None]
 
 
 def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
-    """Return the gains of a controller function as a linear controller, from difference quotients about its first
-    measurements; None if the controller is no plain function or is not linear there."""
+    """Return the gains of the controller function of ``feedback`` as a linear controller, from difference
+    quotients about its first values ``measured``. None if the controller is no plain function or is not
+    linear there."""
     if not isinstance(feedback.controller, FunctionType):
         return None
     given = measured if feedback.target is None else feedback.target_at(0.0) - measured
@@ -130,8 +131,9 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
 
 
 def warn_about_run(motion: Motion, steps: int | None) -> Motion:
-    """Return the motion unchanged, after warnings to the user about faults of its run. These are an interruption,
-    steps that were too long, bodies beyond the limits of their models, and an unstable controller."""
+    """Return the motion unchanged, after warnings to the user about faults of its run. These are an
+    interruption, time steps that were too long, bodies beyond the limits of their models, and an unstable
+    controller."""
     try:
         interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
         found: list[tuple[str, type[Warning]]] = [] if motion.is_complete else [(interrupted, StepWarning)]

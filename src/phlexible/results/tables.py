@@ -51,8 +51,8 @@ TIME = "time [s]"
 
 
 def to_dataframe(run: RecordedRun, chosen: Sequence[Sensor]) -> "pandas.DataFrame":
-    """Return a pandas table of sensor readings of a run, a column for each component by name and unit; the index is
-    time [s]."""
+    """Return a pandas table of the readings of the sensors ``chosen`` in a run, a column for each component
+    by name and unit; the index is time [s]."""
     frames = optional("pandas", "xarray")
     found: pandas.DataFrame = frames.DataFrame(reading_columns(checked_sensors("sensors", chosen), run))
     found.index = frames.Index(run.time, name=TIME)
@@ -60,7 +60,8 @@ def to_dataframe(run: RecordedRun, chosen: Sequence[Sensor]) -> "pandas.DataFram
 
 
 def to_csv(run: RecordedRun, path: str, chosen: Sequence[Sensor]) -> None:
-    """Write time and sensor readings of a run to a file of comma-separated text with a line of column names.
+    """Write time and the readings of the sensors ``chosen`` in a run to the file ``path`` of comma-separated
+    text with a line of column names.
 
     Raises:
         ResultFileError: the file cannot be written.

@@ -32,8 +32,10 @@ END = """  </Collection>
 
 
 def export(run: RecordedRun, path: str, every: int | None, progress: bool | None) -> None:
-    """Write the motion of a run as a series of VTK files (.vtu) for ParaView with their index (.pvd), see
-    ``Motion.export``. The index is complete after each instant, so that an interrupted series can be opened.
+    """Write the motion of a run as a series of VTK files (.vtu) for ParaView with their index ``path``
+    (.pvd), see ``Motion.export``. The index is complete after each instant, so that an interrupted series can
+    be opened. With ``every`` = 3 each third instant is written; ``progress`` says whether a progress bar is
+    shown.
 
     Raises:
         ParameterError: a path that does not end in .pvd.
@@ -88,8 +90,9 @@ class _Meshed:
 
     @classmethod
     def of(cls, run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> "_Meshed | None":
-        """Return the object that makes the VTK meshes of a flexible body with a finite-element mesh; None for
-        bodies without a mesh."""
+        """Return the object that makes the VTK meshes of the flexible body ``placed`` with a finite-element
+        mesh; None for bodies without a mesh. ``drawn`` is the body as it is drawn, ``run`` the recorded
+        motion."""
         body = placed.held
         if isinstance(body, FlexibleBody) and isinstance(body.points, MeshedPoints):
             return cls(body, body.points, drawn)

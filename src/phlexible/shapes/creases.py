@@ -67,8 +67,8 @@ def sharp_edges(vertices: Array, triangles: IntArray) -> IntArray:
 
 
 def _triangle_normals(vertices: Array, triangles: IntArray) -> tuple[Array, Array]:
-    """Return two arrays of outward normals of the triangles of a mesh, each of shape (t, 3): those with twice the
-    area as length, and unit vectors."""
+    """Return two arrays of outward normals of the ``triangles`` of a mesh, each of shape (t, 3): those with
+    twice the area as length, and unit vectors. ``vertices`` (n, 3) are its corners."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     areas = cross(b - a, c - a)
     return areas, _unit_vectors(areas)

@@ -64,8 +64,9 @@ class Shape(ABC):
 
 
 def _checked_edges(name: str, value: ArrayLike) -> Array:
-    """Convert the edge lengths of a box, passed by the user, to an array of shape (3,) [m]; raise
-    ``ParameterError`` unless they are three positive numbers."""
+    """Convert the edge lengths of a box, passed by the user as ``value``, to an array of shape (3,) [m];
+    raise ``ParameterError`` unless they are three positive numbers. ``name`` is that of the argument, for
+    messages."""
     size = vector(name, value)
     if not (size > 0).all():
         raise ParameterError(f"{name} must be three positive edges, got {value!r}")
@@ -349,8 +350,8 @@ HEADER, FACET = 84, 50  # bytes of a binary file
 
 
 def read_stl(path: Path, scale: float) -> TriangleMesh:
-    """Read a triangle mesh from an STL file, text or binary, with all positions multiplied by ``scale``. The
-    triangles are reversed if they enclose a negative volume.
+    """Read a triangle mesh from the STL file ``path``, text or binary, with all positions multiplied by
+    ``scale``. The triangles are reversed if they enclose a negative volume.
 
     Raises:
         ParameterError: no such file, or no triangles in it.
@@ -387,8 +388,8 @@ def _read_binary(content: bytes) -> Array | None:
 
 
 def _read_text(content: bytes) -> Array | None:
-    """Return the vertices of the triangles of an STL file in text form, read from its lines "vertex x y z", shape
-    (t, 3, 3); None if some of them are not numbers."""
+    """Return the vertices of the triangles of an STL file in text form (``content``), shape (t, 3, 3). They
+    are read from its lines "vertex x y z"; None if some of them are not numbers."""
     lines = [line.split() for line in content.decode("ascii", errors="replace").splitlines()]
     try:
         vertices = [[float(x) for x in line[1:4]] for line in lines if line[:1] == ["vertex"]]

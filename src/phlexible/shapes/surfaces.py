@@ -36,8 +36,9 @@ NAMED = {
 
 
 def optional_color(name: str, value: object) -> str | None:
-    """Convert a colour passed by the user, "#rrggbb" or a name such as "blue", to "#rrggbb" in lower case; None
-    stays None. Raise ``ParameterError`` for others.
+    """Convert a colour ``value`` passed by the user, "#rrggbb" or a name such as "blue", to "#rrggbb" in
+    lower case; None stays None. Raise ``ParameterError`` for others. ``name`` is that of the argument, for
+    messages.
 
     Raises:
         ParameterError: neither a known name nor "#rrggbb".
@@ -110,8 +111,9 @@ ROUND_OFF = 1e-14  # of a sum
 
 
 def enclosed_moments(surface: Triangulation) -> SolidMoments:
-    """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside a closed triangle
-    mesh. It is filled with density 1; the integrals are a sum over tetrahedra from its triangles to one point.
+    """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside a closed
+    triangle mesh ``surface``. It is filled with density 1; the integrals are a sum over tetrahedra from its
+    triangles to one point.
 
     The volume is negative if the triangles have the wrong orientation, and 0 if only round-off is left of it.
     """
@@ -144,16 +146,16 @@ def open_edges(surface: Triangulation) -> int:
 
 
 def _joined_corners(surface: Triangulation) -> IntArray:
-    """Return the triangles of a mesh (t, 3) with new vertex indices: in these, all vertices at the same position,
-    up to round-off, have one index."""
+    """Return the triangles of a mesh ``surface`` (t, 3) with new vertex indices: in these, all vertices at
+    the same position, up to round-off, have one index."""
     size = float(np.ptp(surface.vertices, axis=0).max(initial=0.0)) or 1.0
     same = np.unique(np.round(surface.vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
     return np.asarray(same[surface.triangles], dtype=np.int64)
 
 
 def first_triangles(surface: Triangulation) -> IntArray:
-    """Return the indices of the triangles of a mesh, ascending, without those that repeat an earlier triangle (same
-    positions in the same orientation)."""
+    """Return the indices of the triangles of a mesh ``surface``, ascending, without those that repeat an
+    earlier triangle (same positions in the same orientation)."""
     corners = _joined_corners(surface)
     start = corners.argmin(axis=1)[:, None]
     ordered = np.take_along_axis(corners, (start + np.arange(3)) % 3, axis=1)
@@ -161,8 +163,9 @@ def first_triangles(surface: Triangulation) -> IntArray:
 
 
 def shells_in_matter(surface: Triangulation) -> int:
-    """Count closed shells (connected parts) of a triangle mesh that overlap others: outer shells inside the matter
-    of other shells, and cavities that are not inside matter. A mesh with such shells has a wrong mass.
+    """Count closed shells (connected parts) of a triangle mesh ``surface`` that overlap others: outer shells
+    inside the matter of other shells, and cavities that are not inside matter. A mesh with such shells has a
+    wrong mass.
 
     The winding number of the other shells is between 0 and 1 at a point where shells touch; inside matter it is 1.
     """
@@ -271,8 +274,9 @@ MOST_TRIANGLES = 3000
 
 
 def small_picture(surface: Triangulation, lines: Sequence[Array], color: str, label: str) -> str:
-    """Return an SVG image, as text, of a triangle mesh and of polylines, each (k, 3), projected along the
-    coordinate axis of least extent. ``color`` is the fill, ``label`` the alternative text."""
+    """Return an SVG image, as text, of a triangle mesh ``surface`` and of polylines ``lines``, each (k, 3).
+    They are projected along the coordinate axis of least extent. ``color`` is the fill, ``label`` the
+    alternative text."""
     places = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
     low, high = places.min(axis=0), places.max(axis=0)
     across = np.sort(np.argsort(low - high, kind="stable")[:2])

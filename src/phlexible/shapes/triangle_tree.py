@@ -58,8 +58,8 @@ class TriangleTree:
 
     @classmethod
     def from_surface(cls, surface: Triangulation) -> "TriangleTree":
-        """Build the search tree (nested bounding boxes) of a closed triangle mesh for contact detection. Vertices
-        at the same position become one, and triangles without area are left out."""
+        """Build the search tree (nested bounding boxes) of a closed triangle mesh ``surface`` for contact
+        detection. Vertices at the same position become one, and triangles without area are left out."""
         vertices, triangles = merged_vertices(surface.vertices, surface.triangles)
         triangles = triangles[np.any(Triangulation(vertices, triangles).normals() != 0, axis=1)]
         low, high, after, first, count, order = _nested_boxes(vertices[triangles])
@@ -199,8 +199,9 @@ class TriangleTree:
 
 
 def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
-    """Group neighbouring triangles that lie in one plane to faces. Return the index of the face for each triangle,
-    -1 for a triangle without a neighbour in its plane, shape (t,)."""
+    """Group neighbouring triangles that lie in one plane to faces. Return the index of the face for each
+    triangle, -1 for a triangle without a neighbour in its plane, shape (t,). ``normals`` (t, 3) are those of
+    the triangles, ``edges`` (3 t,) the index of each of their sides."""
     order = np.argsort(edges, kind="stable")
     is_same = edges[order][1:] == edges[order][:-1]
     one, two = order[:-1][is_same] // 3, order[1:][is_same] // 3

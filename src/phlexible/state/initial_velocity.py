@@ -281,7 +281,7 @@ def gap_rates(system: System, at: Instants, velocity: Array, before: Array | flo
     """Return the rates at which given velocities open the joints of a system, shape (constraints,) [m/s,
     rad/s], and the scale of these rates, one number: the largest sum of absolute values of the terms of a
     rate. The scale includes the velocities ``before``, from which these were computed. ``at`` is the state as
-    an instant..
+    an instant.
 
     Args:
         at: the pose as an instant.

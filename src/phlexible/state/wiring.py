@@ -135,9 +135,9 @@ class Wiring:
 
     @cached_property
     def totals(self) -> WeightedSums:
-        """Operator that multiplies the first world vector of each difference vector by the sum of all its weights.
-        The sum is zero for a true difference. Added to ``differences`` it gives the difference vector. World
-        vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Operator that returns the first world vector of each difference vector times the sum of all its
+        weights. The sum is zero for a true difference. Added to ``differences`` it gives the difference
+        vector. World vectors are points of bodies, or directions fixed to them, in world axes."""
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
         return weighted_sums(entries, len(self.chords), len(self.carriers))
 

@@ -123,7 +123,7 @@ ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *(entry for entry, _ i
 
 def connect(memory: Memory) -> None:
     """Store the addresses of all compiled functions that a model needs in its tables ``memory``, from where
-    the compiled step calls them; compile programs that are missing."""
+    the compiled time step calls them; compile programs that are missing."""
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
     if announce(advance, *needed):
         advance.load_or_compile()  # what is told is done: the next model says nothing
@@ -148,7 +148,7 @@ def alone(memory: Memory) -> tuple[str, ...]:
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
     """Store the addresses of the compiled functions that a model needs in ``lanes``, the tables of several
-    mechanisms. SIMD lanes step these at the same time. ``memory`` are the tables of one of the mechanisms.
+    mechanisms. SIMD lanes advance these at the same time. ``memory`` are the tables of one of the mechanisms.
     Numba compiles functions that are missing."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 

@@ -207,7 +207,7 @@ class Batch:
         device: str | None = None,
     ) -> "LiveBatch":
         """Start live runs of all mechanisms of the batch in time steps of length ``step`` [s]. They are
-        stepped together, with arrays of inputs that change between steps. ``initial`` and
+        stepped together, with arrays of inputs that change between time steps. ``initial`` and
         ``numerical_damping`` are as of ``Model.start``; ``threads``, ``lanes`` and ``specialize`` say how the
         work is shared, ``device`` whether a GPU does it.
 
@@ -471,8 +471,8 @@ class BatchInputs(MutableMapping[str, Array]):
         return read_only(found[:, 0] if found.shape[1] == 1 else found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set the input ``name`` of a live batch to a value for each mechanism, or to one value for all, from
-        the next step on.
+        """Set the input ``name`` of a live batch to a value for each mechanism, or to one value for all. It
+        acts from the next time step on.
 
         Raises:
             ParameterError: no input of that name, another shape, numbers that are not finite, or a force out of the

@@ -148,7 +148,7 @@ class _Experiments:
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
         """Warn of measured data that are probably in mm or degrees. They follow the model's ``predictions``
-        in shape, but exceed its size or a full turn. ``values`` are the unknowns.."""
+        in shape, but exceed its size or a full turn. ``values`` are the unknowns."""
         for number, data in enumerate(self.data):
             if not isinstance(data, Recording) or self.sensors is None:
                 continue
@@ -603,7 +603,7 @@ class _Search:
 
     def fit(self, progress: bool | None) -> Fit:
         """Fit the unknowns of an identification by least squares and return the result with its uncertainty
-        and warnings. ``progress`` says whether a progress bar is shown.."""
+        and warnings. ``progress`` says whether a progress bar is shown."""
         sizes = self._unknowns.sizes
         x = self._unknowns.values / sizes
         first = self._predicted(x * sizes)

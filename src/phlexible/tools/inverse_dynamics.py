@@ -54,8 +54,8 @@ def reach_of(steps: StepMatrices) -> Array:
 def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
-    """Return the change of the inputs over all steps that minimizes the weighted sum of three squares: the
-    remaining output errors ``left``, the inputs ``used``, and the final velocities with weights ``rest``
+    """Return the change of the inputs over all time steps that minimizes the weighted sum of three squares:
+    the remaining output errors ``left``, the inputs ``used``, and the final velocities with weights ``rest``
     (docs/theory.md, 9; (9.13)).
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,

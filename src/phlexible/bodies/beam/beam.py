@@ -258,7 +258,7 @@ class Beam(Body):
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
         """Return a Craig-Bampton basis for the argument ``modes=`` of this beam, shape (n, k): axial shapes,
         static shapes for motions of the ends, then ``modes`` modes with clamped ends. ``dimension`` is that
-        of the model (1, 2 or 3)..
+        of the model (1, 2 or 3).
 
         Args:
             modes: number of bending and torsion modes with both ends clamped.

@@ -357,7 +357,7 @@ def tied_structure(
 ) -> TiedStructure:
     """Return a finite element structure, made from ``full``, in which the nodes of each rigid interface
     follow displacement and rotation of the interface. They are no unknowns any more. ``unknowns`` describes
-    the unknowns of the nodes.."""
+    the unknowns of the nodes."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
     followers = [_tied_unknowns(each, unknowns) for each in rigid_interfaces]

@@ -364,7 +364,7 @@ def body_of_plate(
     """Return the arrays of the floating body of a plate, and its retained displacement shapes. These are read
     from the cache folder or computed. ``mesh`` is the finite element mesh. ``materials`` are the elastic
     constants of the elements. ``section`` has thickness and stiffness of the plate. ``interfaces`` are the
-    regions on which joints and loads act. ``choice`` are the user's options..
+    regions on which joints and loads act. ``choice`` are the user's options.
 
     Raises:
         ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.

@@ -412,7 +412,7 @@ def condense(
 ) -> Condensed:
     """Reduce a finite element model, given by its mass and stiffness matrices, to a few retained displacement
     shapes: responses to loads on interfaces and lowest modes. The user's options (``choice``) decide which;
-    ``second_order`` returns loads for modal derivatives. ``unknowns`` describes the unknowns of the nodes..
+    ``second_order`` returns loads for modal derivatives. ``unknowns`` describes the unknowns of the nodes.
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit

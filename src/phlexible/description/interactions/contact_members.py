@@ -354,7 +354,7 @@ def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Memb
 def _sample_points(part: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
     """Yield sample points of a part of a contact, as contact members that solids of the other side touch:
     ends of capsules, nodes of lines, corners and rims of rigid bodies. Nodes and points have this ``radius``
-    [m]. ``dimension`` is that of the model (1, 2 or 3).."""
+    [m]. ``dimension`` is that of the model (1, 2 or 3)."""
     kind = MemberKind.SAMPLE
     match part:
         case Capsule():
@@ -508,7 +508,7 @@ def _solids_of_shape(
     """Yield the convex solids with a signed distance (ball, tube, plane, box, torus, mesh) that make up a
     shape, as contact members of a ``side``. ``port`` is its middle, ``axes`` is the rotation from shape to
     world axes; ``is_inside``: the shape is hollow and touched from inside; ``has_ends``: a cylinder is
-    finite. ``dimension`` is that of the model (1, 2 or 3).."""
+    finite. ``dimension`` is that of the model (1, 2 or 3)."""
     match shape:
         case Sphere():
             if is_inside:

@@ -509,8 +509,8 @@ class ForceElement(ModelPart, Portable, ABC):
 
     @property
     def times(self) -> Sequence[float]:
-        """Return the times at which the prescribed part of a force element jumps or kinks, where steps must begin
-        [s]; none by default."""
+        """Return the times at which the prescribed part of a force element jumps or kinks, where time steps
+        must begin [s]; none by default."""
         return ()
 
     @property

@@ -84,8 +84,8 @@ def describe_mechanism(mechanism: Mechanism) -> dict[str, Tree]:
 
 
 def rebuild_mechanism(tree: dict[str, Tree]) -> Mechanism:
-    """Return the mechanism that a JSON description (``describe_mechanism``) stands for; functions of time are
-    missing from it and are known at t = 0 only.
+    """Return the mechanism that the JSON description ``tree`` (of ``describe_mechanism``) stands for;
+    functions of time are missing from it and are known at t = 0 only.
 
     Raises:
         ResultFileError: a description that cannot be read, or a body that this version
@@ -100,8 +100,9 @@ def rebuild_mechanism(tree: dict[str, Tree]) -> Mechanism:
 
 
 def compare_trees(file: Tree, model: Tree, place: str = "") -> list[str]:
-    """Return the differences between two JSON descriptions of mechanisms, one line of text each, such as
-    "bodies/coupler/length: ..."; ``place`` is the path of keys above these two."""
+    """Return the differences between two JSON descriptions of mechanisms, that in the ``file`` and that of
+    the ``model``. They are lines of text, such as "bodies/coupler/length: ..."; ``place`` is the path of keys
+    above these two."""
     if is_array_json(file) and is_array_json(model):
         here, there = array_from_json(file), array_from_json(model)
         return [] if here.shape == there.shape and _close(here, there) else [f"{place[1:]}: the arrays differ"]
@@ -157,9 +158,9 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
 
 
 def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
-    """Raise ``ResultFileError`` if the description of a body asks for more elements or modes than the file lists
-    numbers for that body: a damaged file of a few bytes could ask for any amount of memory. Classes of users are
-    not checked."""
+    """Raise ``ResultFileError`` if the description ``entry`` of a body asks for more elements or modes than
+    the file lists numbers for that body: a damaged file of a few bytes could ask for any amount of memory.
+    Classes of users are not checked."""
     listed = sum(1 for _ in _leaves(entry))
     for name, value in entry["body"]["fields"].items():
         if ":" not in entry["body"]["class"] and isinstance(value, int) and value > listed:
@@ -170,7 +171,7 @@ def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
 
 
 def _leaves(tree: Tree) -> Iterator[Tree]:
-    """Yield all numbers and texts in nested dictionaries and lists of JSON."""
+    """Yield all numbers and texts in a ``tree`` of nested dictionaries and lists of JSON."""
     if isinstance(tree, dict | list):
         for each in tree.values() if isinstance(tree, dict) else tree:
             yield from _leaves(each)

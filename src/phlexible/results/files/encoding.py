@@ -70,21 +70,21 @@ KINDS = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8")}
 
 
 def is_array_json(tree: Any) -> bool:
-    """Return whether a JSON value is an array in the binary form of ``array_as_json`` (a dictionary of base64 text,
-    kind of number and shape)."""
+    """Return whether a JSON value ``tree`` is an array in the binary form of ``array_as_json`` (a dictionary
+    of base64 text, kind of number and shape)."""
     return isinstance(tree, dict) and tree.keys() == {"packed", "kind", "shape"}
 
 
 def array_as_json(values: np.ndarray) -> dict[str, Any]:
-    """Return an array as a JSON dictionary of its bytes in base64, its kind of number (8-byte float or integer) and
-    its shape."""
+    """Return the array ``values`` as a JSON dictionary of its bytes in base64, its kind of number (8-byte
+    float or integer) and its shape."""
     kind = "i8" if values.dtype.kind in "iu" else "f8"
     data = np.ascontiguousarray(values, dtype=KINDS[kind]).tobytes()
     return {"packed": base64.b64encode(data).decode("ascii"), "kind": kind, "shape": list(values.shape)}
 
 
 def array_from_json(tree: dict[str, Any]) -> np.ndarray:
-    """Return the array that ``array_as_json`` stored as a JSON dictionary.
+    """Return the array that ``array_as_json`` stored as the JSON dictionary ``tree``.
 
     Raises:
         ValueError, KeyError: text of no array of this shape.
@@ -116,8 +116,8 @@ class UnstoredSoftLaw(SoftLaw):
     """Law of a soft body without its functions."""
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return a constitution for a loaded soft body whose law the file does not hold; it raises ``ModelError``
-        when it is evaluated."""
+        """Return a constitution for a loaded soft body whose law the file does not hold; it raises
+        ``ModelError`` when it is evaluated. ``plane`` (whether stress or strain is plane) is not used."""
         return _UnstoredConstitution()
 
 
@@ -181,8 +181,9 @@ class UnstoredFunction:
     initial: Array
 
     def __call__(self, time: float, *measured: object) -> Array:
-        """Return the value of a function of time at t = 0, the only one that a results file stores. Other times
-        raise ``ModelError``. Controllers are given their measurements as well, which are not used.
+        """Return the value of a function of time at t = 0, the only one that a results file stores. Other
+        times raise ``ModelError``. Controllers are given their values ``measured`` as well, which are not
+        used.
 
         Raises:
             ModelError: any other time.
@@ -207,7 +208,8 @@ class UnstoredDistribution:
     initial: Array
 
     def __call__(self, x: float, time: float) -> Array:
-        """Return the value of a distributed load at t = 0 at the stored position nearest to x [m], shape (3,)."""
+        """Return the value of a distributed load at t = 0 at the stored position nearest to x [m], shape
+        (3,). At another ``time`` it raises ``ModelError``."""
         nearest = self.initial[int(np.argmin(np.abs(self.places - x)))]
         return UnstoredFunction(nearest)(time)
 
@@ -244,8 +246,9 @@ def encode(value: object, context: Context) -> Tree:
 
 
 def encode_part(part: Any, context: Context) -> Tree:
-    """Return a dataclass that describes a part of a mechanism as JSON: its class and its fields, where a function
-    of time is replaced by its value at t = 0."""
+    """Return as JSON a dataclass ``part`` that describes a part of a mechanism: its class and its fields,
+    where a function of time is replaced by its value at t = 0. ``context`` gives the names of bodies, frames
+    and joints that it refers to."""
     if isinstance(part, UnstoredLaw):
         return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
     if isinstance(part, InvariantLaw | UnstoredSoftLaw):
@@ -284,8 +287,8 @@ def _initial_value(part: object, name: str) -> Tree:
 
 
 def decode(tree: Tree, context: Context) -> Any:
-    """Return the value that ``encode`` turned into this JSON; ``context`` resolves references to bodies, frames and
-    joints.
+    """Return the value that ``encode`` turned into the JSON ``tree``; ``context`` resolves references to
+    bodies, frames and joints.
 
     Raises:
         ResultFileError: a class that files may not name.
@@ -329,8 +332,8 @@ def _decoded_field(name: str, tree: Tree, context: Context) -> Any:
 
 
 def _class_name(kind: type[Any]) -> str:
-    """Return the name by which files refer to a class: the plain name for classes of phlexible, module and
-    qualified name for classes of users.
+    """Return the name by which files refer to the class ``kind``: the plain name for classes of phlexible,
+    module and qualified name for classes of users.
 
     Raises:
         ResultFileError: a class that a file may not name.

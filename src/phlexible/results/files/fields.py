@@ -63,8 +63,9 @@ FIELDS = {
 
 
 def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
-    """Return the names of the entries along each dimension of the recorded arrays except time, by dimension: bodies
-    and nodes, velocity components, constraint rows, forces and so on."""
+    """Return the names of the entries along each dimension of the arrays of a ``recording`` except time, by
+    dimension: bodies and nodes, velocity components, constraint rows and so on. ``system`` is the recorded
+    mechanism as arrays of numbers."""
     carriers, components, coordinates = [], [], []
     for placed in system.bodies:
         if isinstance(placed.data, AbsoluteBody):

@@ -65,8 +65,8 @@ class _Disk(io.FileIO):
 
 
 def write_hdf5(path: Path, stored: Stored, labels: dict[str, list[str]]) -> None:
-    """Write the contents of a results file as HDF5; ``labels`` gives for each dimension of its arrays but time the
-    names of the entries.
+    """Write the contents ``stored`` of a results file as HDF5 to ``path``; ``labels`` gives for each
+    dimension of its arrays but time the names of the entries.
 
     Raises:
         OSError: the disk refuses; the file is of no use then.
@@ -100,7 +100,8 @@ def _fill(file: h5py.File, stored: Stored, labels: dict[str, list[str]]) -> None
 
 
 def _add_dataset(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
-    """Create a dataset of this name in an HDF5 file, with checksums and in chunks of whole rows, and return it."""
+    """Create a dataset ``name`` of an ``array`` in an HDF5 ``file``, with checksums and in chunks of whole
+    rows, and return it."""
     if not array.size:
         return file.create_dataset(name, data=array)
     rows = max(1, CHUNK_BYTES // max(1, array.nbytes // len(array)))
@@ -116,8 +117,8 @@ def _text_array(texts: list[str]) -> Array:
 
 
 def read_hdf5(path: Path) -> Stored:
-    """Return the contents of an HDF5 results file, after checking the sizes that it claims before memory is
-    allocated.
+    """Return the contents of the HDF5 results file ``path``, after checking the sizes that it claims before
+    memory is allocated.
 
     Raises:
         ResultFileError: another kind of file, another version, or one that points outside of itself or
@@ -195,8 +196,8 @@ class SavedRun:
 
 
 def save(path: str | PathLike[str], run: SavedRun) -> None:
-    """Write a recorded run to a results file; an existing file of that name is replaced once the new one is
-    complete.
+    """Write a recorded run to the results file ``path``; an existing file of that name is replaced once the
+    new one is complete.
 
     Raises:
         ResultFileError: the file cannot be written, another run is writing it, or the model cannot be described.
@@ -207,8 +208,8 @@ def save(path: str | PathLike[str], run: SavedRun) -> None:
 
 
 def write_results(path: Path, run: SavedRun, description: dict[str, Any]) -> None:
-    """Write a recorded run and the JSON description of its mechanism to an HDF5 results file; the caller holds the
-    lock of the file."""
+    """Write a recorded run and the JSON description of its mechanism to the HDF5 results file ``path``; the
+    caller holds the lock of the file."""
     system, recording = run.run.system, run.run.recording
     stored = Stored(description, recording, run.checkpoint, run.is_complete)
     with replacing(path) as draft:
@@ -216,7 +217,8 @@ def write_results(path: Path, run: SavedRun, description: dict[str, Any]) -> Non
 
 
 def load(path: str | PathLike[str]) -> SavedRun:
-    """Return the recorded run in a results file, also in one whose writer is still running or was killed.
+    """Return the recorded run in the results file ``path``, also in one whose writer is still running or was
+    killed.
 
     Raises:
         ResultFileError: no such file, not a results file, or a damaged one.
@@ -225,8 +227,8 @@ def load(path: str | PathLike[str]) -> SavedRun:
 
 
 def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun, Checkpoint]:
-    """Return the recorded run in a results file and the checkpoint from which it can be continued, if the file is
-    of this mechanism. Functions of time are compared at t = 0 only.
+    """Return the recorded run in the results file ``path`` and the checkpoint from which it can be continued.
+    The file has to be of the mechanism of ``system``; functions of time are compared at t = 0 only.
 
     Raises:
         ResultFileError: not a results file, one of another mechanism, whose differences the message says, or

@@ -38,8 +38,8 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def is_journal(path: Path) -> bool:
-    """Return whether a file is the results file of an unfinished run (begins with the title line of the journal
-    format)."""
+    """Return whether the file ``path`` is the results file of an unfinished run (begins with the title line
+    of the journal format)."""
     with open(path, "rb") as file:
         return file.read(len(TITLE)) == TITLE
 
@@ -98,8 +98,8 @@ def _head(text_length: int, length: int, checksum: int) -> bytes:
 
 
 def read_records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
-    """Yield JSON text and arrays of each complete record of a journal file; an incomplete record at the end is
-    ignored.
+    """Yield JSON text and arrays of each complete record of the journal file ``path``; an incomplete record
+    at the end is ignored.
 
     Raises:
         ResultFileError: a damaged record before the end.
@@ -121,8 +121,9 @@ def read_records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
 
 
 def _next_record(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
-    """Read the next record of a journal file after checking its checksums, and return the length of its JSON text
-    [bytes] and its bytes; None after the last complete record."""
+    """Read the next record of a journal file after checking its checksums, and return the length of its JSON
+    text [bytes] and its bytes; None after the last complete record. ``size`` is that of the file, ``path``
+    its name for messages."""
     head = file.read(HEAD.size)
     if len(head) < HEAD.size or not any(head):
         return None
@@ -175,13 +176,15 @@ def checkpoint_as_json(checkpoint: Checkpoint) -> Packed:
 
 
 def checkpoint_from_json(text: dict[str, Any], numbers: Array) -> Checkpoint:
-    """Return the checkpoint of a run from its JSON values and the array of the stepper's numbers."""
+    """Return the checkpoint of a run from its JSON values ``text`` and the array ``numbers`` of the object
+    that takes time steps."""
     return Checkpoint(**text, numbers=np.array(numbers))
 
 
 def check_kind(path: Path, kind: object, version: object, writer: object) -> None:
-    """Raise ``ResultFileError`` if a file was not written by phlexible or has another format version; the arguments
-    are the entries of its header.
+    """Raise ``ResultFileError`` if the file ``path`` was not written by phlexible or has another format
+    version. ``kind`` of file, ``version`` and ``writer`` (version of phlexible) are the entries of its
+    header.
 
     Raises:
         ResultFileError: says which version can read it.
@@ -196,8 +199,8 @@ def check_kind(path: Path, kind: object, version: object, writer: object) -> Non
 
 
 def check_recording(path: Path, recording: RecordedStates, system: System) -> None:
-    """Raise ``ResultFileError`` if the arrays of a loaded recording do not have the shapes that the system needs,
-    or its instants do not increase.
+    """Raise ``ResultFileError`` if the arrays of a ``recording`` do not have the shapes that the ``system``
+    needs, or its instants do not increase. ``path`` is the file that it was loaded from.
 
     Raises:
         ResultFileError: says which.
@@ -240,8 +243,9 @@ class UnfinishedFile:
         self._journal = Journal(path, {**head, **text}, arrays)
 
     def append(self, block: RecordedStates, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Append a block of recorded instants and the checkpoint at its end to the file of an unfinished run; the
-        first instant replaces the last one in the file.
+        """Append a block of recorded instants and the checkpoint at its end to the file of an unfinished run;
+        the first instant replaces the last one in the file. ``is_complete`` says whether the run has reached
+        its end.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
@@ -256,7 +260,8 @@ def _record(block: RecordedStates, checkpoint: Checkpoint, is_complete: bool) ->
 
 
 def read_unfinished(path: Path) -> Stored:
-    """Return the contents of the results file of an unfinished run, up to its last complete block of instants.
+    """Return the contents of the results file ``path`` of an unfinished run, up to its last complete block of
+    instants.
 
     Raises:
         ResultFileError: a damaged file, or one of another version.

@@ -145,12 +145,14 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     @property
     def _has_steps(self) -> bool:
-        """Whether the run has taken steps beyond its start, or beyond the end of the file that it resumes."""
+        """Whether the run has taken time steps beyond its start, or beyond the end of the file that it
+        resumes."""
         return bool(self._blocks) and self._blocks[-1].time[-1] > self.reached
 
     def _write_blocks(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Concatenate the recorded blocks that are not yet in the results file, and append them to it, if there is
-        one."""
+        """Concatenate the recorded blocks that are not yet in the results file, and append them to it, if
+        there is one. ``checkpoint`` is the state at their end from which the run can go on, ``is_complete``
+        says whether the run has reached its end."""
         joined = concatenated(self._blocks[self._settled :])
         self._blocks[self._settled :] = [joined]
         self._settled, self._last_time = self._settled + 1, time.monotonic()
@@ -166,8 +168,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             raise
 
     def _convert_to_hdf5(self, is_complete: bool) -> None:
-        """Write the remaining blocks and convert the file of the unfinished run to HDF5; calls after the first do
-        nothing."""
+        """Write the remaining blocks and convert the file of the unfinished run to HDF5; calls after the
+        first do nothing. ``is_complete`` says whether the run has reached its end."""
         checkpoint, self._is_closed, was_closed = self._checkpoint, True, self._is_closed
         if was_closed or self._failure is not None or checkpoint is None or self._path is None:
             return

@@ -68,9 +68,9 @@ class FileLock(AbstractContextManager["FileLock"]):
             self.descriptor = self._locked(descriptor, path)
 
     def _locked(self, descriptor: int, path: Path) -> int:
-        """Lock the open lock file of a results file and return its descriptor; return -1, to be tried again, where
-        the previous owner has just removed the file, and raise ``ResultFileError`` where another process holds the
-        lock."""
+        """Lock the open lock file (``descriptor``) of the results file ``path`` and return the descriptor.
+        Return -1, to be tried again, where the previous owner has just removed the file, and raise
+        ``ResultFileError`` where another process holds the lock."""
         try:
             _lock(descriptor)
         except (BlockingIOError, PermissionError) as error:
@@ -135,8 +135,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
-    """Raise ``ResultFileError`` if a path cannot be written: it is a folder or device, or an existing file that may
-    not be overwritten.
+    """Raise ``ResultFileError`` if ``path`` cannot be written: it is a folder or device, or an existing file
+    and ``overwrite`` is false.
 
     Raises:
         ResultFileError: says how to go on.

@@ -199,8 +199,9 @@ class Assembly:
 
 
 def assemble(system: System, with_segments: bool = True) -> Assembly:
-    """Return the tables of a system that the compiled step reads, with the elimination of Newton's matrix and
-    a state of zeros. Long bodies are stored in segments if ``with_segments``, otherwise as dense blocks.
+    """Return the tables of a system that the compiled time step reads, with the elimination of Newton's
+    matrix and a state of zeros. Long bodies are stored in segments if ``with_segments``, otherwise as dense
+    blocks.
 
     First everything that acts is listed, which numbers its vectors, chords and functions in the order of their
     first use. Then bodies and couplings become nodes and edges of a graph, whose elimination gives each pair of
@@ -363,9 +364,9 @@ def _graph(system: System, parts: Parts) -> Graph:
 
 
 def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
-    """Return all tables of the compiled step of a system by name: integers of the structure and numbers of
-    the mechanism, with the offsets of the blocks of Newton's matrix. ``parts`` are what the system consists
-    of, already numbered; ``schedule`` is the plan of the elimination, with these offsets."""
+    """Return all tables of the compiled time step of a system by name: integers of the structure and numbers
+    of the mechanism, with the offsets of the blocks of Newton's matrix. ``parts`` are what the system
+    consists of, already numbered; ``schedule`` is the plan of the elimination, with these offsets."""
     layout, blocks = system.layout, Places(system.layout, schedule)
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)

@@ -394,7 +394,7 @@ class TypeTables:
 
 def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
     """Return for each index of ``places`` the number of equal entries from there on, at most ``most``. The
-    compiled step processes these at the same time."""
+    compiled time step processes these at the same time."""
     found = [1] * len(places)
     for k in range(len(places) - 2, -1, -1):
         if places[k] == places[k + 1]:
@@ -418,8 +418,8 @@ def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _planes(w: "Planes", dimension: int) -> dict[tuple[int, int], Matrix]:
-    """Return the combinations of the second mass moments W[a, b] = w[a][b] that the compiled step needs, by
-    (p, q): all nine in space, two in the plane. The number of axes is ``dimension``."""
+    """Return the combinations of the second mass moments W[a, b] = w[a][b] that the compiled time step needs,
+    by (p, q): all nine in space, two in the plane. The number of axes is ``dimension``."""
     if dimension == 2:
         return {(0, 0): w[0][0] + w[1][1], (1, 0): w[1][0] - w[0][1]}
     return {(p, q): w[p][q] for q in range(3) for p in range(3)}
@@ -469,8 +469,8 @@ FEWEST_TOGETHER = TEAM_LANES // 2
 
 
 def team_tables(tables: Mapping[str, NDArray[Any]]) -> Tables:
-    """Return the tables by name of groups of equal flexible bodies (teams), which the compiled step evaluates at
-    the same time in SIMD lanes. They are made from the other tables of the mechanism.
+    """Return the tables by name of groups of equal flexible bodies (teams), which the compiled time step
+    evaluates at the same time in SIMD lanes. They are made from the other tables of the mechanism.
 
     Bodies of a team are flexible and of one type, have no segments and are not viscoelastic. They are eliminated
     before all nodes that they are coupled to, whose number and sizes agree. Substeps around contacts need matrices

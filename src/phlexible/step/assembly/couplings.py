@@ -269,8 +269,8 @@ class Couplings:
 
     def tables(self, places: Places) -> Tables:
         """Return the tables of integers by name that describe vectors, functions and force laws to the
-        compiled step. They contain offsets of blocks in Newton's matrix (``places``); cached for the last
-        elimination schedule."""
+        compiled time step. They contain offsets of blocks in Newton's matrix (``places``); cached for the
+        last elimination schedule."""
         known = self._cached_tables[0] if self._cached_tables else None
         if known is None or known[0] is not places.schedule:
             counts, arrays = packed(self._tables(places))

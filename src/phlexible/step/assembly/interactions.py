@@ -110,8 +110,8 @@ class ForceData:
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
-    """Return the integer that tells the compiled step how a coordinate follows from its scalar functions: as
-    position, distance, angle, rolling, rounded distance or length of a tendon."""
+    """Return the integer that tells the compiled time step how a coordinate follows from its scalar
+    functions: as position, distance, angle, rolling, rounded distance or length of a tendon."""
     match coordinate:
         case RoundedCoordinate():
             return ROUNDED

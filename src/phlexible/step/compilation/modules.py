@@ -127,8 +127,8 @@ def bitcode(text: str) -> bytes:
 
 
 def c_declaration(function: Callable[..., Any]) -> str:
-    """Return the declaration in C of the C function around an entry point of the compiled step (a compiled function
-    that Python calls too)."""
+    """Return the declaration in C of the C function around an entry point of the compiled time step (a
+    compiled function that Python calls too)."""
     return c_functions.declaration(c_name(function.__name__), [each.type for each in _arguments(function)])
 
 

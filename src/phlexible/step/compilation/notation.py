@@ -552,9 +552,9 @@ def three_secants(builder: Any, w: Any, dw: Any) -> Any:
 
 @emitted_as(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
-    """Return the value of a secant number x at the start of a step, its change, and the vector of weights of
-    its discrete gradient. Emits the LLVM code for it in compiled code of the time step. ``builder`` is
-    llvmlite's ``IRBuilder``, which writes the code."""
+    """Return the value of a secant number x at the start of a time step, its change, and the weights of its
+    discrete gradient. Emits the LLVM code for it in compiled code of the time step. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
     return pack(builder, [*five[:2], pack(builder, five[2:])])
 

@@ -83,9 +83,9 @@ class ThreadStepper:
         self._counted = [begin + place for place in COUNTED]
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
-        """Advance the mechanisms for which ``which`` is true by ``count`` steps, each in a thread of the GPU;
-        return the time steps that each took, and whether each had dependent joints or an error in its energy
-        balance, shape (mechanisms,).
+        """Advance the mechanisms for which ``which`` is true by ``count`` time steps, each in a thread of the
+        GPU; return the time steps that each took, and whether each had dependent joints or an error in its
+        energy balance, shape (mechanisms,).
 
         Args:
             count: number of steps.

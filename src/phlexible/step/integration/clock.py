@@ -54,14 +54,14 @@ class Clock:
         return self.instant(self.count)
 
     def instant(self, k: int) -> float:
-        """Return the time at which step k of the run begins [s], or the end of the run for k = count."""
+        """Return the time at which time step k of the run begins [s], or the end of the run for k = count."""
         if k <= self.full:
             return self.start + k * self.step
         return self.start + self.full * self.step + self.remainder
 
     def instants(self, first: int, count: int, parts: int = 1) -> Array:
-        """Return the times at which ``count`` full steps of the run and their ``parts`` equal substeps begin, from
-        step ``first`` on. The end of the last one is added; shape (count * parts + 1,) [s].
+        """Return the times at which ``count`` full time steps of the run and their ``parts`` equal substeps
+        begin, from time step ``first`` on. The end of the last one is added; shape (count * parts + 1,) [s].
 
         Shape (count parts + 1,). Parts are a power of two, so that starts of steps have the same digits.
         """
@@ -72,28 +72,29 @@ class Clock:
         return self.start + steps * self.step
 
     def is_regular(self, k: int) -> bool:
-        """Return whether step k of the run has the full size h and no breakpoint (jump of a load) inside."""
+        """Return whether time step k of the run has the full size h and no breakpoint (jump of a load)
+        inside."""
         return k < self.full and k not in self.breakpoints
 
     def regular_run(self, first: int, longest: int) -> int:
-        """Return the number of consecutive steps from step ``first`` on that have full size and no breakpoint (jump
-        of a load) inside, at most ``longest``."""
+        """Return the number of consecutive time steps from number ``first`` on that have full size and no
+        breakpoint (jump of a load) inside. It is at most ``longest``."""
         stop = min(self.full, first + longest)
         if self.breakpoints:
             stop = min([stop, *(k for k in self.breakpoints if k >= first)])
         return max(0, stop - first)
 
     def pieces(self, k: int) -> list[tuple[float, float]]:
-        """Return the intervals into which the breakpoints (jumps of loads) divide step k of the run, as pairs
-        (start, end) [s]."""
+        """Return the intervals into which the breakpoints (jumps of loads) divide time step k of the run, as
+        pairs (start, end) [s]."""
         cuts = [self.instant(k), *self.breakpoints.get(k, ()), self.instant(k + 1)]
         return list(pairwise(cuts))
 
 
 def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
-    """Return the clock (instants of all steps) of a run that lasts for a duration from ``start`` on [s]. The
-    time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]. The first ``first``
-    steps of it have been taken already.
+    """Return the clock (instants of all time steps) of a run that lasts for a duration from ``start`` on [s].
+    The time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]. The first
+    ``first`` time steps of it have been taken already.
 
     Raises:
         ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short
@@ -113,8 +114,8 @@ def clock(start: float, duration: float, step: float, breakpoints: Sequence[floa
 
 
 def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """Return the clock (instants of all steps) of a run from ``start`` on [s] that ends only when it. Its
-    time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]s caller stops it."""
+    """Return the clock (instants of all time steps) of a run from ``start`` on [s] that ends only when its
+    caller stops it. Its time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]."""
     return Clock(start, step, ENDLESS, 0.0, _inside_steps(start, step, breakpoints))
 
 
@@ -179,9 +180,9 @@ class Checkpoint:
 
 
 def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """Return the clock (instants of all steps) of a run that continues from a checkpoint up to ``duration``,
-    counted from t = 0 [s]. Time steps have the length ``step`` [s] and are cut at the times ``breakpoints``
-    [s].
+    """Return the clock (instants of all time steps) of a run that continues from a checkpoint up to
+    ``duration``, counted from t = 0 [s]. Time steps have the length ``step`` [s] and are cut at the times
+    ``breakpoints`` [s].
 
     On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise. No step is
     left of a run that was killed between its last step and its end.
@@ -197,7 +198,7 @@ def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints
 
 def is_on_grid(checkpoint: Checkpoint, instants: Clock) -> bool:
     """Return whether a clock (instants of the time steps to come) continues the run of a checkpoint: with its
-    start time, its step, and from the time step that it has reached."""
+    start time, its time step, and from the time step that it has reached."""
     return (instants.start, instants.step, instants.first) == (
         checkpoint.origin,
         checkpoint.step,

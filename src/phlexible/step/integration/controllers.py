@@ -303,8 +303,8 @@ class Controllers:
         return result
 
     def hold(self, time: float, moving_rates: Array, loads: Array, read: Callable[[], RecordedStates]) -> None:
-        """Evaluate all controllers of the mechanism at a time [s], the start of a step, and store the load
-        values that they return in ``loads``; they are constant until the next call (zero-order hold).
+        """Evaluate all controllers of the mechanism at a time [s], the start of a time step. The load values
+        that they return are stored in ``loads``; they are constant until the next call (zero-order hold).
         ``moving_rates`` are the rates of vectors in moving frames; ``read`` returns the whole state for
         sensors that need it.
 
@@ -378,7 +378,7 @@ class Controllers:
 
     def vectors_in_step(self) -> tuple[Array, Array]:
         """Return copies of all vectors (points and directions on bodies, world axes) at the start of the last
-        step, and of their changes in it. Shape (vectors, 3) each."""
+        time step. Their changes in it come second; the shape is (vectors, 3) each."""
         start, change = self._memory
         return start.copy(), change.copy()
 
@@ -490,14 +490,14 @@ class PythonLaws:
         self._is_interrupted = True
 
     def raise_deferred(self) -> None:
-        """Raise the Ctrl-C that arrived while compiled steps called law functions in Python and that was deferred,
-        if there was one."""
+        """Raise the Ctrl-C that arrived while compiled time steps called law functions in Python and that was
+        deferred, if there was one."""
         if self._is_interrupted:
             self._is_interrupted = False
             signal.raise_signal(signal.SIGINT)
 
     @property
     def error(self) -> BaseException | None:
-        """Exception that a law function of the user raised when compiled steps called it last, or None; the
-        compiled code continued with NaN."""
+        """Exception that a law function of the user raised when compiled time steps called it last, or None;
+        the compiled code continued with NaN."""
         return next((error for each in self._functions for error in each.errors), None)

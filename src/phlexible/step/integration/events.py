@@ -34,8 +34,8 @@ class Watching(Protocol):
         """
 
     def keep(self, recording: RecordedStates) -> None:
-        """Store what the condition of an event needs of a recording for later evaluations; the run has accepted its
-        steps up to the last instant of it."""
+        """Store what the condition of an event needs of a recording for later evaluations; the run has
+        accepted its time steps up to the last instant of it."""
 
 
 class RunEvents:
@@ -75,8 +75,8 @@ class RunEvents:
         return any(map(self._is_pending, self._conditions))
 
     def regular_run(self, k: int, steps: int) -> int:
-        """Return the number of time steps from step k of the run on before the next prescribed event on an
-        instant of the grid. It is at most ``steps``."""
+        """Return the number of time steps from time step k of the run on before the next prescribed event on
+        an instant of the grid. It is at most ``steps``."""
         clock = self._clock
         for number, time in self._times.items():
             ahead = (time - clock.instant(k)) / clock.step
@@ -106,7 +106,7 @@ class RunEvents:
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
         """Return the index of the first of several time steps between ``instants`` [s] in which a condition
-        of an event becomes satisfied; None if none does, and then the conditions store these steps as
+        of an event becomes satisfied; None if none does, and then the conditions store these time steps as
         accepted. ``watched`` are the states at their ends, an array by the name of each table.
 
         Without one, the conditions store the steps as accepted.

@@ -51,9 +51,9 @@ class LaneStepper:
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the mechanisms for which ``which`` is true by ``count`` steps in SIMD lanes; return the
-        number of time steps taken, and whether any mechanism had dependent joints or an error in its energy
-        balance.
+        """Advance the mechanisms for which ``which`` is true by ``count`` time steps in SIMD lanes; return
+        the number of time steps taken, and whether any mechanism had dependent joints or an error in its
+        energy balance.
 
         Args:
             count: number of steps.
@@ -118,8 +118,8 @@ class LaneStepper:
         return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._solution, 0.0
 
     def _loads_array(self, count: int) -> Array:
-        """Return the array that receives the loads of all substeps of ``count`` steps in all lanes, reused as long
-        as ``count`` stays the same. Shape (steps * substeps, 3 * loads, lanes).
+        """Return the array that receives the loads of all substeps of ``count`` time steps in all lanes,
+        reused as long as ``count`` stays the same. Shape (steps * substeps, 3 * loads, lanes).
 
         Arrays and requests are made anew when the number of steps changes.
         """

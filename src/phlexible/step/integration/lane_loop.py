@@ -73,9 +73,9 @@ class LaneLoop:
         self._structures, self._announced = LanesOfStructures(width, is_specialized), list[LaneMemory]()
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
-        """Take the time steps of the largest group of calls that request the same steps in SIMD lanes, one
-        mechanism a lane; calls without a partner are left untaken. Returns the calls that should wait for a
-        later round.
+        """Take the time steps of the largest group of calls that request the same time steps in SIMD lanes,
+        one mechanism a lane; calls without a partner are left untaken. Returns the calls that should wait for
+        a later round.
 
         Returns:
             Calls that should wait: once the others have been taken, the stored steps of both coincide.
@@ -132,8 +132,8 @@ class LaneLoop:
 
 
 def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
-    """Take the time steps of several runs, in SIMD lanes where they request the same steps; return what each
-    run returned or raised, and the share of its steps that were taken in lanes, shape (runs,).
+    """Take the time steps of several runs, in SIMD lanes where they request the same time steps; return what
+    each run returned or raised, and the share of its time steps that were taken in lanes, shape (runs,).
 
     Args:
         runs: each continues in a context of its own.
@@ -192,7 +192,7 @@ def _take_in_lanes(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]
 
 def specialized_loop(memory: Memory) -> Loop:
     """Return a function that takes time steps of a mechanism (``memory`` holds its tables) by a faster
-    program, which is compiled for its structure alone. It has the arguments of the general step loop
+    program, which is compiled for its structure alone. It has the arguments of the general time step loop
     ``advance``.
 
     Steps around contacts, trials and all that lanes refuse use the general loop, and so do mechanisms with teams,

@@ -53,9 +53,9 @@ class MechanismState:
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
 
     def begin(self, state: State, at: Instants | None = None) -> None:
-        """Set the state of the mechanism from which steps start, with its history variables, event times and locks;
-        ``at`` is the same state with evaluated functions, if the caller has it. History variables are strains of
-        Maxwell branches, deflections of friction springs and impact speeds."""
+        """Set the state of the mechanism from which time steps start, with its history variables, event times
+        and locks; ``at`` is the same state with evaluated functions, if the caller has it. History variables
+        are strains of Maxwell branches, deflections of friction springs and impact speeds."""
         self.measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
         memory = self.memory
@@ -132,7 +132,8 @@ class MechanismState:
         return found if joint_velocities(memory.header, moving, drift, found, relaxation) else None
 
     def project(self, time: float) -> None:
-        """Project the velocities of the stored state onto the joints at a time [s], before steps of another length.
+        """Project the velocities of the stored state onto the joints at a time [s], before time steps of
+        another length.
 
         Energy that moving frames and drives supply is recorded as their work, energy that is lost as dissipated.
         """

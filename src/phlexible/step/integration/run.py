@@ -155,18 +155,18 @@ class Run:
         self._cut = cut
 
     def snapshot(self) -> RunSnapshot:
-        """Return a copy of the state of the run and its step sizes, from which ``restore`` repeats the same steps
-        with the same digits."""
+        """Return a copy of the state of the run and its time step sizes. From it ``restore`` repeats the same
+        time steps with the same digits."""
         return RunSnapshot(self.stepper.snapshot(), self.sizes)
 
     def restore(self, snapshot: RunSnapshot) -> None:
-        """Set the run back to the state and step sizes of a snapshot."""
+        """Set the run back to the state and time step sizes of a snapshot."""
         self.stepper.restore(snapshot.numbers)
         self.sizes = snapshot.sizes
 
     def _change_size(self, time: float) -> None:
-        """Project the velocities onto the joints at a time [s] where steps change their length, and report the
-        change to the callback of the run."""
+        """Project the velocities onto the joints at a time [s] where time steps change their length. Report
+        the change to the callback of the run."""
         is_first = isnan(self.sizes.last)
         if not is_first:
             self.stepper.project(time)

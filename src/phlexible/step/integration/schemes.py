@@ -72,8 +72,8 @@ class StepOptions:
     coarsening: int = 1
 
     def stored_steps(self, steps: int) -> int | None:
-        """Return the number of second-order steps that ``steps`` steps of the chosen order consist of; None
-        unless every time step is stored and all have one size."""
+        """Return the number of second-order time steps that ``steps`` time steps of the chosen order consist
+        of; None unless every time step is stored and all have one size."""
         return steps * len(SUBSTEPS[self.order]) if self.tolerance is None and self.every == 1 else None
 
     def checked(self) -> Self:

@@ -161,9 +161,9 @@ class Simulation:
                 self._recorder.finish(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
-        """Take all steps of the simulation, as a generator that yields the calls of the compiled step loop;
-        recordings go to the sink. ``progress`` is called with the number of the time step and the count of
-        all.
+        """Take all time steps of the simulation, as a generator that yields the calls of the compiled time
+        step loop; recordings go to the sink. ``progress`` is called with the number of the time step and the
+        count of all.
 
         Raises:
             ConvergenceError: a step fails even after halving; the instants before are in the sink.
@@ -214,7 +214,7 @@ class Simulation:
         return self._events.stopped
 
     def _stop(self, k: int, time: float) -> None:
-        """Record the last instant of a run that a stop condition ends at a time [s], in step k."""
+        """Record the last instant of a run that a stop condition ends at a time [s], in time step k."""
         self._before_end = None
         if self._recorder.last_time != time:
             self._recorder.add(np.array([time]), self._stepper.now(time), self._run.halvings, is_last_open=True)
@@ -238,8 +238,8 @@ class Simulation:
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
     def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
-        """Take up to ``steps`` steps of the grid's size from step k on, record them, and return how many were
-        taken; 0 where they have to be taken again, shorter or fewer.
+        """Take up to ``steps`` time steps of the grid's size from time step k on, record them, and return how
+        many were taken; 0 where they have to be taken again, shorter or fewer.
 
         0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
         Blocks grow while they are fast.
@@ -294,8 +294,8 @@ class Simulation:
         self._run.sizes = self._run.sizes._replace(continues=False)
 
     def _take_fewer(self) -> int:
-        """Reduce the number of time steps that the run takes at a time from now on, and return 0, as no step
-        was taken."""
+        """Reduce the number of time steps that the run takes at a time from now on, and return 0, as no time
+        step was taken."""
         self._failed = False
         self._block = max(1, self._block // GROWTH)
         return 0
@@ -332,8 +332,8 @@ class Simulation:
         return False
 
     def _take_irregular_step(self, k: int) -> None:
-        """Take step k of the run in pieces, because it is shorter, is cut at breakpoints or did not converge
-        at full size. A piece is a part of a time step that was halved or cut."""
+        """Take time step k of the run in pieces, because it is shorter, is cut at breakpoints or did not
+        converge at full size. A piece is a part of a time step that was halved or cut."""
         run, spans = self._run, self._clock.pieces(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)
@@ -348,8 +348,8 @@ class Simulation:
             run.sizes = run.sizes._replace(depth=0)
 
     def _take_pieces(self, start: float, end: float, k: int, is_end: bool) -> None:
-        """Take steps from ``start`` to ``end`` [s] within step k of the run, cut where conditions of events
-        become satisfied; ``is_end``: the interval is the last one of time step k."""
+        """Take time steps from ``start`` to ``end`` [s] within time step k of the run, cut where conditions
+        of events become satisfied; ``is_end``: the interval is the last one of time step k."""
         run, is_last_step = self._run, k + 1 == self._clock.count
         keeps = is_end and ((self._since_stored + 1) % self._every == 0 or is_last_step)
         cut, storage = np.nan, Storage(1 if keeps else 2, watches=self._events.watches)
@@ -395,7 +395,7 @@ class Simulation:
 
 
 def _silent(done: int, count: int) -> None:
-    """Report no progress of a run (``done`` of ``count`` steps): the callback that does nothing."""
+    """Report no progress of a run (``done`` of ``count`` time steps): the callback that does nothing."""
 
 
 def _no_reactions() -> Reactions | None:

@@ -47,8 +47,8 @@ class StepCall:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Sizes of the substeps and options of this call of the compiled step loop. They must be equal for
-        mechanisms to be stepped together in SIMD lanes."""
+        """Sizes of the substeps and options of this call of the compiled time step loop. They must be equal
+        for mechanisms to be stepped together in SIMD lanes."""
         own = self.request[0]
         return self.sizes.tobytes(), *(own[name] for name in SHARED)
 
@@ -67,13 +67,13 @@ class StepCall:
 
     @property
     def steps_taken(self) -> int:
-        """Number of time steps that this call of the compiled step loop has taken; zero if an error was
+        """Number of time steps that this call of the compiled time step loop has taken; zero if an error was
         raised."""
         return 0 if self.taken is None else int(self.taken[0])
 
     def take(self) -> None:
-        """Call the compiled step loop for this call alone, not in lanes with others, and store its answer or the
-        exception in the call."""
+        """Call the compiled time step loop for this call alone, not in lanes with others, and store its
+        answer or the exception in the call."""
         if self.most < self.request[0]["steps"]:
             self.request = self.request.copy()
             self.request["steps"] = self.most
@@ -87,7 +87,8 @@ class StepCall:
 
 
 def completed(run: Calls[Result]) -> Result:
-    """Take all steps of one run, given as a generator of time step calls, and return the result of the run."""
+    """Take all time steps of one run, given as a generator of time step calls, and return the result of the
+    run."""
     while True:
         try:
             call = next(run)

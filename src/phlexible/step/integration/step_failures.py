@@ -41,15 +41,15 @@ class Pieces:
         self._count, self._looked_at = 0, 0
 
     def step_done(self, count: int = 1) -> None:
-        """Record that ``count`` full steps are done, and reduce the count of pieces of halved steps by the
-        number that each full step may have. A piece is a part of a time step that was halved or cut."""
+        """Record that ``count`` full time steps are done. Reduce the count of pieces of halved time steps by
+        the number that each full one may have. A piece is a part of a time step that was halved or cut."""
         self._count = 0 if self._most is not None else max(0, self._count - count * PIECES_OF_A_STEP)
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Count ``pieces`` of halved steps that were attempted up to a time [s]. Trials of implicit laws in
-        the result ``taken`` are counted instead if they are more. The deformation of the bodies is checked at
-        intervals. A piece is a part of a time step that was halved or cut.
+        """Count ``pieces`` of halved time steps that were attempted up to a time [s]. Trials of implicit laws
+        in the result ``taken`` are counted instead if they are more. The deformation of the bodies is checked
+        at intervals. A piece is a part of a time step that was halved or cut.
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.
@@ -60,8 +60,8 @@ class Pieces:
             self.look(time)
 
     def look(self, time: float) -> None:
-        """Raise ``ConvergenceError`` if a body is deformed beyond all reason at a time [s], or steps have
-        been halved into too many pieces. A piece is a part of a time step that was halved or cut.
+        """Raise ``ConvergenceError`` if a body is deformed beyond all reason at a time [s], or time steps
+        have been halved into too many pieces. A piece is a part of a time step that was halved or cut.
 
         Raises:
             ConvergenceError: as ``add``.
@@ -82,8 +82,8 @@ class Pieces:
 
 def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -> ConvergenceError | ParameterError:
     """Return the exception for a time step from ``start`` to ``end`` [s] that failed although it was as short
-    as steps may get; if a law of the state failed, it is the error of that law. ``stepper`` is the object
-    that attempted it, ``taken`` the result."""
+    as time steps may get; if a law of the state failed, it is the error of that law. ``stepper`` is the
+    object that attempted it, ``taken`` the result."""
     stepper.raise_deferred()
     cause = stepper.cause
     if isinstance(cause, ParameterError):

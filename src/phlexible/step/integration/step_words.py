@@ -32,7 +32,8 @@ class StepWarnings:
         self.begin()
 
     def begin(self) -> None:
-        """Store the present counts of faulty steps of the stepper, so that only later ones lead to warnings."""
+        """Store the present counts of faulty time steps of the stepper, so that only later ones lead to
+        warnings."""
         self._dependent, self._open = self._stepper.dependent_steps, self._stepper.open_steps
 
     def look(self, time: float) -> bool:
@@ -60,8 +61,8 @@ class StepWarnings:
 
     @property
     def _of_open_steps(self) -> str:
-        """Text of the warning that a solved step has an open energy balance, a fault of numerics rather than
-        mechanics; empty if none has."""
+        """Text of the warning that a solved time step has an open energy balance, a fault of numerics rather
+        than mechanics; empty if none has."""
         if self._open_time is None:
             return ""
         return (
@@ -86,8 +87,8 @@ class StepWarnings:
 
 
 def _of_a_jump(name: str, steps: int) -> str:
-    """Return the text of a warning that the law of this name jumps. In ``steps`` steps no value of it agreed
-    with the motion in the time step."""
+    """Return the text of a warning that the law of this name jumps. In ``steps`` time steps no value of it
+    agreed with the motion in the time step."""
     return (
         f"{name} jumps: in {how_many(steps, 'step')} no value was that of its function at the middle of the step,"
         " and one between its sides was taken, which is of first order; energies are exact. A slope in place of"

@@ -147,8 +147,8 @@ class Stepper(MechanismState):
         return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials, seconds)
 
     def attempt(self, time: float, step: float) -> bool:
-        """Take one step of any size ``step`` [s] with loads and prescribed motions constant at a time [s],
-        and return whether it has a solution.
+        """Take one time step of any size ``step`` [s] with loads and prescribed motions constant at a time
+        [s]. Return whether it has a solution.
 
         Contacts do not divide it into substeps.
         """
@@ -392,13 +392,13 @@ class Stepper(MechanismState):
 
     @property
     def numbers_a_step(self) -> int:
-        """Number of floats that one time step needs in stored rows and functions of time, which limits how
-        many steps are taken at a time."""
+        """Number of floats that one time step needs in stored rows and functions of time. It limits how many
+        time steps are taken at a time."""
         return len(self.memory.state) + 3 * (self.memory.counts["moving"] + self.load_values)
 
     def snapshot(self) -> Array:
-        """Return a copy of all numbers that later steps depend on (state, controllers, laws), shape (numbers,), for
-        ``restore``.
+        """Return a copy of all numbers that later time steps depend on (state, controllers, laws), shape
+        (numbers,), for ``restore``.
 
         After ``restore`` of it the same steps have the same digits.
         """
@@ -419,8 +419,8 @@ class Stepper(MechanismState):
         return self.memory.state, own.angles, own.memory, self._implicit.memory
 
     def raise_deferred(self) -> None:
-        """Raise a Ctrl-C, or an exception of a controller or law, that was deferred until the compiled steps were
-        done."""
+        """Raise a Ctrl-C, or an exception of a controller or law, that was deferred until the compiled time
+        steps were done."""
         self._laws.raise_deferred()
         if self._stop is not None:
             error, self._stop = self._stop, None

@@ -80,8 +80,8 @@ class Course(NamedTuple):
         return Course(self.shares, self.moving[begin : end + 1], self.loads[begin:end])
 
     def with_loads(self, more: Array) -> "Course":
-        """Return a copy of the inputs of steps with ``more`` added to the loads, shape (steps * substeps, 3 *
-        loads) [N or N m]."""
+        """Return a copy of the inputs of time steps with ``more`` added to the loads. Its shape is (steps *
+        substeps, 3 * loads) [N or N m]."""
         return Course(self.shares, self.moving, self.loads + more)
 
 
@@ -139,13 +139,13 @@ class StoredRows:
         return (self.since_stored + 1) % self.every == 0
 
     def scratch_rows(self, count: int = 0) -> "StoredRows":
-        """Return separate scratch rows for a trial step, which are not part of the result: room for no instant, or
-        with ``count`` = 1 for the present state."""
+        """Return separate scratch rows for a trial time step, which are not part of the result: room for no
+        instant, or with ``count`` = 1 for the present state."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def record_steps(self, steps: int, reactions: Array) -> None:
-        """Record that ``steps`` more steps were taken: average the reactions of the last stored instant with those
-        of the first of these steps, shape (reactions,), and count the rows filled."""
+        """Record that ``steps`` more time steps were taken: average the reactions of the last stored instant
+        with those of the first of these time steps, shape (reactions,), and count the rows filled."""
         if not steps:
             return
         if self._open >= 0:

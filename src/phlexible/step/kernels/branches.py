@@ -17,9 +17,9 @@ TERMS = 22
 @compiled
 def update_relaxation(t: Tables, k: int, h: float) -> None:
     """Compute the exponential coefficients of a Maxwell branch (spring and dashpot in series) with relaxation
-    time number k for steps of length h [s]: how its strain decays, its mean over the time step and its loss.
-    They are stored in the tables and reused while h stays the same. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    time number k for time steps of length h [s]: how its strain decays, its mean over the time step and its
+    loss. They are stored in the tables and reused while h stays the same. ``t`` holds all tables (arrays) of
+    the model and its state."""
     if all_of(t.fading_step[k] == h):
         return
     x = h / t.fading_time[k]

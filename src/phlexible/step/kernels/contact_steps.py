@@ -354,8 +354,8 @@ def find_active_contacts(t: Tables) -> Truth:
 @exported
 def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
     """Return into how many equal substeps a time step of length h should be divided so that the oscillations
-    of the active contacts are resolved. The longest of the user's steps is ``longest`` [s]. ``damping`` is
-    numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
+    of the active contacts are resolved. The longest of the user's time steps is ``longest`` [s]. ``damping``
+    is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
     state.
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
@@ -412,8 +412,8 @@ def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -
 
 @compiled
 def scale_prescribed_motion(t: Tables, share: float) -> None:
-    """Multiply the changes in this step of all points and directions that are prescribed functions of time by
-    ``share``, as if the step were shorter. ``t`` holds all tables (arrays) of the model and its state."""
+    """Multiply the changes of all points and directions that are prescribed functions of time by ``share``,
+    as if the time step were shorter. ``t`` holds all tables (arrays) of the model and its state."""
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING:
             t.change[k] = share * t.change[k]
@@ -424,8 +424,8 @@ def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, o
     """Return the largest squared frequency omega^2 [1/s2] of the first ``pairs`` active contact pairs in a
     time step of length h. It is that of a single pair, or a share of that of all pairs and stops
     (``of_stops``) combined if this is larger. Coupled frequencies are computed only where they could require
-    substeps of a user's step of length ``longest`` [s]. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    substeps of a user's time step of length ``longest`` [s]. ``t`` holds all tables (arrays) of the model and
+    its state."""
     alone, bound, share = 0.0, 0.0, (LONGEST / LONGEST_TOGETHER) ** 2
     clear_matrix_pairs(t)
     for n in range(pairs):

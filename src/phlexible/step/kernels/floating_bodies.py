@@ -743,10 +743,10 @@ def frame_branch_size(t: Tables, b: int) -> int:
 
 @compiled
 def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
-    """Return the mean over a step of strain number k in the Maxwell branches of floating body b, times their
-    shares of the stiffness, summed. A Maxwell branch is a spring and a dashpot in series. The strain of the
-    body changes by ``change`` in the time step of length h. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Return the mean over a time step of strain number k in the Maxwell branches of floating body b. It is
+    summed over the branches with their shares of the stiffness as weights. A Maxwell branch is a spring and a
+    dashpot in series. The strain of the body changes by ``change`` in the time step of length h. ``t`` holds
+    all tables (arrays) of the model and its state."""
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i
@@ -760,8 +760,8 @@ def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> flo
 @compiled
 def frame_branch_gain(t: Tables, b: int, h: float) -> float:
     """Return the derivative of ``frame_branch_mean`` (mean strain in the Maxwell branches of floating body b)
-    to the change of the body's strain in a step. A Maxwell branch is a spring and a dashpot in series. h is
-    the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
+    to the body's strain change in a time step. A Maxwell branch is a spring and a dashpot in series. h is the
+    length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         update_relaxation(t, t.inner_fading[n], h)
@@ -771,9 +771,9 @@ def frame_branch_gain(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def frame_branch_work(t: Tables, b: int, h: float) -> float:
-    """Return the work that the deformation of floating body b does on its Maxwell branches in a step of
-    length h, stored or dissipated [J]. A Maxwell branch is a spring and a dashpot in series. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the work that the deformation of floating body b does on its Maxwell branches in a time step of
+    length h [J]. It is stored or dissipated. A Maxwell branch is a spring and a dashpot in series. ``t``
+    holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     if t.inner_branches_count[kind] == 0:
         return 0.0

@@ -260,9 +260,9 @@ def locked_value(t: Tables, row: int) -> float:
 
 @compiled
 def relation_value(t: Tables, row: int) -> float:
-    """Return the sum of c_i theta_i at the end of the step of the relation between coordinates (such as
-    gears) that is constraint row ``row``; 0 for a row that is no relation. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Return the sum of c_i theta_i at the end of the time step, of the relation between coordinates (such as
+    gears) in constraint row ``row``. It is 0 for a row that is no relation. ``t`` holds all tables (arrays)
+    of the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += t.force_factor[f] * (t.theta0[f] + t.theta_change[f])
@@ -334,10 +334,10 @@ def start_coordinate(t: Tables, i: int) -> None:
 
 @compiled
 def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute the change of the coordinate theta of interaction i in a step of length h, and the generalized
-    forces on its scalar functions w. The derivatives of these forces to w at the end are computed too.
-    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Compute the change of the coordinate theta of interaction i in a time step of length h, and the forces
+    on its scalar functions w. The derivatives of these forces to w at the end are computed too. ``damping``
+    is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
+    state."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == ANGLE:
         _compute_angle_force(t, f, first, h, damping)
@@ -381,10 +381,10 @@ def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: flo
 
 @compiled
 def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float) -> None:
-    """Compute the change of the angle theta = atan2(s, c) of force element f in a step, and the generalized
-    forces on s and c. These two functions have the numbers ``first`` (c) and ``first`` + 1 (s); derivatives
-    of the forces are computed too. h is the length of the time step [s], ``damping`` numerical damping. ``t``
-    holds all tables (arrays) of the model and its state.
+    """Compute the change of the angle theta = atan2(s, c) of force element f in a time step, and the forces
+    on s and c. These two functions have the numbers ``first`` (c) and ``first`` + 1 (s); derivatives of the
+    forces are computed too. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds
+    all tables (arrays) of the model and its state.
 
     omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
     """

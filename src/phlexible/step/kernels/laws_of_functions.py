@@ -39,8 +39,8 @@ def begin_laws(t: Tables) -> None:
 
 @exported
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean forces of all force elements over a step of length h, and add them to those on their
-    points and directions (8.3). ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds
+    """Compute the mean forces of all force elements over a time step of length h (8.3). Add them to those on
+    their points and directions. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds
     all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, end = t.functions_begin[i], t.functions_end[i]

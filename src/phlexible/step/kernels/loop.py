@@ -201,7 +201,7 @@ def take_step(
 ) -> Choice:
     """Attempt one time step of length h from the state that ``begin_bodies`` or ``start_next_step`` has
     prepared; accept it if it converges. Returned is its status, one for each lane where several mechanisms
-    step at the same time. ``damping`` is numerical damping, a multiple of the stiffness; tolerances are
+    advance at the same time. ``damping`` is numerical damping, a multiple of the stiffness; tolerances are
     relative to ``least_speed`` [m/s] at least; ``is_redundant`` says that constraints depend on each other.
     ``longest``, ``is_tried``, ``most`` and ``part`` are explained below. ``t`` holds all tables (arrays) of
     the model and its state.
@@ -277,7 +277,7 @@ def contacts_request_substeps(t: Tables, h: float, longest: float, damping: floa
 @compiled
 def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: float, selected: Truth) -> None:
     """Remove from the multipliers of redundant joints the null-space component, that is, joint forces that
-    cancel each other. This is done in the ``selected`` lanes (mechanisms that time step at the same time),
+    cancel each other. This is done in the ``selected`` lanes (mechanisms that advance at the same time),
     not where the energy balance would no longer close. h is the length of the time step [s], ``damping``
     numerical damping; velocities below ``still`` [m/s] are round-off. ``t`` holds all tables (arrays) of the
     model and its state.
@@ -299,7 +299,7 @@ def checked_status(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
     """Return the status of a time step after Newton's method has stopped, in the ``selected`` lanes
-    (mechanisms that time step at the same time). It has not converged if an angle turned by a right angle or
+    (mechanisms that advance at the same time). It has not converged if an angle turned by a right angle or
     more, and is unbalanced if the energy balance is far from closed; velocities below ``still`` [m/s] and the
     error of relaxed factors (``is_relaxed``) are allowed for. Other lanes keep ``status``. h is the length of
     the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its
@@ -324,7 +324,7 @@ def checked_status(
 @compiled
 def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, selected: Truth) -> None:
     """Set the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a
-    time step of length h. Only the ``selected`` lanes (of several mechanisms that time step at the same time)
+    time step of length h. Only the ``selected`` lanes (of several mechanisms that advance at the same time)
     change. ``is_redundant`` says that constraints depend on each other; ``part`` is the index of the substep
     of a composed time step, else -1. ``t`` holds all tables (arrays) of the model and its state.
 
@@ -356,7 +356,7 @@ def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, s
     """Set the first guess of all velocities at the end of a time step of length h [s] by linear extrapolation
     from the last two. The extrapolation error that is predicted from those of the last time steps is added,
     but not if constraints depend on each other (``is_redundant``). ``part`` is the index of the substep of a
-    composed time step, else -1. Only the ``selected`` lanes (of several mechanisms that time step at the same
+    composed time step, else -1. Only the ``selected`` lanes (of several mechanisms that advance at the same
     time) change. ``t`` holds all tables (arrays) of the model and its state.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
@@ -394,8 +394,8 @@ def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, s
 @compiled
 def step_length_ratio(t: Tables, h: float) -> float:
     """Return h divided by the length of the last time step, the factor of the last change of velocity in a
-    linear extrapolation; 0 if there was no step before. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    linear extrapolation; 0 if there was no time step before. ``t`` holds all tables (arrays) of the model and
+    its state."""
     return where(t.known_velocities[0] > 0.0, h / t.step_taken[0], 0.0)
 
 
@@ -433,8 +433,8 @@ def solve_recurrence(t: Tables, products: Reals) -> None:
 @compiled
 def estimated_step_error(t: Tables, h: float) -> float:
     """Return the estimated discretization error of the displacement in a time step of length h, the largest
-    of all bodies [m] (4.22). It follows from second differences of the velocities; 0 if no step of this size
-    came before. ``t`` holds all tables (arrays) of the model and its state."""
+    of all bodies [m] (4.22). It follows from second differences of the velocities; 0 if no time step of this
+    size came before. ``t`` holds all tables (arrays) of the model and its state."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0

@@ -25,9 +25,9 @@ def _exports(header: Any) -> None:
 
 
 def _program(name: str, title: str, functions: tuple[str, ...], header: type) -> Any:
-    """Return the entry point of one program of the compiled step, which writes the addresses of its functions into
-    a header that Python passes. A program is a family of forces, compiled and cached by itself; ``functions`` are
-    the names that it exports, ``title`` is its docstring."""
+    """Return the entry point of one program of the compiled time step, which writes the addresses of its
+    functions into a header that Python passes. A program is a family of forces, compiled and cached by
+    itself; ``functions`` are the names that it exports, ``title`` is its docstring."""
     names = {"exported_functions": exporting([KERNELS[each] for each in functions])}
     function = FunctionType(_exports.__code__, {**globals(), **names})
     function.__doc__, function.__annotations__ = title, {"return": None}

@@ -96,9 +96,9 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
 
 @exported
 def begin_rods(t: Tables) -> None:
-    """Compute the axis derivative, the directors with their derivatives, and the strains at all quadrature
-    points of all rods at the start of the step. Directors are the axes of a section, here the rows of a
-    matrix. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the rods' axis derivative, directors with their derivatives, and strains at all quadrature
+    points at the start of the time step. Directors are the axes of a section, here the rows of a matrix.
+    ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
@@ -146,8 +146,8 @@ def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float
 
 @compiled
 def mean_axis_slope(t: Tables, p: int) -> Vector:
-    """Return the derivative of the rod axis with respect to arc length at quadrature point p, in the world,
-    at the mean of the step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the derivative of the rod axis to arc length at quadrature point p, in world axes, at the mean
+    of the time step. ``t`` holds all tables (arrays) of the model and its state."""
     return t.rod_along0[p] + 0.5 * t.rod_change[p]
 
 

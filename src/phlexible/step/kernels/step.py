@@ -97,9 +97,9 @@ def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constraint_value(t: Tables, m: int) -> float:
-    """Return the value of constraint row m at the end of the step, which is zero if it is satisfied [m, or 1
-    for cosines]. A row is one scalar equation of a joint or drive. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the value of constraint row m at the end of the time step [m, or 1 for cosines]. It is zero if
+    the constraint is satisfied. A row is one scalar equation of a joint or drive. ``t`` holds all tables
+    (arrays) of the model and its state."""
     total = -t.function_end[m]
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p]))
@@ -182,7 +182,7 @@ def add_interaction_tangents(t: Tables, h: float) -> None:
 @compiled
 def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
     """Set the stored gradients of scalar function m to zero in those lanes in which its constraint is not
-    active. Lanes are mechanisms that time step at the same time. ``t`` holds all tables (arrays) of the model
+    active. Lanes are mechanisms that advance at the same time. ``t`` holds all tables (arrays) of the model
     and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
@@ -255,8 +255,8 @@ def prescribed_motion_work(t: Tables, i: int) -> float:
 
 @compiled
 def angles_can_be_counted(t: Tables) -> Truth:
-    """Return whether no angle of a force element turned by a right angle or more in the step, so that full
-    turns can be counted. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether no angle of a force element turned by a right angle or more in the time step. Full turns
+    can then be counted. ``t`` holds all tables (arrays) of the model and its state."""
     are_small = True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
@@ -344,8 +344,8 @@ def begin_ports(t: Tables) -> None:
 @exported
 def start_next_step(t: Tables) -> None:
     """Set the start of the next time step (velocities, elastic coordinates, moments, strains of bodies) by
-    copying the end of the step that was accepted. The result is that of ``begin_bodies``. ``t`` holds all
-    tables (arrays) of the model and its state.
+    copying the end of the accepted one. The result is that of ``begin_bodies``. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     Moments of the points, which the step has added to, are computed anew: so they stay those of eta.
     """
@@ -392,10 +392,10 @@ def residuals(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion of everything over a step of length h for the present guess of the velocities at its
-    end, and the mean forces. These are the forces of all interactions; bodies, points and difference vectors
-    move. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Compute the motion of everything over a time step of length h for the present guess of the velocities
+    at its end. Compute the mean forces of all interactions too; bodies, points and difference vectors move.
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
+    model and its state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
@@ -411,9 +411,9 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
     """Compute Newton's matrix, the exact derivative of ``residuals`` to velocities and multipliers at the end
-    of the step, at the point of the last residual. It is stored in blocks of bodies and constraints. h is the
-    length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    of the time step, where the residual was last computed. It is stored in blocks of bodies and constraints.
+    h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of
+    the model and its state."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):

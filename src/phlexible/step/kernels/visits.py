@@ -74,9 +74,9 @@ def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
 
 @compiled
 def subtract_products(t: Tables, index: int, relaxation: float) -> None:
-    """Subtract the products of the off-diagonal blocks of entry ``index`` of the elimination order from later
-    blocks (Schur complement). Its diagonal block is factored; with ``relaxation`` the scale of constraint
-    rows is updated. ``t`` holds all tables (arrays) of the model and its state."""
+    """Subtract the products L_i U_j of the off-diagonal blocks of entry ``index`` of the elimination order
+    from later blocks (i, j) (Schur complement). Its diagonal block is factored; with ``relaxation`` the scale
+    of constraint rows is updated. ``t`` holds all tables (arrays) of the model and its state."""
     begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
     target, is_together = t.targets_begin[index], t.visit_apart[index] == TOGETHER
     width = later_row_count(t, begin, end) if is_together else 0
@@ -127,8 +127,8 @@ def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
 @compiled
 def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
     """Solve for the rows of entry ``index`` of the elimination order in the right sides b with its factored
-    diagonal block. The products of the result are subtracted from later rows; b has the shape (unknowns,
-    columns). ``t`` holds all tables (arrays) of the model and its state."""
+    diagonal block. The blocks below it times the result are subtracted from later rows; b has the shape
+    (unknowns, columns). ``t`` holds all tables (arrays) of the model and its state."""
     own = b + t.visit_row[index] * columns
     solve_visit_rows(t, index, own, columns)
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
@@ -138,9 +138,9 @@ def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
 
 @compiled
 def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Complete the solution in the rows of entry ``index`` of the elimination order by subtracting products
-    with all later rows. The right sides b have the shape (unknowns, columns); later rows are solved. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Complete the solution in the rows of entry ``index`` of the elimination order by subtracting its blocks
+    U_j times all later rows j. The right sides b have the shape (unknowns, columns); later rows are solved.
+    ``t`` holds all tables (arrays) of the model and its state."""
     n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
     is_together = t.visit_apart[index] == TOGETHER
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

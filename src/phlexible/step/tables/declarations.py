@@ -50,8 +50,8 @@ class Table:
     meaning: str
 
     def entries(self, counts: Mapping[str, int]) -> int:
-        """Return the number of entries of this table of the compiled step, for the given counts of a mechanism
-        (bodies, forces, ...) by name."""
+        """Return the number of entries of this table of the compiled time step, for the given counts of a
+        mechanism (bodies, forces, ...) by name."""
         factor, name, more = self.sized_by
         return factor * counts[name] + more
 

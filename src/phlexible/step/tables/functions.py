@@ -43,20 +43,20 @@ class ForceFamily:
 
     @property
     def of_equations(self) -> tuple[str, ...]:
-        """Return the names of those functions of this force family (program of the compiled step) that the
-        residual of a time step calls."""
+        """Return the names of those functions of this force family (program of the compiled time step) that
+        the residual of a time step calls."""
         return (*filter(None, (self.begin, self.forces, self.balance)), *self.equations.split())
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Return the names of all functions that this force family (program of the compiled step) exports. Each
-        comes before those of the family that call it, so that these calls are direct."""
+        """Return the names of all functions that this force family (program of the compiled time step)
+        exports. Each comes before those of the family that call it, so that these calls are direct."""
         return *self.of_equations, *filter(None, (self.tangent, self.energy)), *self.extra.split()
 
 
 def parse_families(text: str) -> tuple[ForceFamily, ...]:
-    """Return the force families (programs of the compiled step) that a text declares, one a line: name, title,
-    count, then fields; lines that begin with a bar continue the line before."""
+    """Return the force families (programs of the compiled time step) that a text declares, one a line: name,
+    title, count, then fields; lines that begin with a bar continue the line before."""
     found = []
     for line in text.strip().replace("\n    |", " |").splitlines():
         name, title, count, *fields = (part.strip() for part in line.split("|"))

@@ -151,8 +151,8 @@ class Memory:
         raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
-        """Compute the lengths of all tables of this memory from the counts, and the offsets of those that change
-        during a run: first the state, then what steps write."""
+        """Compute the lengths of all tables of this memory from the counts, and the offsets of those that
+        change during a run: first the state, then what time steps write."""
         self.counts["state_numbers"] = 0
         entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
         for _ in range(2):  # what is as long as the state is known once its tables are
@@ -254,8 +254,8 @@ class Memory:
 
     @property
     def structure(self) -> bytes:
-        """Return a digest (SHA-256) of all counts and integer tables of this memory. It is equal for mechanisms of
-        one structure, which can step at the same time in lanes."""
+        """Return a digest (SHA-256) of all counts and integer tables of this memory. It is equal for
+        mechanisms of one structure, which can advance at the same time in lanes."""
         if not self._structure:
             found = sha256(repr(sorted(self.counts.items())).encode())
             for name, table in sorted(self._tables.items()):
@@ -421,7 +421,7 @@ class LaneMemory:
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
         """Make each compiled program write the addresses of its functions for this number of lanes into the
-        header of this memory. Lanes are mechanisms that time step at the same time."""
+        header of this memory. Lanes are mechanisms that advance at the same time."""
         for program in programs:
             program(self.header)
 

@@ -136,7 +136,7 @@ def start_penetration(t: Tables, i: int, j: int) -> float:
 
 @exported
 def apply_contact_forces(t: Tables, h: float) -> None:
-    """Compute the contact and friction forces of all contact pairs over a step of length h, and add them to
+    """Compute the contact and friction forces of all contact pairs over a time step of length h. Add them to
     those on the bodies' points. The energies stored and lost, and the work of moving frames, are computed
     too. ``t`` holds all tables (arrays) of the model and its state."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
@@ -161,7 +161,7 @@ def apply_contact_forces(t: Tables, h: float) -> None:
 
 @compiled
 def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces of members i and j over a step of length h, and add them to
+    """Compute the contact and friction forces of members i and j over a time step of length h. Add them to
     those on their points. Members are balls, line segments and solids; directions fixed to them get forces as
     well. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[i] > RIM:
@@ -261,8 +261,8 @@ def _segment_contact_point(t: Tables, i: int, s: float, n: Vector) -> Vector:
 
 @compiled
 def _rotated_to_world(t: Tables, axes: Integers, w: Vector) -> Vector:
-    """Return a vector w, given in the axes of a solid (indices ``axes`` of its directions), in world axes at
-    the mean of the step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return a vector w, given in the axes of a solid, in world axes at the mean of the time step. ``axes``
+    are the indices of the solid's directions. ``t`` holds all tables (arrays) of the model and its state."""
     return w.x * axis_mean(t, axes, 0) + w.y * axis_mean(t, axes, 1) + w.z * axis_mean(t, axes, 2)
 
 

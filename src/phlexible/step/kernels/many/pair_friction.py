@@ -407,9 +407,9 @@ def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
 
 @compiled
 def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
-    """Add the change of a bristle's energy in the step to the stored energy of contacts, and the remaining
-    work to the lost one [J]. A bristle is a friction spring of stiffness k; its deflections are ``before``
-    and ``after``, and ``work`` is done on it. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add a bristle's energy change in the time step to the stored energy of contacts, and the remaining work
+    to the lost one [J]. A bristle is a friction spring of stiffness k; its deflections are ``before`` and
+    ``after``, and ``work`` is done on it. ``t`` holds all tables (arrays) of the model and its state."""
     stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)

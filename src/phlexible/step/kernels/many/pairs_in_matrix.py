@@ -399,7 +399,7 @@ def _balance(t: Tables, balance: Reals, b: int, force: Vector, moment: Vector) -
 
 @compiled
 def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add the product of the contact pairs in Newton's matrix with velocities x to y, both of shape
+    """Add to y the part of the contact pairs in Newton's matrix times velocities x, both of shape
     (velocities,); without ``is_whole`` only the parts that couple different bodies. ``t`` holds all tables
     (arrays) of the model and its state.
 

@@ -106,9 +106,9 @@ def _apply_side_force(t: Tables, side: int, f: Vector, y: Reals) -> None:
 
 @compiled
 def add_rigid_product(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add the product of contact pair n between rigid bodies (a 3 x 3 stiffness between its contact points)
-    with velocities x to y. Both have the shape (velocities,); without ``is_whole`` only the part that couples
-    the two bodies is added. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add to y the matrix of contact pair n between rigid bodies times velocities x. The pair is a 3 x 3
+    stiffness between its contact points. Both have the shape (velocities,); without ``is_whole`` only the
+    part that couples the two bodies is added. ``t`` holds all tables (arrays) of the model and its state."""
     first, second, slope = _side_displacement(t, 2 * n, x), _side_displacement(t, 2 * n + 1, x), t.held_slope[n]
     if is_whole:
         f = slope @ (first - second)

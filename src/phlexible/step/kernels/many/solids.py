@@ -45,8 +45,8 @@ def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
 
 @compiled
 def position_in_solid(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
-    """Return the position of point p in the axes of solid j at the start of the step, and its change in the
-    step [m]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the position of point p in the axes of solid j at the start of the time step, and its change in
+    it [m]. ``t`` holds all tables (arrays) of the model and its state."""
     k, axes = t.member_start[j], t.member_axis + 6 * j
     r, dr = t.place0[p] - t.place0[k], t.change[p] - t.change[k]
     mean = r + 0.5 * dr
@@ -91,8 +91,8 @@ def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 
 @compiled
 def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
-    """Return the signed distance of contact member i (ball, point or rim) from solid j at the start of the
-    step, and its change [m]. Then follows the discrete gradient omega to the coordinates w of i in the axes
+    """Return the signed distance of contact member i (ball, point or rim) from solid j as the time step
+    starts, and its change [m]. Then follows the discrete gradient omega to the coordinates w of i in the axes
     of j, for which omega . delta(w) is exactly the change. ``t`` holds all tables (arrays) of the model and
     its state."""
     if t.member_kind[i] == RIM:

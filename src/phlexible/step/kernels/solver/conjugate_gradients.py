@@ -167,8 +167,8 @@ def set_nodal_residual(t: Tables) -> None:
 
 @compiled
 def apply_matrix(t: Tables, h: float) -> None:
-    """Compute the product of the symmetric system matrix of soft bodies with the nodal vectors ``shift``, and
-    store it in ``force_sum``. The matrix has masses and the stiffness with ``point_tangent``, and is never
+    """Compute the symmetric system matrix of soft bodies times the nodal vectors ``shift``, and store the
+    result in ``force_sum``. The matrix has masses and the stiffness with ``point_tangent``, and is never
     assembled. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its
     state."""
     for b in range(t.carriers):

@@ -46,7 +46,7 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
 @compiled
 def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
     """Set the velocities and multipliers at the end of the time step to the saved ones plus ``length`` times
-    the update of Newton's method. Only the selected lanes (of several mechanisms that time step at the same
+    the update of Newton's method. Only the selected lanes (of several mechanisms that advance at the same
     time) change. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.velocities):
         t.velocity1[i] = where(selected, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
@@ -112,7 +112,7 @@ def compute_trial_update(t: Tables) -> float:
 def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
     """Remove from the multipliers of redundant joints the component that moves nothing (null space), with the
     factors of the last time step. Returned is its size relative to the multipliers. Only the selected lanes
-    (of several mechanisms that time step at the same time) change. ``t`` holds all tables (arrays) of the
+    (of several mechanisms that advance at the same time) change. ``t`` holds all tables (arrays) of the
     model and its state.
 
     The result is its size over that of the multipliers: about the relaxation squared where joints are independent,
@@ -147,7 +147,7 @@ def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
     """Compute and factor Newton's matrix at the point of the last residual; return False where it is
-    singular. Only the ``selected`` lanes (of several mechanisms that time step at the same time) get new
+    singular. Only the ``selected`` lanes (of several mechanisms that advance at the same time) get new
     factors; those that are not ``active`` need none. h is the length of the time step, ``damping`` numerical
     damping, a multiple of the stiffness; ``relaxation`` is the share added for redundant constraints. ``t``
     holds all tables (arrays) of the model and its state.
@@ -188,7 +188,7 @@ def solve_step(
 ) -> tuple[Choice, float]:
     """Solve the equations of one time step of length h by Newton's method, starting from the present guess of
     velocities and multipliers. Returned are a status and the number of Newton iterations for each lane; only
-    the ``selected`` lanes (of several mechanisms that time step at the same time) change. ``damping`` is
+    the ``selected`` lanes (of several mechanisms that advance at the same time) change. ``damping`` is
     numerical damping, ``relaxation`` a share added for redundant constraints; ``least_speed`` [m/s],
     ``acceptable`` and ``enough`` decide when the iteration ends. ``t`` holds all tables (arrays) of the model
     and its state.
