@@ -58,8 +58,9 @@ class Gaps:
         self._rows = rows
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the values of chosen constraint functions of a mechanism at all instants of a recorded run, shape
-        (instants, functions): joint coordinates where locks can hold joints."""
+        """Return the values of chosen constraint functions of a mechanism at all instants of a recorded run,
+        shape (instants, functions): joint coordinates where locks can hold joints. A lock keeps a joint
+        coordinate constant from an event of the run on."""
         own, recorded = run.system.rows, run.recording.theta
         if isinstance(own, ConstraintSet):
             found = own.values(run.instants, recorded[:, recorded.shape[1] - len(own.places) :])
@@ -99,7 +100,7 @@ def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
 def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
     """Return the derivative of the joint coordinates at which an event (``jump``) locks joints with respect
     to pose and velocities before the event. The state before the event fixes these coordinates. ``assembly``
-    holds the tables of the model."""
+    holds the tables of the model. A lock keeps a joint coordinate constant from an event of the run on."""
     return slopes_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
@@ -128,7 +129,7 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | Time
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
     """Return the derivative of time step residuals with respect to the joint coordinates at which locks hold
     joints, shape (steps, switches, unknowns). The time steps are those between the instants ``first`` and
-    ``last`` of a stretch of time steps."""
+    ``last`` of a stretch of time steps. A lock keeps a joint coordinate constant from an event of the run on."""
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["held"][first]

@@ -44,7 +44,8 @@ class ModelNumbers:
 
     def of(self, kind: str) -> dict[Any, Array]:
         """Return those changes of model data that are of one kind ("table", "moving", "loads" or "start") as
-        a dictionary. Its keys are names of tables, or indices of stretches of time steps."""
+        a dictionary. Its keys are names of tables, or indices of stretches of time steps. A stretch is a
+        sequence of time steps without velocity jumps."""
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelNumbers":

@@ -401,7 +401,8 @@ def instants_of(assembly: Assembly, start: State, duration: float, step: float, 
 
 def has_redundancy(assembly: Assembly, start: State) -> bool:
     """Return whether the constraints of a mechanism are linearly dependent in its initial state ``start``,
-    with the joint locks that are closed at the start. ``assembly`` holds the tables of the model."""
+    with the joint locks that are closed at the start. ``assembly`` holds the tables of the model. A lock
+    keeps a joint coordinate constant from an event of the run on."""
     return bool(redundancies(assembly.system.phase(_initial_locks(assembly)).system, start))
 
 
@@ -574,7 +575,8 @@ def _span(
 def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
     """Return the states at the stored instants ``times`` [s] of a run, shape (instants, numbers), and the
     stretch and row of each but the first. ``stretches`` are the time steps, ``first`` is the first state.
-    Stretches and rows are integers of shape (instants - 1, 2)."""
+    Stretches and rows are integers of shape (instants - 1, 2). A stretch is a sequence of time steps without
+    velocity jumps."""
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))
         return np.concatenate([first[None], stretches[0].states[1:]]), np.stack([0 * rows, rows], axis=1)

@@ -243,14 +243,14 @@ def frame_velocities(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_rotation(frame: MovingFrame, time: float) -> Array:
-    """Return the rotation matrix of a moving frame at a time [s], relative to its orientation at t = 0, shape (3,
-    3)."""
+    """Return the rotation matrix of a moving frame at a time [s], relative to its orientation at t = 0, shape
+    (3, 3). Moving frames are points of the ground with prescribed motion."""
     return np.eye(3) if frame.rotation is None else frame.rotation(time)
 
 
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
-    """Return the rotation matrices of a moving frame at many times [s], relative to its orientation at t = 0, shape
-    (times, 3, 3)."""
+    """Return the rotation matrices of a moving frame at many times [s], relative to its orientation at t = 0,
+    shape (times, 3, 3). Moving frames are points of the ground with prescribed motion."""
     if frame.rotation is None:
         return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
     if isinstance(frame.rotation, TurnSinceStart):
@@ -280,7 +280,8 @@ def frame_velocity(frame: MovingFrame, time: float) -> Array:
 
 def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> Array:
     """Return the world acceleration of a moving frame's origin at a time [s], shape (3,) [m/s^2]. The user's
-    function is differentiated numerically and not evaluated later than ``end`` [s]."""
+    function is differentiated numerically and not evaluated later than ``end`` [s]. Moving frames are points
+    of the ground with prescribed motion."""
     if frame.is_fixed:
         return np.zeros(3)
     if frame.velocity is not None:
@@ -291,8 +292,9 @@ def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> 
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
-    """Return the first and the second time derivative of a moving frame's rotation matrix at a time [s], shape (3,
-    3) each. The user's function is differentiated numerically and not evaluated later than ``end`` [s]."""
+    """Return the first and the second time derivative of a moving frame's rotation matrix at a time [s],
+    shape (3, 3) each. The user's function is differentiated numerically and not evaluated later than ``end``
+    [s]. Moving frames are points of the ground with prescribed motion."""
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
     turn = frame.rotation

@@ -85,7 +85,8 @@ class ModelData:
 
     @property
     def is_steady(self) -> bool:
-        """Return whether no load, moving frame or target of the model depends on time."""
+        """Return whether no load, moving frame or target of the model depends on time. Moving frames are
+        points of the ground with prescribed motion."""
         return all(map(_is_steady, self._columns))
 
     @property

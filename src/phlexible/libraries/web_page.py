@@ -144,7 +144,8 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
 
 def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
     """Return the names of bodies, surfaces and moving frames that a live page would draw differently. Two
-    variants of a model in the same state, ``first`` and ``second``, are compared."""
+    variants of a model in the same state, ``first`` and ``second``, are compared. Moving frames are points of
+    the ground with prescribed motion."""
     pairs = zip(_drawn_numbers(first), _drawn_numbers(second), strict=True)
     return [
         name
@@ -440,7 +441,8 @@ def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
 
 def _frames(parts: PageParts) -> list[Tree]:
     """Return the moving frames of a model (in ``parts``) as functions of time for a page, twelve for each:
-    the origin and the rows of the rotation matrix."""
+    the origin and the rows of the rotation matrix. Moving frames are points of the ground with prescribed
+    motion."""
     moving = parts.run.now.system.moving_frames
     if not moving:
         return []

@@ -107,8 +107,9 @@ class JoinedFunctions:
             yield from (vector for _, vector in (*functions.chords[a], *functions.chords[b]))
 
     def is_timed(self, function: int) -> bool:
-        """Return whether a scalar function of the pose, which a joint constrains or a force acts along, changes
-        with time even if no body moves. Prescribed motions and moving frames do that; ``function`` is its index."""
+        """Return whether a scalar function of the pose, which a joint constrains or a force acts along,
+        changes with time even if no body moves. Prescribed motions and moving frames do that; ``function`` is
+        its index. Moving frames are points of the ground with prescribed motion."""
         if self._functions.offsets[function] is not None:
             return True
         timed = any(term[3] is not None for term in self._functions.functions[function])

@@ -496,17 +496,18 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _is_timed(self) -> list[bool]:
-        """Flags of all constraint rows, then of all force coordinates of this mechanism: whether they change with
-        time even if no body moves (prescribed motions, moving frames). A force coordinate is the length or angle
-        along which a force element acts."""
+        """Flags of all constraint rows, then of all force coordinates of this mechanism: whether they change
+        with time even if no body moves (prescribed motions, moving frames). A force coordinate is the length
+        or angle along which a force element acts. A row is one scalar equation of a joint or drive."""
         first = self._joined.first
         return [any(self._joined.is_timed(m) for m in range(a, b)) for a, b in pairwise(first)]
 
     @cached_property
     def _couplings(self) -> list[IntArray]:
         """Groups of indices of states that depend on each other, one group for each constraint row, force
-        coordinate and load of this mechanism. They give the sparsity pattern of the derivatives. A force coordinate
-        is the length or angle along which a force element acts."""
+        coordinate and load of this mechanism. They give the sparsity pattern of the derivatives. A force
+        coordinate is the length or angle along which a force element acts. A row is one scalar equation of a
+        joint or drive."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
         for number, place in enumerate(own):

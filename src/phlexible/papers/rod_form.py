@@ -330,8 +330,9 @@ class RodForm(StrainForm):
         return np.swapaxes(self._split(x)[0][:, 1:], 1, 2)
 
     def strain_gap(self, x: Array) -> Array:
-        """Return the strain states in x minus the strains of the rod's sections in x, shape (strains,): drift from
-        compatibility, zero as long as a time integration scheme preserves it."""
+        """Return the strain states in x minus the strains of the rod's sections in x, shape (strains,): drift
+        from compatibility, zero as long as a time integration scheme preserves it. Strain states are strains
+        that are states of the model."""
         vectors, _, strains = self._split(x)
         return np.asarray((strains - self.strains.values(vectors)).ravel()[self._state_places[2]])
 

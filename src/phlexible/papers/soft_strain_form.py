@@ -56,44 +56,49 @@ class StrainFields(ABC):
     @property
     @abstractmethod
     def blocks(self) -> tuple[StateBlock, ...]:
-        """Names, units and sizes of the blocks of strain states of a soft body."""
+        """Names, units and sizes of the blocks of strain states of a soft body. Strain states are strains
+        that are states of the model."""
 
     @property
     @abstractmethod
     def weights(self) -> Array:
-        """Volume of the undeformed soft body that each strain state at a quadrature point stands for, shape (s,)
-        [m^3]."""
+        """Volume of the undeformed soft body that each strain state at a quadrature point stands for, shape
+        (s,) [m^3]. Strain states are strains that are states of the model."""
 
     @abstractmethod
     def states_at(self, nodes: Array) -> Array:
-        """Return the strain states of a soft body that belong to its node positions (N, d), shape (s,)."""
+        """Return the strain states of a soft body that belong to its node positions (N, d), shape (s,).
+        Strain states are strains that are states of the model."""
 
     @abstractmethod
     def rate_matrix(self, s: Array) -> sparse.csr_array:
-        """Return the matrix F in ``weights ds/dt = F (w dE/dt)`` of a soft body, shape (s, 6 e q): it gives the
-        rates of the strain states s from those of the Green-Lagrange strains E (six at each of e q quadrature
-        points) times volumes w."""
+        """Return the matrix F in ``weights ds/dt = F (w dE/dt)`` of a soft body, shape (s, 6 e q): it gives
+        the rates of the strain states s from those of the Green-Lagrange strains E (six at each of e q
+        quadrature points) times volumes w. Strain states are strains that are states of the model."""
 
     @abstractmethod
     def energy(self, s: Array) -> float:
-        """Return the elastic energy of a soft body for the strain states s (s,) [J]."""
+        """Return the elastic energy of a soft body for the strain states s (s,) [J]. Strain states are
+        strains that are states of the model."""
 
     @abstractmethod
     def effort(self, s: Array) -> Array:
-        """Return the derivative of a soft body's elastic energy with respect to the strain states s, as stresses,
-        shape (s,) [Pa]. Each is divided by the volume for which its state stands."""
+        """Return the derivative of a soft body's elastic energy with respect to the strain states s, as
+        stresses, shape (s,) [Pa]. Each is divided by the volume for which its state stands. Strain states are
+        strains that are states of the model."""
 
     @abstractmethod
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete gradient z of the elastic energy of a soft body between two strain states, shape (s,)
-        [Pa]: stresses with ``weights z . (s1 - s0) = energy(s1) - energy(s0)`` exactly, and the usual stresses for
-        s0 = s1."""
+        """Return the discrete gradient z of the elastic energy of a soft body between two strain states,
+        shape (s,) [Pa]: stresses with ``weights z . (s1 - s0) = energy(s1) - energy(s0)`` exactly, and the
+        usual stresses for s0 = s1. Strain states are strains that are states of the model."""
 
     @abstractmethod
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return two sparse derivatives with respect to the strain states s of a soft body: of the Piola-Kirchhoff
-        stresses ``rate_matrix^T effort``, shape (6 e q, s), and of the state rates, shape (s, s). The latter are
-        ``rate_matrix (w dE/dt)`` for strain rates ``rates`` (e q, 6)."""
+        """Return two sparse derivatives with respect to the strain states s of a soft body: of the
+        Piola-Kirchhoff stresses ``rate_matrix^T effort``, shape (6 e q, s), and of the state rates, shape (s,
+        s). The latter are ``rate_matrix (w dE/dt)`` for strain rates ``rates`` (e q, 6). Strain states are
+        strains that are states of the model."""
 
     @cached_property
     def _volumes(self) -> Array:
@@ -138,8 +143,8 @@ class GreenLagrangeFields(StrainFields):
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """Name, unit and size of the one block of strain states of a soft body, its Green-Lagrange strains, as a
-        tuple of one."""
+        """Name, unit and size of the one block of strain states of a soft body, its Green-Lagrange strains,
+        as a tuple of one. Strain states are strains that are states of the model."""
         return (StateBlock("strain", "1", len(self._shown)),)
 
     @property
@@ -154,8 +159,9 @@ class GreenLagrangeFields(StrainFields):
         return self._strain_states(metric(self.group, nodes))
 
     def rate_matrix(self, s: Array) -> sparse.csr_array:
-        """Return the matrix that gives the rates of the strain states from the rates of the Green-Lagrange strains
-        of a soft body; shape (s, 6 e q): the identity, of a sheet only the rows of strains in its plane."""
+        """Return the matrix that gives the rates of the strain states from the rates of the Green-Lagrange
+        strains of a soft body; shape (s, 6 e q): the identity, of a sheet only the rows of strains in its
+        plane. Strain states are strains that are states of the model."""
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
 
     def energy(self, s: Array) -> float:
@@ -171,7 +177,7 @@ class GreenLagrangeFields(StrainFields):
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
         """Return the discrete stresses of a soft body between two Green-Lagrange strain states s0 and s1
         (5.14); shape (s,) [Pa], whose dot product with s1 - s0 is exactly the change of energy; the stress at
-        the mean for a law linear in E."""
+        the mean for a law linear in E. Strain states are strains that are states of the model."""
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)
@@ -183,15 +189,16 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_states(2 * (f * IDENTITY + g * (trace(mean)[:, None, None] * IDENTITY - mean) + h * A))
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the material tangent of a soft body, derivatives of its Piola-Kirchhoff stresses with respect to
-        the strain states s; shape (6 e q, s), and zeros (s, s), since the rates of these states do not depend on
-        them."""
+        """Return the material tangent of a soft body, derivatives of its Piola-Kirchhoff stresses with
+        respect to the strain states s; shape (6 e q, s), and zeros (s, s), since the rates of these states do
+        not depend on them. Strain states are strains that are states of the model."""
         tangent = equal_diagonal(self.group.law.tangent(self._cauchy_green(self._strain(s))))
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
     def _stress_states(self, S: Array) -> Array:
-        """Return the components of stress tensors S (e q, 3, 3) at quadrature points that belong to strain states.
-        The result is a flat array of shape (s,)."""
+        """Return the components of stress tensors S (e q, 3, 3) at quadrature points that belong to strain
+        states. The result is a flat array of shape (s,). Strain states are strains that are states of the
+        model."""
         return np.asarray(as_six(S).reshape(-1)[self._shown])
 
 
@@ -432,7 +439,8 @@ class SoftStrainForm(StrainForm):
 
     def strain_gap(self, x: Array) -> Array:
         """Return the strain states in x minus the strains of the node positions in x of a soft body, shape
-        (strains,): drift from compatibility, zero as long as a time integration scheme preserves it."""
+        (strains,): drift from compatibility, zero as long as a time integration scheme preserves it. Strain
+        states are strains that are states of the model."""
         q, _, s = self._split(x)
         return s - self.fields.states_at(self._nodes(q))
 
@@ -446,13 +454,14 @@ class SoftStrainForm(StrainForm):
         return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
 
     def _mass_blocks(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix (d N, d N) of a soft body and the diagonal matrix of its strain states' volumes
-        (s, s). Both are constant."""
+        """Return the mass matrix (d N, d N) of a soft body and the diagonal matrix of its strain states'
+        volumes (s, s). Both are constant. Strain states are strains that are states of the model."""
         return mass_matrix(self.whole.body), sparse.diags_array(self.fields.weights)
 
     def _strain_rate_matrix(self, x: Array) -> Matrix:
-        """Return the matrix from the nodal velocities of a soft body to the rates of its strain states times their
-        volumes, shape (s, d N). It is evaluated at the state x."""
+        """Return the matrix from the nodal velocities of a soft body to the rates of its strain states times
+        their volumes, shape (s, d N). It is evaluated at the state x. Strain states are strains that are
+        states of the model."""
         q, _, s = self._split(x)
         return self.fields.rate_matrix(s) @ self._strain_slopes(q)
 
@@ -468,8 +477,9 @@ class SoftStrainForm(StrainForm):
         return self._inputs
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z of a soft body in the state x, shape (state_size,): minus the weights of the nodes,
-        their velocities, and the stresses of the strain states."""
+        """Return the efforts z of a soft body in the state x, shape (state_size,): minus the weights of the
+        nodes, their velocities, and the stresses of the strain states. Strain states are strains that are
+        states of the model."""
         _, v, s = self._split(x)
         return np.concatenate([-self.whole.weight, v, self.fields.effort(s)])
 
@@ -481,8 +491,8 @@ class SoftStrainForm(StrainForm):
         return np.concatenate([-self.whole.weight, (v0 + v1) / 2, self.fields.discrete_effort(s0, s1)])
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy of a soft body in the state x [J]: kinetic energy plus elastic energy of the
-        strain states minus the work of gravity."""
+        """Return the stored energy of a soft body in the state x [J]: kinetic energy plus elastic energy of
+        the strain states minus the work of gravity. Strain states are strains that are states of the model."""
         q, v, s = self._split(x)
         kinetic = v @ (mass_matrix(self.whole.body) @ v) / 2
         return float(kinetic + self.fields.energy(s) - q @ self.whole.weight)

@@ -263,8 +263,9 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
 
 
 def moved_data(scene: Scene, pack: Packing) -> Tree:
-    """Return those data of a scene (drawable mechanism) for the 3D viewer of a report that change with time. They
-    are poses of bodies and surfaces, moving frames and arrows; arrays are stored in ``pack``."""
+    """Return those data of a scene (drawable mechanism) for the 3D viewer of a report that change with time.
+    They are poses of bodies and surfaces, moving frames and arrows; arrays are stored in ``pack``. Moving
+    frames are points of the ground with prescribed motion."""
     shown = (*scene.bodies, *scene.surfaces)
     turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
     return {
@@ -332,7 +333,8 @@ def _quaternions(rotations: Array) -> Array:
 
 def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
     """Return a point that a body, a moving frame or the world carries (``anchor``) as a dictionary for the 3D
-    viewer of a report. ``scene`` holds the bodies and frames, ``pack`` takes the arrays."""
+    viewer of a report. ``scene`` holds the bodies and frames, ``pack`` takes the arrays. Moving frames are
+    points of the ground with prescribed motion."""
     entry: Tree = {
         "body": anchor.body,
         "frame": anchor.frame,

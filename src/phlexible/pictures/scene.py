@@ -231,7 +231,8 @@ class Scene:
 
     def places(self, anchor: Anchor, scale: float = 1.0) -> Array:
         """Return world positions of a point that a body, moving frame or the world carries (``anchor``), at
-        all k instants of this scene; shape (k, 3) [m]. ``scale`` enlarges elastic displacements."""
+        all k instants of this scene; shape (k, 3) [m]. ``scale`` enlarges elastic displacements. Moving
+        frames are points of the ground with prescribed motion."""
         if anchor.body is not None:
             return self.bodies[anchor.body].places(anchor.position[None], anchor.shapes[None], scale)[:, 0]
         if anchor.frame is not None:
@@ -241,7 +242,8 @@ class Scene:
 
     def directions(self, anchor: Anchor, axis: Array, scale: float = 1.0) -> Array:
         """Return world components of a direction ``axis`` that turns with the body or moving frame of
-        ``anchor``, at all k instants, shape (k, 3). ``scale`` enlarges elastic rotations."""
+        ``anchor``, at all k instants, shape (k, 3). ``scale`` enlarges elastic rotations. Moving frames are
+        points of the ground with prescribed motion."""
         if anchor.body is not None:
             body = self.bodies[anchor.body]
             turned = axis + scale * cross(np.einsum("in,tn->ti", anchor.turns, body.eta), axis)

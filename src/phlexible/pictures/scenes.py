@@ -456,8 +456,9 @@ def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
 
 
 def _frame_paths(run: RecordedRun) -> Array:
-    """Return smooth paths of the moving frames over a recorded run, shape (points, frames, 3) [m]: cubic curves
-    through stored positions and velocities."""
+    """Return smooth paths of the moving frames over a recorded run, shape (points, frames, 3) [m]: cubic
+    curves through stored positions and velocities. Moving frames are points of the ground with prescribed
+    motion."""
     time, places = run.recording.time, run.recording.frames
     if len(time) < 2 or not places.shape[1]:
         return places

@@ -88,8 +88,9 @@ class LinearModel(ObservedPHDAE):
         return LinearModel.of(with_momenta(without_constraints(self)))
 
     def body_model(self, body: PlacedBody) -> LinearPHDAE:
-        """Return the linear port-Hamiltonian model of one body without its joints, with a port for each constraint
-        row of the joints at that body; see ``composition``.
+        """Return the linear port-Hamiltonian model of one body without its joints, with a port for each
+        constraint row of the joints at that body; see ``composition``. A row is one scalar equation of a
+        joint or drive.
 
         Raises:
             ModelError: a body of another model, or a model that is none of bodies.

@@ -195,7 +195,7 @@ class Motion(MotionPictures, Readings):
     @property
     def multipliers(self) -> Array:
         """Lagrange multipliers (joint forces and moments) of all constraint rows, joint after joint, at all
-        instants, shape (N + 1, rows) [N or N m].
+        instants, shape (N + 1, rows) [N or N m]. A row is one scalar equation of a joint or drive.
 
         Of second order in the step: the mean of the adjacent steps where these have one length, otherwise, and
         at both ends, from the accelerations there (docs/theory.md, 4).

@@ -363,9 +363,9 @@ def body_forces(
     leave_out: Container[int] = (),
 ) -> Array:
     """Evaluate a function ``of(body data, elastic coordinates)``, by default the elastic force, for all
-    bodies of a system in a state; return the values in the layout of the velocities, shape (velocities,): at
-    the elastic rates or nodes of each body, zero at rigid velocities and at bodies whose index is in
-    ``leave_out``."""
+    bodies of a system in a state; return the values in the layout of the velocities (those of all bodies
+    concatenated), shape (velocities,): at the elastic rates or nodes of each body, zero at rigid velocities
+    and at bodies whose index is in ``leave_out``."""
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
     for data, numbers in system.identical:
@@ -390,8 +390,9 @@ def evaluate_identical_bodies(
 
 
 def gravity_forces(system: System) -> Array:
-    """Return the weights of all bodies of a system as generalized forces in the layout of the velocities, shape
-    (velocities,) [N]. They act on the centres of mass of floating bodies and on the nodes of other bodies."""
+    """Return the weights of all bodies of a system as generalized forces, shape (velocities,) [N]. Their
+    layout is that of the velocities (those of all bodies concatenated). They act on the centres of mass of
+    floating bodies and on the nodes of other bodies."""
     result = np.zeros(int(system.layout.velocity[-1]))
     d, gravity = system.dimension, system.mechanism.gravity
     if not gravity.any():
@@ -584,7 +585,8 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
 
 def damper_rows(system: System, state: State) -> sparse.csr_array:
     """Return a factor B, shape (forces, velocities), of the damping matrix of all dampers between bodies of a
-    system in a state. The damping matrix is B^T B, in the layout of the velocities."""
+    system in a state. The damping matrix is B^T B, in the layout of the velocities (those of all bodies
+    concatenated)."""
     if not system.forces:
         return sparse.csr_array((0, int(system.layout.velocity[-1])))
     elements = element_state(system, system.at(state))

@@ -115,9 +115,10 @@ class FunctionSet:
         return result - self._offset_values(at)[0] if self._is_timed else result
 
     def sizes(self, at: Instants) -> Array:
-        """Return, for each scalar function of this set, the sum of the absolute values of its terms at the given
-        instants, shape (instants, functions). Times machine precision, it estimates the round-off of the
-        function."""
+        """Return, for each scalar function of this set, the sum of the absolute values of its terms at the
+        given instants, shape (instants, functions). Times machine precision, it estimates the round-off of
+        the function. The functions are sums of dot products of vectors on bodies, such as constraints of
+        joints."""
         return self.wiring.owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
 
     def gradients(self, at: Instants) -> Array:
@@ -141,7 +142,8 @@ class FunctionSet:
     def matrix_entries(self, at: Instants) -> Array:
         """Return the nonzero entries of the Jacobian of the scalar functions of this set with respect to the
         velocities of the system, shape (instants, entries). Their rows and columns are in ``pattern``. ``at``
-        holds the state at one or more instants."""
+        holds the state at one or more instants. The functions are sums of dot products of vectors on bodies,
+        such as constraints of joints."""
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
         turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
@@ -154,16 +156,18 @@ class FunctionSet:
         return self._scattered[1].of(sources.reshape(at.count, -1))
 
     def matrix(self, at: Instants) -> sparse.csr_array:
-        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system at
-        one instant: a sparse matrix of shape (functions, velocities). For constraint functions it is the constraint
-        matrix G."""
+        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the
+        system at one instant: a sparse matrix of shape (functions, velocities). For constraint functions it
+        is the constraint matrix G. The functions are sums of dot products of vectors on bodies, such as
+        constraints of joints."""
         assert at.count == 1, "one instant at a time"
         return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system at
-        one instant. It has the shape (functions, velocities), as a NumPy array if the system is small, else as a
-        sparse matrix."""
+        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the
+        system at one instant. It has the shape (functions, velocities), as a NumPy array if the system is
+        small, else as a sparse matrix. The functions are sums of dot products of vectors on bodies, such as
+        constraints of joints."""
         if not is_small(self._shape[1]):
             return self.matrix(at)
 
@@ -177,7 +181,8 @@ class FunctionSet:
     def drift(self, at: Instants) -> Array:
         """Return the partial time derivatives of the scalar functions of this set while all bodies stand
         still, shape (instants, functions). They come from moving frames of the ground and prescribed paths of
-        drives. ``at`` holds the state at one or more instants."""
+        drives. ``at`` holds the state at one or more instants. The functions are sums of dot products of
+        vectors on bodies, such as constraints of joints."""
         return at.once(self, "drift", lambda: self._drift(at))
 
     def _drift(self, at: Instants) -> Array:
@@ -188,28 +193,32 @@ class FunctionSet:
     def _timed_rates(self, at: Instants) -> Array:
         """Return the partial time derivatives of the scalar functions of this set, shape (instants,
         functions). They are due to the prescribed paths of drives, while bodies and ground frames stand
-        still. ``at`` holds the state at one or more instants."""
+        still. ``at`` holds the state at one or more instants. The functions are sums of dot products of
+        vectors on bodies, such as constraints of joints."""
         if not self._is_timed:
             return np.zeros((at.count, self.count))
         return self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
 
     def rates_along(self, gradients: Array, rates: Array) -> Array:
         """Return the rates of the scalar functions of this set for given rates of their world vectors, shape
-        (instants, functions): gradients, shape (instants, parts, 3), times vector rates, shape (instants, vectors,
-        3), added up for each function. World vectors are points of bodies, or directions fixed to them, in world
-        axes."""
+        (instants, functions): gradients, shape (instants, parts, 3), times vector rates, shape (instants,
+        vectors, 3), added up for each function. World vectors are points of bodies, or directions fixed to
+        them, in world axes. The functions are sums of dot products of vectors on bodies, such as constraints
+        of joints."""
         return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """Return the total time derivatives of the scalar functions of this set: shape (instants, functions).
         They are due to given velocities of the system, shape (instants, velocities), moving frames and
-        prescribed paths. ``at`` holds the state at one or more instants."""
+        prescribed paths. ``at`` holds the state at one or more instants. The functions are sums of dot
+        products of vectors on bodies, such as constraints of joints."""
         return self.rates_along(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
         """Return the second time derivatives of the scalar functions of this set if all velocities of the
         system were constant, shape (instants, functions). The Jacobian times the accelerations has to be
-        added for the complete second derivatives. ``at`` holds the state at one or more instants."""
+        added for the complete second derivatives. ``at`` holds the state at one or more instants. The
+        functions are sums of dot products of vectors on bodies, such as constraints of joints."""
         y = self._difference_vectors(at)
         dy = self.difference_vectors_of(self.set.rates(at, at.velocity))
         ddy = self.difference_vectors_of(self.set.accelerations(at))
@@ -269,15 +278,17 @@ class FunctionSet:
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
-        """Row and column of every nonzero entry of the Jacobian of the scalar functions of this set with respect to
-        the velocities of the system: two arrays of shape (entries,)."""
+        """Row and column of every nonzero entry of the Jacobian of the scalar functions of this set with
+        respect to the velocities of the system: two arrays of shape (entries,). The functions are sums of dot
+        products of vectors on bodies, such as constraints of joints."""
         scatter = self._scattered[0]
         return scatter.rows, scatter.columns
 
     @cached_property
     def _scattered(self) -> tuple[Scatter, WeightedSums]:
-        """Positions of the nonzero entries of the Jacobian of the scalar functions of this set; also the operator
-        (weighted sums) that computes these entries from gradients and moment arms."""
+        """Positions of the nonzero entries of the Jacobian of the scalar functions of this set; also the
+        operator (weighted sums) that computes these entries from gradients and moment arms. The functions are
+        sums of dot products of vectors on bodies, such as constraints of joints."""
         return self.wiring.scattered(self.set)
 
     @cached_property
@@ -286,14 +297,16 @@ class FunctionSet:
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
-        """Shape of the Jacobian of the scalar functions of this set with respect to the velocities of the system,
-        (functions, velocities)."""
+        """Shape of the Jacobian of the scalar functions of this set with respect to the velocities of the
+        system, (functions, velocities). The functions are sums of dot products of vectors on bodies, such as
+        constraints of joints."""
         return self.count, int(self.layout.velocity[-1])
 
     @cached_property
     def _is_timed(self) -> bool:
-        """Whether any scalar function of this set contains the prescribed path of a drive, so that it depends on
-        time explicitly."""
+        """Whether any scalar function of this set contains the prescribed path of a drive, so that it depends
+        on time explicitly. The functions are sums of dot products of vectors on bodies, such as constraints
+        of joints."""
         factors = any(timed is not None for *_, timed in self._terms)
         return factors or any(offset is not None for offset in self.offsets)
 
@@ -319,7 +332,8 @@ class FunctionSet:
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
         """Return the coefficients of all terms of the scalar functions of this set: they depend on time where
         a drive prescribes a path. With them come their first and, if requested, second time derivatives,
-        three arrays of shape (instants, terms). ``at`` holds the state at one or more instants."""
+        three arrays of shape (instants, terms). ``at`` holds the state at one or more instants. The functions
+        are sums of dot products of vectors on bodies, such as constraints of joints."""
         return self._timed(at, self._coefficients, self._timed_terms, with_second)
 
     def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:

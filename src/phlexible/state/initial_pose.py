@@ -40,8 +40,8 @@ from phlexible.state.system import System
 
 def rigid_moments(system: System, state: State, start: State) -> Array:
     """Return the linear and angular first moments of the displacements of all bodies of a system from the
-    pose ``start`` to the pose of ``state``. They are in the layout of the velocities, shape (velocities,) [kg
-    m, kg m^2]. They vanish if no body has moved or rotated on average.
+    pose ``start`` to the pose of ``state``. They are in the layout of the velocities (those of all bodies
+    concatenated), shape (velocities,) [kg m, kg m^2]. They vanish if no body has moved or rotated on average.
 
     They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
     small motions is M(eta), at the start pose exactly.

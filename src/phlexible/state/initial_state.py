@@ -107,7 +107,7 @@ class InitialStateCache:
 def _first_values(system: System, prescribed: PrescribedFunctions, kind: InitialKind) -> list[Array]:
     """Return the values at t = 0 of all user functions of time that the initial state of a system depends on.
     They are those of moving frames and paths of drives (``prescribed``) and, for a deformed start (``kind``),
-    of loads."""
+    of loads. Moving frames are points of the ground with prescribed motion."""
     if kind is InitialKind.UNDEFORMED:
         return list(prescribed.first_order())
     return [

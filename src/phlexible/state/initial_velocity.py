@@ -299,7 +299,7 @@ def gap_rates(system: System, at: Instants, velocity: Array, before: Array | flo
 def _function_noise(system: System, state: State) -> float:
     """Return the numerical error that the rates of constraints of a system may have after a state [m/s,
     rad/s]: velocities of moving frames and drives are finite differences of user functions of time, which are
-    not exact.
+    not exact. Moving frames are points of the ground with prescribed motion.
 
     Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
     """

@@ -143,8 +143,9 @@ class RigidMotions:
         return matrix[:, self.places] if self.basis is None else matrix @ self.basis
 
     def components(self, forces: Array) -> Array:
-        """Return the generalized force on each rigid motion of a body or rod: shape (rigid motions,). The given
-        forces are in the layout of the velocities, shape (velocities,)."""
+        """Return the generalized force on each rigid motion of a body or rod: shape (rigid motions,). The
+        given forces are in the layout of the velocities (those of all bodies concatenated), shape
+        (velocities,)."""
         return forces[self.places] if self.basis is None else np.asarray(self.basis.T @ forces)
 
     def masses(self, mass: Matrix) -> Array:

@@ -18,9 +18,9 @@ from phlexible.state.system import System
 
 def displaced(system: System, state: State, change: Array) -> State:
     """Return a copy of a state of a system whose pose is changed by a small motion. The motion, ``change``,
-    is in the layout of the velocities, shape (velocities,). Translations in world axes and elastic
-    coordinates are added, rotation matrices R become R exp([theta]) with rotation vectors theta in body axes.
-    Velocities stay the same.
+    is in the layout of the velocities (those of all bodies concatenated), shape (velocities,). Translations
+    in world axes and elastic coordinates are added, rotation matrices R become R exp([theta]) with rotation
+    vectors theta in body axes. Velocities stay the same.
 
     Args:
         change: (dx, dtheta, deta) of every carrier in the places of nu, flat.

@@ -79,8 +79,9 @@ class Folder:
     path: Path | None
 
     def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
-        """Return the retained shapes of a finite element model from a file in this cache folder. If there is none
-        for the same data ``made_of``, compute them by ``make()`` and write the file.
+        """Return the retained shapes of a finite element model from a file in this cache folder. If there is
+        none for the same data ``made_of``, compute them by ``make()`` and write the file. Retained shapes are
+        the few displacement shapes that replace the nodal unknowns.
 
         A file that cannot be read is replaced; nothing in it is executed.
 

@@ -308,7 +308,7 @@ class FlexibleBody(Body):
     @property
     def points(self) -> FlexiblePoints:
         """Nodes, retained displacement shapes and interfaces of this body, from which its material points are
-        found."""
+        found. Retained shapes are the few displacement shapes that replace the nodal unknowns."""
         assert isinstance(self.data.points, FlexiblePoints)
         return self.data.points
 
@@ -373,8 +373,9 @@ class FlexibleBody(Body):
         return {name: Interface(name) for name in self.interfaces}
 
     def summary(self) -> str:
-        """Return a text that lists mass, centre and inertia of this body, and origin, frequencies and effective
-        masses of its retained displacement shapes."""
+        """Return a text that lists mass, centre and inertia of this body, and origin, frequencies and
+        effective masses of its retained displacement shapes. Retained shapes are the few displacement shapes
+        that replace the nodal unknowns."""
         answers, inertial, modes, derivatives = self.shape_counts
         axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
         lines = [

@@ -339,7 +339,8 @@ class ShapeOptions:
 
     def damping(self, frequencies: Array) -> Array:
         """Return the diagonal damping matrix of n retained displacement shapes of unit mass, from the user's
-        damping ratios and the shapes' frequencies [rad/s]; shape (n, n) [1/s]."""
+        damping ratios and the shapes' frequencies [rad/s]; shape (n, n) [1/s]. Retained shapes are the few
+        displacement shapes that replace the nodal unknowns."""
         return np.diag(2 * damping_ratios(self.damping_ratio, len(frequencies)) * frequencies)
 
 

@@ -61,7 +61,8 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
 def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Array:
     """Return the factors by which the stresses of the n retained shapes are multiplied and added, shape (T,
     n), for elastic coordinates eta (T, n). They contain the quadratic strains too. ``data`` are the arrays of
-    the body, ``frequencies`` those of the shapes.
+    the body, ``frequencies`` those of the shapes. Retained shapes are the few displacement shapes that
+    replace the nodal unknowns.
 
     The stress is the second Piola-Kirchhoff stress in body axes; displacements that relax quadratic strain do no
     work.

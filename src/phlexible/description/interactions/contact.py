@@ -350,8 +350,8 @@ class Contact(ForceElement):
 
     @property
     def parts(self) -> tuple[Side, ...]:
-        """Return everything that may touch in a contact, ports, bodies and surfaces, those of the first argument
-        and then those of the second."""
+        """Return everything that may touch in a contact, ports, bodies and surfaces, those of the first
+        argument and then those of the second. A port is a point of a body, or of the ground."""
         sides = ("first", self.first), ("second", self.second)
         return tuple(part for name, side in sides if side is not None for part in contact_parts(name, side))
 
@@ -444,8 +444,9 @@ class Contact(ForceElement):
 
     @property
     def _touched_surface(self) -> tuple[Touchable, float]:
-        """Return the surface that is touched in a contact of two, and the radius of what touches it [m]. If the
-        second side is a port, the surface is a sphere of the contact's radius about it."""
+        """Return the surface that is touched in a contact of two, and the radius of what touches it [m]. If
+        the second side is a port, the surface is a sphere of the contact's radius about it. A port is a point
+        of a body, or of the ground."""
         if isinstance(self.second, Touchable):
             return self.second, self.radius
         return Surface(self._other, Sphere(self.radius)), 0.0

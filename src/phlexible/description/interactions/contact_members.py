@@ -248,8 +248,8 @@ def _list_members(side: int, members: Iterator[Member]) -> list[Member]:
 
 
 def _identity_key(part: Side) -> object:
-    """Return a key that is equal for identical parts of a contact, such as two ports at one position of one body.
-    It serves to use each part once."""
+    """Return a key that is equal for identical parts of a contact, such as two ports at one position of one
+    body. It serves to use each part once. A port is a point of a body, or of the ground."""
     if isinstance(part, MeshSurface):
         return id(part.body), part.where
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
@@ -282,7 +282,7 @@ def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
 def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port, Port]]) -> list[tuple[int, int]]:
     """Return, for the start and the end of each member of contacts, the adjoining segment: pairs (index of
     that segment, its far end: 0 start, 1 end) in the order of starts and ends. A member without a neighbour
-    has itself there. Ports that are ``joined`` count as one.
+    has itself there. Ports that are ``joined`` count as one. A port is a point of a body, or of the ground.
 
     Two segments share an end where they have one port, or where their ports are at one position of one body or are
     joined there at the start; of more than two segments two do.
@@ -399,8 +399,9 @@ class _SolidShape(NamedTuple):
 
 
 def _solid_shape(part: Side) -> _SolidShape | None:
-    """Return the shape of a part of a contact that has corners or edges, with its port and middle: that of a rigid
-    body, or of a box, torus or mesh surface; None for other parts."""
+    """Return the shape of a part of a contact that has corners or edges, with its port and middle: that of a
+    rigid body, or of a box, torus or mesh surface; None for other parts. A port is a point of a body, or of
+    the ground."""
     none = np.zeros(3)
     match part:
         case PlacedBody() if not line_nodes(part) and (shape := _shape_of(part)):
@@ -606,7 +607,8 @@ def _centre_port(part: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
 
 def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, float] | None:
     """Return the centre (as an attachment) and radius [m] of a rigid body that is a ball; None for other
-    parts. A port at the centre of a ball stands for it if ``counts_centres``.
+    parts. A port at the centre of a ball stands for it if ``counts_centres``. A port is a point of a body, or
+    of the ground.
 
     Args:
         part: part of a contact.
@@ -741,8 +743,8 @@ def _refuse_opposed(owner: object, depth: float, one: Member, other: Member) -> 
 
 
 def size_of(port: Port) -> float:
-    """Return the size of the body that a port is on [m], a typical length; 0 for the ground or a body without a
-    size."""
+    """Return the size of the body that a port is on [m], a typical length; 0 for the ground or a body without
+    a size. A port is a point of a body, or of the ground."""
     return port.placed.data.size if isinstance(port, Attachment) else 0.0
 
 

@@ -42,12 +42,14 @@ class Drive(ModelPart):
 
     @property
     def first(self) -> Port:
-        """Return the first port of the joint that a drive moves, which carries the joint's axes."""
+        """Return the first port of the joint that a drive moves, which carries the joint's axes. A port is a
+        point of a body, or of the ground."""
         return self.joint.first
 
     @property
     def second(self) -> Port:
-        """Return the second port of the joint that a drive moves."""
+        """Return the second port of the joint that a drive moves. A port is a point of a body, or of the
+        ground."""
         return self.joint.second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:

@@ -616,7 +616,8 @@ class AlongJoint(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """Return the two ports of the joint along whose coordinate an element (spring, motor, stop) acts."""
+        """Return the two ports of the joint along whose coordinate an element (spring, motor, stop) acts. A
+        port is a point of a body, or of the ground."""
         return self.joint.first, self.joint.second
 
 
@@ -765,7 +766,7 @@ class Bushing(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """The two ports between which the bushing acts."""
+        """The two ports between which the bushing acts. A port is a point of a body, or of the ground."""
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:

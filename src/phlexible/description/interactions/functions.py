@@ -146,8 +146,8 @@ WORLD_AXES = tuple(as_sum(WorldAxis(axis)) for axis in AXES)
 
 
 def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Bilinear, ...]:
-    """Return the constraint functions x_b - x_a = 0 by which two ports coincide, one for each world axis of the
-    model's dimension."""
+    """Return the constraint functions x_b - x_a = 0 by which two ports coincide, one for each world axis of
+    the model's dimension. A port is a point of a body, or of the ground."""
     y = between(a, b)
     along = zip(WORLD_AXES[:dimension], "xyz"[:dimension], strict=True)
     return tuple(Bilinear((BilinearTerm(1.0, y, axis),), 0.0, f"point along {name}") for axis, name in along)
@@ -155,13 +155,15 @@ def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Bilinear, ...]:
 
 def offset_along_axis(a: Port, b: Port, axis: Array, label: str) -> Bilinear:
     """Return the constraint function (x_b - x_a) . d_a = 0, by which port b has no offset from port a along
-    the direction ``axis``, which rotates with the body of a. ``label`` names it in messages."""
+    the direction ``axis``, which rotates with the body of a. ``label`` names it in messages. A port is a
+    point of a body, or of the ground."""
     return Bilinear((BilinearTerm(1.0, between(a, b), as_sum(DirectionOf(a, axis))),), 0.0, label)
 
 
 def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Bilinear:
     """Return the constraint function d_a . d_b = 0, by which direction ``axis_a`` fixed to the body of port a
-    and ``axis_b`` fixed to that of port b are perpendicular. ``label`` names it in messages."""
+    and ``axis_b`` fixed to that of port b are perpendicular. ``label`` names it in messages. A port is a
+    point of a body, or of the ground."""
     return Bilinear((dot_term(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
 
 
@@ -193,7 +195,8 @@ def dot_term(first: Vector, second: Vector, coefficient: float = 1.0) -> Bilinea
 
 def constant_distance(a: Port, b: Port, length: float, label: str) -> Bilinear:
     """Return the constraint function that keeps two ports a and b at a constant distance: (|x_b - x_a|^2 -
-    length^2) / (2 length) = 0, which has the unit of a length [m]. ``label`` names it in messages."""
+    length^2) / (2 length) = 0, which has the unit of a length [m]. ``label`` names it in messages. A port is
+    a point of a body, or of the ground."""
     difference, factor = between(a, b), 1 / (2 * length)
     return Bilinear((BilinearTerm(factor, difference, difference),), factor * length**2, label)
 
@@ -308,8 +311,9 @@ class PositionCoordinate(LinearCoordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear function y = (x_b - x_a) . d of a position coordinate, as a tuple of one: the offset
-        of the second port along a direction of the first body."""
+        """Return the bilinear function y = (x_b - x_a) . d of a position coordinate, as a tuple of one: the
+        offset of the second port along a direction of the first body. A port is a point of a body, or of the
+        ground."""
         return (Bilinear(self._terms(), 0.0, self.name),)
 
     def _terms(self) -> tuple[BilinearTerm, ...]:
@@ -379,8 +383,8 @@ class DistanceCoordinate(Coordinate):
     second: Port
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear function y = |x_b - x_a|^2 of a distance coordinate, the squared distance of two
-        ports, as a tuple of one."""
+        """Return the bilinear function y = |x_b - x_a|^2 of a distance coordinate, the squared distance of
+        two ports, as a tuple of one. A port is a point of a body, or of the ground."""
         difference = between(self.first, self.second)
         return (Bilinear((BilinearTerm(1.0, difference, difference),), 0.0, self.name),)
 
@@ -537,7 +541,7 @@ class AngleCoordinate(Coordinate):
 def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
     """Return the angle of the second port relative to the first one, as a coordinate. The axis is ``across``
     x ``along`` of two unit vectors that rotate with the first port. ``dimension`` is that of the model (1, 2
-    or 3).
+    or 3). A port is a point of a body, or of the ground.
 
     With a1 = across and a2 = along, which rotate with the first port, and b1 and b2, which equal them at the
     initial pose and rotate with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2, which do
@@ -552,7 +556,8 @@ def angle_about(first: Port, second: Port, across: Array, along: Array, dimensio
 
 def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:
     """Return the coordinate (x_second - x_first) . d: the position of the second port along an axis that
-    rotates with the first port [m]. ``name`` is that of the coordinate."""
+    rotates with the first port [m]. ``name`` is that of the coordinate. A port is a point of a body, or of
+    the ground."""
     return PositionCoordinate(name, first, second, DirectionOf(first, axis))
 
 
@@ -649,7 +654,7 @@ class KinematicPair(ModelPart, ABC):
 
 def check_ports(part: object, **ports: object) -> None:
     """Raise ModelError if arguments of a joint or element (``part``) are not ports, are all on the ground, or
-    are both on one body. ``ports`` are by argument name.
+    are both on one body. ``ports`` are by argument name. A port is a point of a body, or of the ground.
 
     Raises:
         ModelError: says which.
@@ -670,7 +675,7 @@ def check_ports(part: object, **ports: object) -> None:
 
 def expect(part: object, *ports: Port) -> None:
     """Record on the bodies of the ports that a joint, load or element (``part``) was made. A warning can then
-    name it if it is never added to a model."""
+    name it if it is never added to a model. A port is a point of a body, or of the ground."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.expect(part)
@@ -678,7 +683,7 @@ def expect(part: object, *ports: Port) -> None:
 
 def receive(part: object, *ports: Port) -> None:
     """Remove the record of ``expect`` on the bodies of the ports, because ``part`` was added to a model,
-    refused, or replaced. It is a joint, load or element."""
+    refused, or replaced. It is a joint, load or element. A port is a point of a body, or of the ground."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.receive(part)

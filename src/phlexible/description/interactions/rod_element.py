@@ -54,7 +54,7 @@ class RodElement(ForceElement):
     @property
     def ports(self) -> tuple[Port, Port]:
         """Return the ports at the origins of the first and the last node (rigid section) of a rod's finite
-        element."""
+        element. A port is a point of a body, or of the ground."""
         return self.nodes[0].origin, self.nodes[-1].origin
 
     @cached_property

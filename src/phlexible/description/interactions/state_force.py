@@ -46,7 +46,8 @@ class FeedbackShare(Feedback):
 
     def check_size(self, size: int, name: str) -> None:
         """Accept any ``size`` for the part of a controller that acts at one port. The output count of the
-        whole controller was checked before. ``name`` is that of the argument, for messages."""
+        whole controller was checked before. ``name`` is that of the argument, for messages. A port is a point
+        of a body, or of the ground."""
 
 
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
@@ -109,8 +110,9 @@ class ShareOfState(Portable):
     name: str
 
     def __call__(self, time: float, measured: Array) -> Array:
-        """Return the forces that a user's function of the state gives for one port, shape (end - begin,). It is
-        called with a time [s] and the measured numbers, and its values for all ports are cut.
+        """Return the forces that a user's function of the state gives for one port, shape (end - begin,). It
+        is called with a time [s] and the measured numbers, and its values for all ports are cut. A port is a
+        point of a body, or of the ground.
 
         Raises:
             ParameterError: not as many finite numbers as the ports take.
@@ -137,4 +139,4 @@ class CompoundForce(Portable, ABC):
     @abstractmethod
     def parts(self) -> tuple[Load | ForceElement, ...]:
         """Return the loads and force elements on single ports into which ``Model.apply`` splits a compound
-        force."""
+        force. A port is a point of a body, or of the ground."""

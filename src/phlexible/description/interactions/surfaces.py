@@ -380,8 +380,8 @@ class Plane(Touchable):
 
     @cached_property
     def _normal_direction(self) -> DirectionOf:
-        """Return the normal of a contact plane as one direction object that rotates with the plane's port. It is
-        cached so that all contacts with the plane share it."""
+        """Return the normal of a contact plane as one direction object that rotates with the plane's port. It
+        is cached so that all contacts with the plane share it. A port is a point of a body, or of the ground."""
         return DirectionOf(self._oriented(self.port), self.unit_normal())
 
     @property

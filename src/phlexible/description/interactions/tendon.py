@@ -113,7 +113,7 @@ class Tendon(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """The ports that the tendon passes, from end to end."""
+        """The ports that the tendon passes, from end to end. A port is a point of a body, or of the ground."""
         return tuple(self.guides)
 
     @property

@@ -232,7 +232,8 @@ class Joint(KinematicPair):
     ) -> JointElement:
         """Make a torque for ``model.apply`` between the two ports, positive if it increases the angle.
         ``value`` is a constant, a function of time or a controller [N m], with jumps and kinks at the times
-        ``breakpoints`` [s]. ``of`` chooses among several angles, ``name`` is that of the torque.
+        ``breakpoints`` [s]. ``of`` chooses among several angles, ``name`` is that of the torque. A port is a
+        point of a body, or of the ground.
 
         Args:
             value: constant, function of time, or ``Feedback`` [N m].

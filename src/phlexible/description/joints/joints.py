@@ -452,7 +452,7 @@ class Universal(Joint):
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the two coordinates of a universal joint: the angle of the second axis about the first one,
         and the angle of the second port about the second axis [rad]. ``dimension`` is that of the model (1, 2
-        or 3).
+        or 3). A port is a point of a body, or of the ground.
 
         With e1, e2 the axes at the initial pose and e3 = e1 x e2: first cosine a2 . b2 and sine a3 . b2,
         second cosine a1 . b1 and sine a1 . b3.

@@ -76,7 +76,8 @@ class JointRelation(ModelPart, ABC):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Return the ports of all joints that a linear relation (gear, rack, screw, belt) connects."""
+        """Return the ports of all joints that a linear relation (gear, rack, screw, belt) connects. A port is
+        a point of a body, or of the ground."""
         return tuple(port for part in self.parts for port in (part.joint.first, part.joint.second))
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:

@@ -133,7 +133,8 @@ class RollingRow(JointRelation):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Return the ports of the plane and of the wheel's centre of a rolling condition."""
+        """Return the ports of the plane and of the wheel's centre of a rolling condition. A port is a point
+        of a body, or of the ground."""
         return self.first, self.second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:

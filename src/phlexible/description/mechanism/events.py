@@ -77,7 +77,7 @@ def event(
 ) -> Event:
     """Make an event of a run, which locks or releases joints at a time or when a condition is met. The
     arguments are those of ``Mechanism.at`` and are checked. ``constraints`` are those of the model and those
-    that events lock, ``released`` those that events release.
+    that events lock, ``released`` those that events release. A lock keeps a joint coordinate constant.
 
     Args:
         when: time of the event [s], or a condition.

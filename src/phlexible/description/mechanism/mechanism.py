@@ -231,8 +231,9 @@ class Mechanism(MechanismParts):
         return placed
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
-        """Declare equal beams of the model, given by their names from start to end, as the parts of one long beam,
-        and return its handle. No joints are added.
+        """Declare equal beams of the model, given by their names from start to end, as the parts of one long
+        beam, and return its handle. No joints are added. A handle is the object that stands for a body in a
+        model.
 
         Raises:
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
@@ -247,7 +248,7 @@ class Mechanism(MechanismParts):
     ) -> PlacedRod:
         """Connect rigid sections in the model by the elastic elements of a rod, and return the rod's handle.
         The sections are given by their names ``parts`` from start to end. ``stress_free`` are strains without
-        stress, if they are not those of the rod.
+        stress, if they are not those of the rod. A handle is the object that stands for a body in a model.
 
         Args:
             name: of the rod.

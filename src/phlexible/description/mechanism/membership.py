@@ -133,7 +133,7 @@ def _is_between(port: Attachment) -> bool:
 
 def check_plane(part: Part, dimension: int) -> None:
     """Raise ParameterError if a part (joint, load) has ports or load values outside the plane or line of the
-    model. ``dimension`` is that of the model (1, 2 or 3).
+    model. ``dimension`` is that of the model (1, 2 or 3). A port is a point of a body, or of the ground.
 
     Raises:
         ParameterError: names the port or the load and the value.

@@ -97,27 +97,29 @@ class MechanismParts:
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """Return the handles of the bodies of the model: those with a floating or rigid frame first, then those
-        with nodal unknowns, each in the order of addition."""
+        """Return the handles of the bodies of the model: those with a floating or rigid frame first, then
+        those with nodal unknowns, each in the order of addition. A handle is the object that stands for a
+        body in a model."""
         if self._ordered is None:
             self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
         return self._ordered
 
     @property
     def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
-        """Return the handles of the beams that were added in several parts; the parts themselves are among the
-        bodies of the model."""
+        """Return the handles of the beams that were added in several parts; the parts themselves are among
+        the bodies of the model. A handle is the object that stands for a body in a model."""
         return tuple(whole for whole in self._wholes.values() if isinstance(whole, PlacedSplitBeam))
 
     @property
     def rods(self) -> tuple[RodInModel, ...]:
-        """Return the rods of the model, each with its handle and its elastic elements; their rigid sections are
-        among the bodies of the model."""
+        """Return the rods of the model, each with its handle and its elastic elements; their rigid sections
+        are among the bodies of the model. A handle is the object that stands for a body in a model."""
         return tuple(whole for whole in self._wholes.values() if isinstance(whole, RodInModel))
 
     @property
     def wholes(self) -> Mapping[str, PlacedWhole]:
-        """Return the handles of the model's rods and of its beams in several parts, by name."""
+        """Return the handles of the model's rods and of its beams in several parts, by name. A handle is the
+        object that stands for a body in a model."""
         return {name: handle_of(whole) for name, whole in self._wholes.items()}
 
     @property
@@ -170,7 +172,8 @@ class MechanismParts:
         return self._switches
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """Return the body with this name, or the handle of a rod or of a beam that was added in parts.
+        """Return the body with this name, or the handle of a rod or of a beam that was added in parts. A
+        handle is the object that stands for a body in a model.
 
         Raises:
             ModelError: there is none; the message lists the names.

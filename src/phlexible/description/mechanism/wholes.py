@@ -164,6 +164,7 @@ def part_poses(
 
 def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
     """Return the handle of the beam ``name`` in several parts, which are the given bodies from start to end.
+    A handle is the object that stands for a body in a model.
 
     Raises:
         ModelError: they are not beams of one length.

@@ -489,7 +489,7 @@ def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray
     """Return the tables by name that describe the order and the blocks of the elimination of Newton's matrix.
     ``schedule`` is the plan of the elimination. For each node, ``uncoupled`` counts first rows that are not
     coupled to the rest, ``is_long`` says whether its block has segments, and ``rows`` is its first constraint
-    row or -1.
+    row or -1. A row is one scalar equation of a joint or drive.
 
     Args:
         schedule: of the nodes.

@@ -205,7 +205,8 @@ class Couplings:
 
     @property
     def constraint_starts(self) -> IntArray:
-        """Index of the first row of each constraint among all constraint rows, shape (constraints,)."""
+        """Index of the first row of each constraint among all constraint rows, shape (constraints,). A row is
+        one scalar equation of a joint or drive."""
         return np.array(self._starts[: self.constraint_count], dtype=np.int64)
 
     @property

@@ -364,8 +364,9 @@ class InteractionTables:
         self.collector = VectorCollector(self.resolver)
 
     def function(self, row: Bilinear) -> Function:
-        """Return the scalar function of a constraint row or coordinate with the indices of its difference vectors.
-        These are added to the tables if they are new."""
+        """Return the scalar function of a constraint row or coordinate with the indices of its difference
+        vectors. These are added to the tables if they are new. A row is one scalar equation of a joint or
+        drive."""
         terms = tuple(
             Term(
                 t.coefficient,

@@ -106,13 +106,15 @@ class MechanismState:
     @property
     def projects_at_once(self) -> bool:
         """Whether the compiled projection of velocities onto the joints needs the state alone, without moving
-        frames or redundant constraints. SIMD lanes can then compute it for several mechanisms."""
+        frames or redundant constraints. SIMD lanes can then compute it for several mechanisms. Moving frames
+        are points of the ground with prescribed motion."""
         return not (self.is_redundant or self.assembly.system.related or self.assembly.moving)
 
     def joint_velocities(self, time: float) -> Array | None:
         """Return the present velocities projected so that they satisfy the joints at a time [s], shape
-        (velocities,), without changing the state. Return None where joints that were independent at the start are
-        redundant at this pose, and in models with moving frames whose joints can be locked or released.
+        (velocities,), without changing the state. Return None where joints that were independent at the start
+        are redundant at this pose, and in models with moving frames whose joints can be locked or released.
+        Moving frames are points of the ground with prescribed motion.
 
         Equals ``projected_velocities`` of a motion, by the elimination of a step. None where joints are redundant
         that were independent at the start, and in models with moving frames whose joints can be locked or released.

@@ -35,6 +35,7 @@ GOLDEN = 0.618033988749895  # the fractional parts of its multiples are spread e
 def check_rates(system: System, begin: float, end: float) -> None:
     """Raise ``ParameterError`` if a rate that the user gave for a moving frame or drive of a system is not
     the derivative of its position. They are compared at several times of a run from ``begin`` to ``end`` [s].
+    Moving frames are points of the ground with prescribed motion.
 
     Raises:
         ParameterError: says whose, where, and by how much.

@@ -182,7 +182,8 @@ class Stepper(MechanismState):
 
     def _evaluate_controllers(self, time: float, rates: Array) -> bool:
         """Evaluate all controllers at a time [s], with the ``rates`` of moving frames, and return whether
-        they returned values; an exception is stored and raised once the time steps before have been stored."""
+        they returned values; an exception is stored and raised once the time steps before have been stored.
+        Moving frames are points of the ground with prescribed motion."""
         try:
             self._controllers.hold(time, rates, self._controller_values, partial(self._recorded, time))
         except BaseException as raised:

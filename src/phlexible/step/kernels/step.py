@@ -121,7 +121,7 @@ def constraint_scale(t: Tables, m: int) -> float:
 def constraint_residuals(t: Tables, h: float) -> None:
     """Write the residuals of all constraint rows for a time step of length h: the value of the constraint at
     its end divided by h, or the multiplier itself for an inactive row, which is thus zero. ``t`` holds all
-    tables (arrays) of the model and its state.
+    tables (arrays) of the model and its state. A row is one scalar equation of a joint or drive.
 
     Auxiliary rows are zero: their unknowns follow the state.
     """
@@ -267,7 +267,8 @@ def angles_can_be_counted(t: Tables) -> Truth:
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
     """Return whether no driven angle and no moving frame turns by a right angle or more in this time step.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``t`` holds all tables (arrays) of the model and its state. Moving frames are points of the ground with
+    prescribed motion."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:

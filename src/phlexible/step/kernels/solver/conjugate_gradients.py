@@ -110,7 +110,7 @@ def constrain_nodes(t: Tables) -> None:
 def constrained_node(t: Tables, m: int) -> int:
     """Return the node of a soft body that constraint row m acts on, and store the row's gradient with respect
     to its position in ``cg_direction``; -1 for an inactive row. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    and its state. A row is one scalar equation of a joint or drive."""
     if not is_active(t, m):
         return -1
     compute_gradients(t, m)
