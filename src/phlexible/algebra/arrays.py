@@ -243,8 +243,8 @@ def _too_large(name: str, value: object) -> str:
 
 
 def _as_float(value: object) -> float:
-    """Convert one real number, or a NumPy array without axes, to a float. Raise ``TypeError`` or ``ValueError`` for
-    text, truth values, complex numbers and arrays with axes."""
+    """Convert a ``value``, one real number or a NumPy array without axes, to a float. Raise ``TypeError`` or
+    ``ValueError`` for text, truth values, complex numbers and arrays with axes."""
     if isinstance(value, np.ndarray):
         if value.ndim:
             raise ValueError
@@ -255,8 +255,8 @@ def _as_float(value: object) -> float:
 
 
 def _as_floats(value: ArrayLike) -> Array:
-    """Convert a user's number, nested lists or array to a new array of floats of the same shape. Raise
-    ``TypeError`` if there are text, truth values, complex numbers or masked entries in it."""
+    """Convert a user's ``value`` (number, nested lists or array) to a new array of floats of the same shape.
+    Raise ``TypeError`` if there are text, truth values, complex numbers or masked entries in it."""
     if type(value) is float or (type(value) is np.ndarray and value.dtype == np.float64):
         return np.array(value)
     if isinstance(value, list | tuple) and not PLAIN.issuperset(map(type, value)):
@@ -438,9 +438,9 @@ def function_error(name: str, error: Exception, at: str) -> FunctionError:
 
 
 def check_callable(name: str, value: object, *arguments: str) -> None:
-    """Raise ``ParameterError`` unless a value passed by the user is a function that accepts as many positional
-    arguments as there are names in ``arguments``. The names are used in the message only; the function is not
-    called.
+    """Raise ``ParameterError`` unless a value passed by the user is a function that accepts as many
+    positional arguments as there are names in ``arguments``. The names are used in the message only; the
+    function is not called. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: the message has the expected arguments.

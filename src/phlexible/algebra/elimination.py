@@ -435,7 +435,7 @@ def _storage_runs(
 ) -> list[list[int]]:
     """Split nodes into runs, lists of nodes that follow one another in the storage of a group, if
     ``in_runs``; otherwise into lists of one node each. A run's blocks are one dense block. ``sizes`` are the
-    rows of the nodes, ``inside`` their first rows in the group."""
+    rows of the nodes, ``inside`` their first rows in the group, which ``group_of`` gives for each."""
     if not in_runs:
         return [[node] for node in sorted(nodes)]
     runs: list[list[int]] = []

@@ -118,9 +118,9 @@ def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...],
 
 
 def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
-    """Evaluate a user's function of the arc length s (strings) or the position x (soft bodies) at each node.
-    Return the vectors, completed by zeros, shape (N, 3). ``dimension`` is that of the model (1, 2 or 3).
-    ``name`` is that of the argument, for messages."""
+    """Evaluate a user's function of the arc length s (strings) or the position x (soft bodies) at each of the
+    ``nodes``. Return the vectors, completed by zeros, shape (N, 3). ``dimension`` is that of the model (1, 2
+    or 3). ``name`` is that of the argument, for messages."""
     is_line = nodes.ndim == 1
     check_callable(name, function, "s" if is_line else "x")
     values, widths = [], _widths(nodes, dimension)
@@ -135,8 +135,9 @@ def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Arr
 
 def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
     """Convert ``value``, a user's array with one row for each node to shape (rows, 3), completed by zeros.
-    Raise ``ParameterError`` unless the number of rows is among ``lengths`` and all numbers are finite.
-    ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of the argument, for messages."""
+    ``nodes`` are the undeformed positions or arc lengths. Raise ``ParameterError`` unless the number of rows
+    is among ``lengths`` and all numbers are finite. ``dimension`` is that of the model (1, 2 or 3). ``name``
+    is that of the argument, for messages."""
     rows = numbers(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)

@@ -411,6 +411,7 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
     """Return world positions and rotation matrices of the cross-sections of a rod along a user's curve
     (``shape``) at t = 0. Local x axes are tangents of the curve, y and z rotate about x as little as
     possible. ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of the rod, for messages.
+    ``position`` and ``rotation`` are those of the whole rod.
 
     Args:
         rod: the description.

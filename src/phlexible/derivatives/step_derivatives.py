@@ -107,9 +107,9 @@ def has_contact_history(steps: TakenSteps) -> bool:
 
 
 def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
-    """Return the derivatives of the equations and history variables of time step ``k`` of a run, computed
-    with dual numbers. At friction limits they are the mean over both sides of the kink. History variables are
-    strains of Maxwell branches, deflections of friction springs and impact speeds."""
+    """Return the derivatives of the equations and history variables of time step ``k`` of the run ``steps``,
+    computed with dual numbers. At friction limits they are the mean over both sides of the kink. History
+    variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
     count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(steps.assembly)
     touched = np.ones((1, memory.counts["state_numbers"]))
@@ -149,8 +149,8 @@ def inexact_steps(steps: TakenSteps) -> set[int]:
 
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:
-    """Return whether Newton's matrix is the exact derivative of the equations of time step ``k``, found by
-    comparing both along random directions."""
+    """Return whether Newton's matrix is the exact derivative of the equations of time step ``k`` of
+    ``steps``, found by comparing both along random directions."""
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
@@ -185,9 +185,9 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
 
 
 def pose_map(steps: TakenSteps, k: int) -> Array:
-    """Return the matrix K of time step ``k`` of a run that gives the change of the pose over the time step,
-    shape (velocities, velocities). The change of the pose is K times the sum of the velocity changes at both
-    ends (9.2)."""
+    """Return the matrix K of time step ``k`` of the run ``steps`` that gives the change of the pose over the
+    step, shape (velocities, velocities). The change of the pose is K times the sum of the velocity changes at
+    both ends (9.2)."""
     layout, h = steps.system.layout, float(steps.sizes[k])
     frame, axis, place = layout.spin
     count = int(steps.assembly.memory.counts["velocities"])

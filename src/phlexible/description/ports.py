@@ -231,8 +231,8 @@ class PlacedBody(ModelPart):
         raise TypeError("a body is not a sequence")
 
     def end_cut(self, at_end: bool) -> "Attachment":
-        """Return the attachment at the start or end of one part of a split beam. A fixed joint connects it there to
-        the neighbouring part."""
+        """Return the attachment at the end (``at_end``) or start of one part of a split beam. A fixed joint
+        connects it there to the neighbouring part."""
         return Attachment(self, Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":

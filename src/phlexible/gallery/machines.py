@@ -505,8 +505,8 @@ def _add_slew(model: Model, torque: float) -> Model:
 
 
 def _in_space(hub_body: RigidBody, plate: Plate, radius: float) -> Model:
-    """Return a model in space of a satellite: a rigid hub (``hub_body``) with two plates as panels, clamped
-    at ``radius`` [m]. Their width is along z, so that they bend in the xy plane."""
+    """Return a model in space of a satellite: a rigid hub (``hub_body``) with two plates (``plate``) as
+    panels, clamped at ``radius`` [m]. Their width is along z, so that they bend in the xy plane."""
     model = Model()
     hub = model.add(hub_body, "hub")
     upright = Rotation.from_euler("x", pi / 2)
@@ -526,9 +526,9 @@ SIDE, RINGS, LAYERS = 4, 2, 1  # elements along a side of a head, around a hole,
 def connecting_rod(
     length: float, width: float, thickness: float, hole: float, boss: float, elements: int
 ) -> "MeshHex":
-    """Return a mesh of hexahedra of a connecting rod: a shank between two square heads with holes, the first
-    with a boss on both sides. The holes are centred at the origin and at (length, 0, 0). The rod has
-    ``length`` between the holes, ``width`` along y and ``thickness`` along z [m], and a number of
+    """Return a mesh of hexahedra of a connecting rod: a shank between two square heads with holes of radius
+    ``hole``, the first with a boss on both sides. The holes are centred at the origin and at (length, 0, 0).
+    The rod has ``length`` between the holes, ``width`` along y and ``thickness`` along z [m], and a number of
     ``elements`` along it.
 
     Args:

@@ -89,9 +89,9 @@ def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarge
 
 
 def _object_file(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
-    """Compile one LLVM module (``code``) for a processor (``machine``) to an object file in which only the
-    function ``name`` is visible to the linker. Passes are for the processor ``optimized_for``, if it is
-    given."""
+    """Compile one LLVM module (``code``) for a processor (``machine``) to an object file. Only the function
+    ``name`` in it is visible to the linker; ``llvm`` is llvmlite's module. Passes are for the processor
+    ``optimized_for``, if it is given."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.processor,
         features=machine.features,

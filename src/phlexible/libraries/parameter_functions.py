@@ -110,8 +110,8 @@ class SampledNumbers:
     is_scale: BoolArray
 
     def largest(self, values: Array) -> Array:
-        """Return for each number the largest absolute value in its table, shape (numbers,), as a scale for
-        round-off."""
+        """Return for each number the largest absolute value in its table, from the ``values`` of all, shape
+        (numbers,), as a scale for round-off."""
         found = np.zeros(len(self.names))
         np.maximum.at(found, self.table, np.abs(values))
         return found[self.table]

@@ -359,8 +359,8 @@ def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
 
 def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: Packing) -> Tree:
     """Return how a page computes a point on a body from a state: centre of mass + rotation times (point +
-    shape functions times elastic coordinates). ``parts`` is the data of the page. ``number`` is that of the
-    body; ``pack`` stores arrays."""
+    ``shapes`` times elastic coordinates, its shape functions). ``parts`` is the data of the page. ``number``
+    is that of the body; ``pack`` stores arrays."""
     memory, layout = parts.data.memory, parts.run.now.system.layout
     return {
         "place": memory.offset_of("position") + 3 * number,
@@ -382,9 +382,9 @@ def _state_indices(parts: PageParts, number: int) -> Array:
 
 
 def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
-    """Return how a page computes the nodes of a string or soft body from a state. Coordinate i is base[i]
-    plus a weighted sum of numbers of the state. ``parts`` is the data of the page. ``skin`` is what is drawn
-    of the body; ``pack`` stores arrays."""
+    """Return how a page computes the nodes of a string or soft body (its ``number``) from a state. Coordinate
+    i is base[i] plus a weighted sum of numbers of the state. ``parts`` is the data of the page. ``skin`` is
+    what is drawn of the body; ``pack`` stores arrays."""
     places = _state_indices(parts, number)
     if skin.coordinates is not None:
         chosen = skin.coordinates.ravel()

@@ -100,8 +100,9 @@ class InnerStrains:
 
 
 def inner_strains(system: System, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
-    """Collect the strains of all viscoelastic branches (springs and dashpots in series, Maxwell elements) of a
-    system about a state, linearized in small motions: one object for each relaxation time, in ascending order.
+    """Collect the strains of all viscoelastic branches (springs and dashpots in series, Maxwell elements) of
+    a system about a state, linearized in small motions. There is one object for each relaxation time, in
+    ascending order. The matrix ``motion`` converts small motions to the axes of the velocities.
 
     Args:
         system: system with the viscoelastic laws.

@@ -122,9 +122,9 @@ def dense_model(
     output_matrix: Matrix,
     names: tuple[str, ...],
 ) -> ObservedPHDAE:
-    """Make a small linear port-Hamiltonian model from five dense matrices (E, J, R, B, Q) and an output matrix. The
-    equations are ``E dx/dt = (J - R) Q x + B u``. Names of inputs and outputs are those of ``source``, ``names``
-    are those of the states."""
+    """Make a small linear port-Hamiltonian model from five dense matrices (E, J, R, B, Q) and an
+    ``output_matrix``. The equations are ``E dx/dt = (J - R) Q x + B u``. Names of inputs and outputs are
+    those of ``source``, ``names`` are those of the states."""
     E, J, R, B, Q = (sparse.csr_array(matrix) for matrix in matrices)
     return ObservedPHDAE(
         E,
@@ -152,8 +152,8 @@ def observed(
     form: Form | None = None,
 ) -> ObservedPHDAE:
     """Return a linear port-Hamiltonian model with additional outputs. They are given by their names, an
-    output matrix of shape (outputs, order), and for each output how often it is differentiated with respect
-    to time (``differentiations``). ``units`` are those of the outputs, ``form`` that of the states;
+    ``output_matrix`` of shape (outputs, order), and for each output how often it is differentiated with
+    respect to time (``differentiations``). ``units`` are those of the outputs, ``form`` that of the states;
     ``mechanics`` are the second-order matrices and ``linear`` the linearized mechanism, if there are any."""
     return ObservedPHDAE(
         model.descriptor,

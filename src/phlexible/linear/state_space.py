@@ -94,8 +94,9 @@ def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: 
 
 
 def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
-    """Raise a ``ModelError`` if an output of a linear model depends on the rate of an input that is not given by
-    its rate. There is no proper state space then; ``D_rate``, shape (outputs, inputs), is the dependence."""
+    """Raise a ``ModelError`` if an output of a linear model depends on the rate of an input whose rate is not
+    given. ``is_rate`` says which are given. There is no proper state space then; ``D_rate``, shape (outputs,
+    inputs), is the dependence."""
     improper = np.where(is_rate, 0.0, np.abs(D_rate)) > ROUND_OFF * np.abs(D_rate).max(initial=0.0)
     if not improper.any():
         return

@@ -65,8 +65,8 @@ def _message(force: ScalarForce, body: str, strength: float, interval: float, ti
 
 
 def _instant_windows(time: Array) -> Iterator[slice]:
-    """Yield slices of 33 consecutive, evenly spaced instants at the start, in the middle and at the end of a run,
-    given its times [s]."""
+    """Yield slices of 33 consecutive, evenly spaced instants at the start, in the middle and at the end of a
+    run. ``time`` are its times [s]."""
     last = len(time)
     for begin in sorted({0, max(0, (last - WINDOW) // 2), max(0, last - WINDOW)}):
         intervals = np.diff(time[begin : begin + WINDOW])

@@ -159,10 +159,10 @@ class JoinedFunctions:
 
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
         """Add the generalized forces on the velocities of all bodies to ``out`` (T, n). They belong to forces
-        along constraint rows and force coordinates, ``along`` (T, lines), along functions (T, m) and on world
-        vectors (T, vectors, 3). World vectors are points of bodies, or directions fixed to them, in world
-        axes. A force coordinate is the length or angle along which a force element acts. ``at`` holds the T
-        states."""
+        along constraint rows and force coordinates, ``along`` (T, lines), along functions, ``on_functions``
+        (T, m), and on world vectors, ``on_vectors`` (T, vectors, 3). World vectors are points of bodies, or
+        directions fixed to them, in world axes. A force coordinate is the length or angle along which a force
+        element acts. ``at`` holds the T states."""
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)

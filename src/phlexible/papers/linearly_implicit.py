@@ -88,7 +88,7 @@ class LinearlyImplicitLoop(StageLoop):
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
         """Return the factored matrix of the linear system of one linearly implicit time step. The coordinates
         in it are fixed at their values half a time step ahead. ``states`` and k are states and rates; slopes
-        of inputs are sought along all states if ``is_careful``."""
+        of inputs are sought along all states if ``is_careful``. ``times`` are those of the stages."""
         slope, descriptor = self.equations.tangent(float(times[0]), states[0], k[0], is_careful)
         moves = np.ones(len(states[0]))
         moves[self._coordinates] = 0.0  # the step does not move them

@@ -331,9 +331,9 @@ class FunctionSet:
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
         """Return the coefficients of all terms of the scalar functions of this set: they depend on time where
-        a drive prescribes a path. With them come their first and, if requested, second time derivatives,
-        three arrays of shape (instants, terms). ``at`` holds the state at one or more instants. The functions
-        are sums of dot products of vectors on bodies, such as constraints of joints."""
+        a drive prescribes a path. With them come their first and, if ``with_second``, second time
+        derivatives, three arrays of shape (instants, terms). ``at`` holds the state at one or more instants.
+        The functions are sums of dot products of vectors on bodies, such as constraints of joints."""
         return self._timed(at, self._coefficients, self._timed_terms, with_second)
 
     def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:

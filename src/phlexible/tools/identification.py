@@ -832,7 +832,7 @@ def _correlated(labels: Sequence[str], covariance: Array) -> Iterator[str]:
 
 def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
     """Yield a warning for each change of the discretization that shifts a fitted number by more than its
-    standard deviation. ``labels`` are the names of the numbers."""
+    standard deviation (in ``deviations``). ``labels`` are the names of the numbers."""
     for name, moved in shifts.items():
         parts = [
             f"{label} by {shift:.2g}, {abs(shift) / deviation:.2g} standard deviations"

@@ -55,8 +55,9 @@ def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
     """Return the change of the inputs over all time steps that minimizes the weighted sum of three squares:
-    the remaining output errors ``left``, the inputs ``used``, and the final velocities with weights ``rest``
-    (docs/theory.md, 9; (9.13)).
+    the remaining output errors ``left``, the inputs ``used``, and the final ``velocity``. Inputs have the
+    weights ``weight``, velocities ``rest`` (docs/theory.md, 9; (9.13)). ``steps`` are the matrices of the
+    time steps.
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
     which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).
@@ -646,7 +647,7 @@ NO_SLOPES = np.zeros((0, 0))
 
 def _check_stable(zeros: ComplexArray, duration: float) -> None:
     """Raise ModelError if the zero dynamics (motion with the outputs fixed) grows during a run of
-    ``duration`` [s], because a transmission zero is unstable."""
+    ``duration`` [s]. It does if one of the transmission ``zeros`` is unstable."""
     growing = zeros[(zeros.real * duration > GROWTH) & (zeros.imag >= 0)]
     if not len(growing):
         return

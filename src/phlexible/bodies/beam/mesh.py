@@ -459,8 +459,8 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
     """Raise ``ParameterError`` if the beam theory cannot represent a cross-section. In Euler-Bernoulli theory
-    shear must not be coupled with other strains, a mass centre off the axis needs rotary inertia, and other
-    theories need shear areas. ``material`` is that of a geometric section.
+    shear must not be coupled with other strains, a mass centre off the axis needs ``rotary_inertia``, and
+    other theories need shear areas. ``material`` is that of a geometric section.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.

@@ -13,7 +13,8 @@ from phlexible.errors import ParameterError
 
 def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
     """Return the indices of the mesh points that a user chose (``nodes``), in the order of the choice: by
-    numbers, by a function of position, or by the name of a group.
+    numbers, by a function of position, or by the name of a group. ``positions`` are those of the points,
+    ``groups`` their indices by name.
 
     Args:
         name: name of the choice in error messages.
@@ -53,7 +54,7 @@ def points_where(name: str, function: Callable[[Array], ArrayLike], positions: A
 def listed_points(name: str, nodes: Any, count: int, groups: Mapping[str, IntArray]) -> IntArray:
     """Return the indices of mesh points that a user listed, or named by a group (``nodes``), as an array.
     Raise ``ParameterError`` if there are none, or one that is not below ``count``. ``name`` is that of the
-    argument, for messages.
+    argument, for messages. ``groups`` are indices by name.
 
     Raises:
         ParameterError: no list of whole numbers, a number that is none of a point, or no such group.

@@ -355,8 +355,8 @@ class TiedStructure:
 def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
-    """Return a finite element structure, made from ``full``, in which the nodes of each rigid interface
-    follow displacement and rotation of the interface. They are no unknowns any more. ``unknowns`` describes
+    """Return a finite element structure, made from ``full``, in which nodes of each rigid one of the
+    ``interfaces`` follow its displacement and rotation. They are no unknowns any more. ``unknowns`` describes
     the unknowns of the nodes."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]

@@ -59,8 +59,8 @@ class LabelledMatrix:
 
 
 def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_symmetric: bool) -> LabelledMatrix:
-    """Return a matrix whose unknowns have labels (node, component), from a dictionary of entries by the labels of
-    row and column. Of a symmetric matrix one half is enough."""
+    """Return a matrix whose unknowns have labels (node, component), from a dictionary of entries by the
+    labels of row and column. Of a symmetric matrix (``is_symmetric``) one half is enough."""
     labels = sorted({label for pair in entries for label in pair}, key=lambda label: (label[1] == 0, *label))
     number = {label: k for k, label in enumerate(labels)}
     rows = np.array([number[row] for row, _ in entries], dtype=np.int64)
@@ -331,9 +331,9 @@ def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]
 
 
 def _read_values(lines: list[str], position: int, per_line: int, width: int) -> tuple[Array, int]:
-    """Read the real numbers of an OUTPUT4 text file from the line with index ``position`` on, up to the next
-    line of integers. A line has ``per_line`` numbers of ``width`` characters. Return them with the index of
-    that line."""
+    """Read real numbers from the ``lines`` of an OUTPUT4 text file, from index ``position`` on, up to the
+    next line of integers. A line has ``per_line`` numbers of ``width`` characters. Return them with the index
+    of that line."""
     values: list[float] = []
     while position < len(lines) and "." in (line := lines[position])[:width]:
         parts = [line[k * width : (k + 1) * width] for k in range(per_line)]

@@ -340,7 +340,8 @@ def _plate_model(
 ) -> _PlateModel:
     """Return mass and stiffness matrix of a plate for its kind of elements: with nodal rotations, or with
     bending moments that are eliminated. ``mesh`` is the finite element mesh. ``materials`` are the elastic
-    constants of the elements. ``section`` has thickness and stiffness of the plate."""
+    constants of the elements. ``section`` has thickness and stiffness of the plate. ``nodal_mass`` is the
+    mass matrix of the nodes."""
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")

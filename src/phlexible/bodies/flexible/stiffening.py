@@ -41,8 +41,9 @@ def linear_strain(frequencies: Array) -> StrainEnergy:
 
 
 def projected_stiffness(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> Array:
-    """Return the geometric stiffness matrices of the stress of each displacement shape phi_k, projected on the n
-    shapes, shape (n, n, n): H[k, i, j] = phi_i . K_sigma(phi_k) phi_j.
+    """Return the geometric stiffness matrices of the stress of each displacement shape phi_k, projected on
+    the n shapes, shape (n, n, n): H[k, i, j] = phi_i . K_sigma(phi_k) phi_j. ``shapes`` (N, n) are the phi_k,
+    ``matrix_of`` is the function K_sigma of a displacement.
 
     Args:
         shapes: shape (N, n).

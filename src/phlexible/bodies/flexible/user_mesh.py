@@ -210,8 +210,8 @@ def _groups(groups: Any) -> Any:
 
 
 def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
-    """Return a mesh made from points (p, 3) [m] and cells, indices of triangles (e, 3) or of cells of four points
-    (e, 4). Raise ``ParameterError`` for other arrays."""
+    """Return a mesh made from points (p, 3) [m] and cells, indices of triangles (e, 3) or of cells of four
+    points (e, 4). Those of four are of the kind ``of_four``. Raise ``ParameterError`` for other arrays."""
     places, corners = numbers("points of the mesh", points), np.asarray(cells)
     if places.ndim != 2 or places.shape[1] != 3:
         raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")

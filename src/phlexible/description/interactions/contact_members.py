@@ -415,9 +415,9 @@ def _solid_shape(part: Side) -> _SolidShape | None:
 
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
-    """Yield the two circular rims of a cylinder, or the ring of a torus (``shape``), as contact members,
-    which planes touch at their lowest points. ``side`` is 1 or 2. Contact members are spheres, line segments
-    and solids."""
+    """Yield the two circular rims of a cylinder, or the ring of a torus (``shape`` of ``solid``), as contact
+    members. Planes touch them at their lowest points. ``side`` is 1 or 2. Contact members are spheres, line
+    segments and solids."""
     axes, owner = solid.axes @ _triad_about(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2

@@ -482,8 +482,8 @@ class Surface(Touchable):
         )
 
     def _to_world(self, axis: Array) -> Array:
-        """Return a direction given in axes of a shape's body, rotated to world axes at the initial pose, shape
-        (3,)."""
+        """Return a direction ``axis``, given in axes of a shape's body, rotated to world axes at the initial
+        pose, shape (3,)."""
         return self.port.placed.rotation @ axis if isinstance(self.port, Attachment) else axis
 
 

@@ -233,7 +233,7 @@ class Mechanism(MechanismParts):
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
         """Declare equal beams of the model, given by their names from start to end, as the parts of one long
         beam, and return its handle. No joints are added. A handle is the object that stands for a body in a
-        model.
+        model. ``name`` is that of the beam.
 
         Raises:
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
@@ -249,6 +249,7 @@ class Mechanism(MechanismParts):
         """Connect rigid sections in the model by the elastic elements of a rod, and return the rod's handle.
         The sections are given by their names ``parts`` from start to end. ``stress_free`` are strains without
         stress, if they are not those of the rod. A handle is the object that stands for a body in a model.
+        ``name`` is that of the rod.
 
         Args:
             name: of the rod.
@@ -360,7 +361,8 @@ class Mechanism(MechanismParts):
         lock: Joint | JointRelation | None = None,
         release: Constraint | Event | None = None,
     ) -> Event:
-        """Schedule an event that locks a joint or releases it once, at a time or when a condition is met; see
+        """Schedule an event that locks the joint or relation ``lock``, or removes the joint, drive or
+        relation ``release``. It happens once, at the time ``when`` [s] or when that condition is met; see
         docs/forces_and_drives.md.
 
         Velocities jump by the impulse of a lock; the energy that is lost counts as dissipated.

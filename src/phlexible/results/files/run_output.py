@@ -107,7 +107,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
                 self._write_blocks(checkpoint)
 
     def finish(self, is_complete: bool) -> Motion:
-        """Complete the results file, if there is one, and return the motion of the run.
+        """Complete the results file, if there is one, and return the motion of the run. ``is_complete`` says
+        whether the run reached its end.
 
         Raises:
             ResultFileError: the disk refuses; what it took before can be read.

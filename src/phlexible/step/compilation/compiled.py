@@ -275,8 +275,9 @@ class Exported(Kernel):
 
 
 def _passed_types(kinds: Iterable[Any], arguments: Sequence[Any]) -> Iterator[Any]:
-    """Yield the types of the arguments of a call: those of the signature for tables and rows of the same kind of
-    entries, with their structure and lanes, and those passed for all others."""
+    """Yield the types of the arguments of a call. They are those passed (``arguments``) for tables, and for
+    rows of the same kind of entries, with their structure and lanes; those of the signature (``kinds``) for
+    all others."""
     for each, kind in zip(kinds, arguments, strict=True):
         is_kept = isinstance(kind, RowsType) and isinstance(each, RowsType) and kind.kind is each.kind
         yield kind if is_kept or isinstance(kind, TablesType) else each
@@ -307,8 +308,9 @@ def exported(function: Callable[..., Any]) -> Any:
 
 
 def exporting(kernels: Sequence[Exported]) -> Any:
-    """Return a function for compiled code that compiles exported kernel functions into its program and stores their
-    addresses in the header of a model's tables. Kernels are compiled functions of the time step."""
+    """Return a function for compiled code that compiles exported kernel functions (``kernels``) into its
+    program. It stores their addresses in the header of a model's tables. Kernels are compiled functions of
+    the time step."""
 
     @intrinsic
     def exports(typing: Any, header: Any) -> Any:
@@ -346,8 +348,8 @@ class ForFamilies(Written):
         super().__init__(function, FORMS[None], given, self._calls)
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature with the argument types of the call, for the function that calls one function
-        of each family of forces."""
+        """Return the Numba signature with the types of the ``arguments`` of the call, for the function that
+        calls one function of each family of forces."""
         return signature(types.none, *arguments)
 
     def _calls(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -367,8 +369,8 @@ def form_of(hint: Any) -> LaneForm:
 
 
 def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:
-    """Remove compiled code that was made from other source files from the folder ``cache``, and return whether
-    there was any.
+    """Remove compiled code that was made from source files other than ``sources`` from the folder ``cache``,
+    and return whether there was any.
 
     Numba compares the file of the called function only, while the entry points contain the code of whole folders. A
     stamp beside the cached code holds the digest of all of their files.

@@ -219,7 +219,7 @@ def _read_array(context: Any, builder: Any, python: _Python, passed: Any, argume
     """Emit LLVM code that checks the NumPy array ``passed`` by Python and reads its address and lengths;
     returns the LLVM value of the array in Numba's form, without a reference count. ``argument`` is its
     declaration; ``check`` emits a test with its error. ``context`` is Numba's target context, ``builder``
-    llvmlite's ``IRBuilder``, which writes the code."""
+    llvmlite's ``IRBuilder``, which writes the code. ``python`` writes calls of Python's C interface."""
 
     def field(object_: Any, offset: int, kind: Any) -> Any:
         return builder.load(builder.bitcast(builder.gep(object_, [_LONG(offset)]), kind.as_pointer()))
@@ -270,7 +270,7 @@ def _array_text(argument: _Argument) -> str:
 def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> Any:
     """Emit LLVM code that converts ``value``, the result of a compiled entry point (compiled function that
     Python calls) to a Python object; returns the LLVM value of its address. ``builder`` is llvmlite's
-    ``IRBuilder``, which writes the code."""
+    ``IRBuilder``, which writes the code. ``python`` writes calls of Python's C interface."""
     numbers = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
     format_ = "" if result == types.none else "L" * len(numbers)
     if len(numbers) > 1:

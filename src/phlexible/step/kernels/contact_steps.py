@@ -41,9 +41,10 @@ LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight
 
 @compiled
 def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
-    """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b along a direction. A carrier is a
-    floating body or a node; g is ``row``, the derivative of a gap to its ``width`` velocities, and its mass matrix
-    M must be factored. 0 for a carrier without inertia."""
+    """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b along a direction. A
+    carrier is a floating body or a node; g is ``row``, the derivative of a gap to its ``width`` velocities,
+    and its mass matrix M must be factored. 0 for a carrier without inertia. ``t`` holds all tables (arrays)
+    of the model and its state."""
     copy(row, t.trial_update, width)
     solve_carrier(t, b, t.trial_update)
     return where(t.hardness[b] < 0.0, 0.0, product(row, t.trial_update, width))

@@ -109,7 +109,7 @@ def compute_end_moments(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
-    """Add the sums over p and q of C_pq N_pq,i to the numbers target_i, for each shape function i of a
+    """Add the sums over p and q of C_pq N_pq,i to the numbers ``target`` [i], for each shape function i of a
     floating body. C is a 3 x 3 matrix, N are the mass moments of the body, which has m shape functions. ``t``
     holds all tables (arrays) of the model and its state."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
@@ -123,10 +123,10 @@ def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> No
 
 @compiled
 def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
-    """Add the sums over p and q of [a]_pq N_pq,i to the numbers target_i, for each shape function i of a
-    floating body. [a] is the skew-symmetric matrix of the vector a, N are the mass moments of the body, which
-    has m shape functions; components of a that are zero are skipped. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Add the sums over p and q of [a]_pq N_pq,i to the numbers ``target`` [i], for each shape function i of
+    a floating body. [a] is the skew-symmetric matrix of the vector a, N are the mass moments of the body,
+    which has m shape functions; components of a that are zero are skipped. ``t`` holds all tables (arrays) of
+    the model and its state."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -243,8 +243,9 @@ def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals
 
 @compiled
 def inertia_tensor(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2]. It follows
-    from its m coordinates x = (1, eta) and its mass moments N."""
+    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2]. It
+    follows from its m coordinates x = (1, eta) and its mass moments N. ``t`` holds all tables (arrays) of the
+    model and its state."""
     spread = moment_matrix(t, x, N, m)
     return trace(spread) * eye() - spread
 
@@ -367,7 +368,8 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 @compiled
 def accept_pose(t: Tables, b: int) -> None:
     """Copy the elastic coordinates and the rotation matrix R of floating body b from the end of the time step
-    to the state; R is orthogonalized again by R (3 I - R^T R) / 2 (4.14)."""
+    to the state; R is orthogonalized again by R (3 I - R^T R) / 2 (4.14). ``t`` holds all tables (arrays) of
+    the model and its state."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
@@ -544,9 +546,9 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: float) -> None:
-    """Add the stiffness of ``count`` scalar strains of floating body b from number s on to its block of elastic
-    rates in Newton's matrix. It is ``factor`` times the sum of D mean_gradient end_gradient^T, with the modulus D
-    of each strain."""
+    """Add the stiffness of ``count`` scalar strains of floating body b from number s on to its block of
+    elastic rates in Newton's matrix. It is ``factor`` times the sum of D mean_gradient end_gradient^T, with
+    the modulus D of each strain. ``t`` holds all tables (arrays) of the model and its state."""
     n, begin, end = t.elastic_count[t.type_of[b]], t.strain_first[s], t.strain_last[s]
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
     means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinates_begin[b] + 1)

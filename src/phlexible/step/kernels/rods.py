@@ -84,9 +84,9 @@ def strain_index(t: Tables, s: int) -> int:
 
 @compiled
 def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
-    """Write the strains of quadrature point p of a rod, L^T (Gamma, K), into ``theta`` at the places of its force
-    elements. ``stretch`` is Gamma (stretch and shears), ``bend`` is K (curvatures); with their changes it writes
-    changes."""
+    """Write the strains of quadrature point p of a rod, L^T (Gamma, K), into ``theta`` at the places of its
+    force elements. ``stretch`` is Gamma (stretch and shears), ``bend`` is K (curvatures); with their changes
+    it writes changes. ``t`` holds all tables (arrays) of the model and its state."""
     L = t.rod_share + 3 * p
     first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
     for s in range(t.rod_strains):

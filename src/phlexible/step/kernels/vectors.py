@@ -235,7 +235,7 @@ def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: floa
     """Subtract c lever_k^T motion_l, shape (velocities of the carrier of k, velocities of the carrier of l),
     from a block of Newton's matrix. It is the derivative of a force c dx_l on point k that depends on the
     displacement dx_l of point l at the end of the time step. h is the length of the time step [s]. A carrier
-    is a floating body, or a node of another body.
+    is a floating body, or a node of another body. ``t`` holds all tables (arrays) of the model and its state.
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.

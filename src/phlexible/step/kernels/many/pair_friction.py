@@ -344,9 +344,9 @@ def mean_rotation(t: Tables, parts: Integers, count: int) -> Vector:
 
 @compiled
 def solve_moment(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
-    """Return B^-1 times a moment, with B = sum |m|^2 I - m m^T over ``count`` body-fixed directions with the means
-    m (indices ``parts``): cross products of the result with the m are forces on the directions that have this
-    moment."""
+    """Return B^-1 times a moment, with B = sum |m|^2 I - m m^T over ``count`` body-fixed directions with the
+    means m (indices ``parts``): cross products of the result with the m are forces on the directions that
+    have this moment. ``t`` holds all tables (arrays) of the model and its state."""
     a, b, c = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for k in range(count):
         m = mean_vector(t, parts[k])

@@ -189,8 +189,9 @@ def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
 
 @compiled
 def _add_products(t: Tables, b: int, slope: Matrix) -> None:
-    """Add pair_lever^T slope pair_motion, the stiffness of a contact point in the velocities of carrier b, to the
-    block of b in Newton's matrix. A carrier is a floating body or a node."""
+    """Add pair_lever^T slope pair_motion, the stiffness of a contact point in the velocities of carrier b, to
+    the block of b in Newton's matrix. A carrier is a floating body or a node. ``t`` holds all tables (arrays)
+    of the model and its state."""
     width = t.velocities_count[b]
     is_dense = b >= t.frames or width == t.rigid_of[b]
     if b < t.frames and width == SIX:

@@ -44,7 +44,7 @@ DEPENDENT = 1e-20  # a row whose direction is held already, relative, squared
 
 @compiled
 def inverse_matrix(A: Matrix) -> Matrix:
-    """Return the inverse of a regular 3 x 3 matrix."""
+    """Return the inverse of a regular 3 x 3 matrix A."""
     x, y, z = row(A, 0), row(A, 1), row(A, 2)
     adjugate = transposed(matrix(cross(y, z), cross(z, x), cross(x, y)))
     return (1.0 / dot(x, cross(y, z))) * adjugate
