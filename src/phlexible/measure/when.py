@@ -137,7 +137,7 @@ class WatchedCondition:
 def watched_conditions(
     system: System, stop: When | None, so_far: RecordedStates | None
 ) -> dict[int, WatchedCondition]:
-    """Return the conditions that trigger events or end a run of a system , by the number of their event. They
+    """Return the conditions that trigger events or end a run of a system, by the number of their event. They
     have to be evaluated while it goes on. ``stop`` is the condition that ends the run, ``so_far`` are the
     states of a run that is continued, if there are any.
 

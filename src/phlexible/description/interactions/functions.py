@@ -482,8 +482,8 @@ class LengthCoordinate(Coordinate):
         return found
 
     def driven_constraint(self, path: TimePath) -> Bilinear:
-        """Raise ParameterError, because the length of a tendon cannot be driven as a coordinate; ``Tendon.drive``
-        prescribes its rest length.
+        """Raise ParameterError, because the length of a tendon cannot be driven as a coordinate along a
+        ``path``; ``Tendon.drive`` prescribes its rest length.
 
         Raises:
             ParameterError: always.

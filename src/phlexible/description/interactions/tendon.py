@@ -124,7 +124,8 @@ class Tendon(ForceElement):
         return LengthCoordinate("length", tuple(self.guides), winch)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the one-sided law of a tendon along its length, as a tuple of one.
+        """Return the one-sided law of a tendon along its length, as a tuple of one. ``dimension`` is that of
+        the model (1, 2 or 3).
 
         Raises:
             ModelError: two guides one after the other coincide at the initial pose.

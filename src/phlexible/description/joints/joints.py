@@ -515,8 +515,8 @@ class Fixed(Joint):
 
 
 def fixed_node_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
-    """Yield the constraint functions by which nodes of a rigid or hinged edge keep their place in the frame of
-    another port (8.9). Directors of a rigid one do so too."""
+    """Yield the constraint functions by which nodes of a rigid or hinged edge keep their place in the frame
+    of the port ``other`` (8.9). Directors of a rigid one do so too."""
     for number in edge.point.fixed_nodes:
         node = edge.placed.node(number)
         arm = node.initial_position() - other.initial_position()

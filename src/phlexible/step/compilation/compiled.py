@@ -342,7 +342,7 @@ class ForFamilies(Written):
         given = FORMS[Tables], SHARED_NUMBER, SHARED_NUMBER
 
         def function() -> None:
-            """Call the function of each family."""
+            """Call the compiled function of each family of forces, one after the other."""
 
         function.__name__ = f"{role}_of_families"
         super().__init__(function, FORMS[None], given, self._calls)
