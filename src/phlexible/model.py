@@ -242,8 +242,8 @@ class Model(Mechanism):
     ) -> Motion:
         """Return a motion of this model whose estimated error is within the ``tolerance``, by repeated runs
         over the ``duration`` [s] with shorter time steps. The best one comes with a warning. Instants are
-        stored at each ``interval`` [s]; ``initial``, ``order``, ``numerical_damping`` and ``progress`` are as
-        of ``simulate``."""
+        stored at each ``interval`` [s]; ``initial`` is the start, ``order`` and ``numerical_damping`` are
+        those of the scheme, ``progress`` shows a bar."""
         pieces, unresolved, advice = COMPARED, 0, ""
         for _ in range(MOST_RUNS):
             motion = self.simulate(
@@ -353,8 +353,9 @@ class Model(Mechanism):
         progress: bool | None = None,
     ) -> Motion:
         """Continue the run of this model that the results file ``path`` contains, up to a longer ``duration``
-        [s], and return the whole motion. The time ``step``, ``order``, ``every``, ``numerical_damping``,
-        ``tolerance``, ``stop`` and ``progress`` are as of ``simulate``.
+        [s], and return the whole motion. It takes time steps of ``step`` [s] with the ``order``,
+        ``numerical_damping`` and ``tolerance`` of the scheme and stores one instant in ``every``. The
+        condition ``stop`` ends it, ``progress`` shows a bar.
 
         With the arguments of the first run, and controllers that remember nothing themselves, it has the
         same digits as if it had not stopped; with a ``tolerance`` the last instants of a run that had come to

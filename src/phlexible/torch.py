@@ -30,8 +30,8 @@ def simulate(
 ) -> tuple[Array, dict[str, Any]]:
     """Simulate a model and return sensor readings as PyTorch tensors that ``backward`` can differentiate, by
     the adjoint of the run. ``build`` makes the model from ``parameters`` and ``inputs`` (signals) by name,
-    ``sensors`` its sensors. ``duration`` and ``step`` [s], ``initial`` state, ``order``,
-    ``numerical_damping`` and ``tolerance`` are as of ``Model.simulate``.
+    ``sensors`` its sensors. The run takes ``duration`` in time steps of ``step`` [s] from the state
+    ``initial``, with the ``order`` and ``numerical_damping`` of the scheme and a ``tolerance`` of its error.
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each ``backward``. Second derivatives are refused.

@@ -184,8 +184,9 @@ class RigidBody(Body):
         axis: ArrayLike = (0.0, 0.0, 1.0),
         color: str | None = None,
     ) -> Self:
-        """Return a homogeneous rigid circular cylinder with given radius and length [m] and density [kg/m3],
-        around a body axis. Its middle is at ``center`` in body axes. ``color`` is for pictures.
+        """Return a homogeneous rigid circular cylinder with given ``radius`` and ``length`` [m] and
+        ``density`` [kg/m3], around the body axis ``axis``. Its middle is at ``center`` in body axes.
+        ``color`` is for pictures.
 
         Args:
             radius, length: [m].

@@ -201,8 +201,8 @@ class SoftMesh:
         self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None
     ) -> ElementStrains:
         """Return the strains of all elements of this mesh: gradients and weights at their quadrature points.
-        Their elastic law, viscosity and Maxwell branches (``relaxation``: springs and dashpots in series) are
-        stored with them. Sheets have a ``thickness`` [m]."""
+        Their elastic ``law``, ``viscosity`` [s] and Maxwell branches (``relaxation``: springs and dashpots in
+        series) are stored with them. Sheets have a ``thickness`` [m]."""
         _, gradients, volumes = self.quadrature(self.strain_degree)
         volumes = thickness * volumes
         return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)

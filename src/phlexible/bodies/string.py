@@ -86,8 +86,8 @@ class StringMesh:
 
     def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
         """Return the strains C = |dr/ds|^2 (squared stretch) of this string at the Gauss points of its
-        elements, as quadratic forms of the node positions. Law, viscosity and Maxwell branches
-        (``relaxation``) are stored with them."""
+        elements, as quadratic forms of the node positions. The elastic ``law``, the ``viscosity`` [s] and
+        Maxwell branches (``relaxation``) are stored with them."""
         points, weights = gauss(self.order)
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
         return QuadraticStrains(

@@ -156,8 +156,8 @@ class Cost:
 
     @classmethod
     def integral(cls, sensor: Sensor, function: Function | None = None, weight: Weight | None = None) -> Self:
-        """Return a cost of a motion that is the integral over time of weight(t) times a function of a sensor
-        reading. The trapezoidal rule over the time steps is used.
+        """Return a cost of a motion that is the integral over time of ``weight`` (t) times a ``function`` of
+        the reading of a ``sensor``. The trapezoidal rule over the time steps is used.
 
         Args:
             sensor: what is read.

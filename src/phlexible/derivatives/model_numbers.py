@@ -195,8 +195,9 @@ def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNum
 
 
 def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
-    """Return whether the samples of a signal change the loads of a model and nothing else. ``other`` was rebuilt
-    with changed samples and is compared with the model ``base`` of the run.
+    """Return whether the samples of a signal change the loads of a model and nothing else. ``other`` was
+    rebuilt with changed samples and is compared with the model ``base`` of the run. ``run`` has the recorded
+    time steps, ``changed`` are the loads of ``base`` with the changed samples.
 
     Args:
         run: of the model.

@@ -45,9 +45,10 @@ def library_data(
     has_parameters: bool = False,
 ) -> ModelData:
     """Return all data of a compiled library (``name``) of a model at the start of a ``run``: inputs, outputs,
-    functions of time, controllers and tables. ``inputs``, ``outputs``, ``duration`` and the time ``step`` are
-    as of ``build``. ``grips`` are loads that become inputs too, ``from_start`` counts energies from the
-    start, ``has_parameters`` says whether numbers follow parameters.
+    functions of time, controllers and tables. ``inputs`` and ``outputs`` are those that the user chose;
+    functions of time are known up to ``duration`` [s], and ``step`` is the time step [s]. ``grips`` are loads
+    that become inputs too, ``from_start`` counts energies from the start, ``has_parameters`` says whether
+    numbers follow parameters.
 
     Args:
         run: of the model.

@@ -183,8 +183,8 @@ Model = TypeVar("Model", bound=ObservedPHDAE)
 
 
 def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequence[Signal] | None) -> Model:
-    """Return a linear model with only the chosen inputs and outputs, in the given order; None leaves all inputs or
-    all outputs.
+    """Return a linear model with only the chosen ``inputs`` and ``outputs``, in the given order; None leaves
+    all inputs or all outputs.
 
     Args:
         inputs: ports, ``port.select(...)``, names of ports or of single inputs.

@@ -154,9 +154,9 @@ def _facet_normals(corners: Array, inside: Array) -> tuple[Array, Array]:
 
 
 def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, lumped: bool) -> Matrix:
-    """Return the sparse compliance matrix of finite element stresses, the integrals ``int t : (s - spherical tr(s)
-    I) / (2 shear)`` for all pairs of stress functions s and t; integrated exactly, or lumped at the vertices of the
-    cells."""
+    """Return the sparse compliance matrix of finite element stresses, the integrals ``int t : (s - spherical
+    tr(s) I) / (2 shear)`` for all pairs of stress functions s and t; integrated exactly, or ``lumped`` at the
+    vertices of the cells. ``shear`` and ``spherical`` are elastic constants."""
     d, same = stress.dimension, stress.vertices[:, None] == stress.vertices
     share = same / (d + 1) if lumped else (1 + same) / ((d + 1) * (d + 2))  # int lambda_i lambda_j / volume
     t = stress.directions
@@ -429,8 +429,8 @@ def solid(
     """Return the linear port-Hamiltonian finite element model of an elastic body, plane or in space, on a
     mesh of scikit-fem. Its states are velocities and stresses. ``youngs_modulus`` [Pa], ``poissons_ratio``
     and ``density`` [kg/m3] are those of the material. ``thickness`` is that of a plane body [m], ``clamped``
-    the boundary that does not move. ``order`` is that of the velocities; products of stresses may be
-    ``lumped`` at vertices.
+    the boundary that does not move. ``order`` is that of the velocities; ``stress`` names the space of the
+    stresses, whose products may be ``lumped`` at vertices; ``plane`` is "stress" or "strain".
 
     With ``stress="discontinuous"``, states: velocity of the nodes, component after component at each node [m/s],
     stress at the quadrature points of the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body
@@ -594,8 +594,9 @@ def velocity_stress_model(
     states: tuple[tuple[str, str], tuple[str, str]],
     ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model ``mass dv/dt = -rate^T s + forces``, ``compliance ds/dt = rate v``
-    with these sparse matrices. Its states are velocities v and stresses s.
+    """Return the linear port-Hamiltonian model ``mass dv/dt = -rate^T s + forces``, ``compliance ds/dt = rate
+    v`` with these sparse matrices. Its states are velocities v and stresses s. ``states`` are names and units
+    of both. ``ports`` are names, units, columns of the input matrix and mass matrices of the ports.
 
     Args:
         rate: D, of the stresses.

@@ -499,8 +499,8 @@ def integrate(
 
 def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInputs = None) -> Array:
     """Return the state of a port-Hamiltonian model nearest to x in kinetic energy that obeys its constraints
-    at t = 0, shape (n,). It differs from x by a change along the constraint forces. ``inputs`` are as of
-    ``integrate``.
+    at t = 0, shape (n,). It differs from x by a change along the constraint forces. ``inputs`` are those of
+    its ports, numbers or functions of time.
 
     Of all states that do it is the nearest in kinetic energy: the one after a blow of the joints.
 

@@ -434,8 +434,8 @@ def mode_sweep(
     parameter: str = "parameter",
 ) -> ModeSweep:
     """Return the ``count`` lowest natural frequencies and damping ratios of the models that the function
-    ``build`` makes of each of the ``values`` of a parameter. ``at`` is the state to linearize about, as of
-    ``Model.linearize``; ``parameter`` the name for plots.
+    ``build`` makes of each of the ``values`` of a parameter. ``at`` names the kind of pose to linearize
+    about, such as "given" or "static", ``parameter`` is the name for plots.
 
     ``mode_sweep(ph.gallery.four_bar, np.linspace(0, 2 * np.pi, 61), 3).plot("fig_6.png")``
 

@@ -119,8 +119,8 @@ class LinearModel(ObservedPHDAE):
         inputs: Sequence[Signal] | None = None,
         outputs: Sequence[Signal] | None = None,
     ) -> BodeResponse:
-        """Return the complex transfer functions from inputs to outputs of this linear model at the frequencies,
-        shape (k,) [rad/s], for Bode plots.
+        """Return the complex transfer functions from ``inputs`` to ``outputs`` of this linear model (None:
+        all of them) at the ``frequencies``, shape (k,) [rad/s], for Bode plots.
 
         Args:
             inputs, outputs: which, as of ``reduce``; None: all.
@@ -295,7 +295,8 @@ class LinearModel(ObservedPHDAE):
 
     def save_mat(self, path: str | PathLike[str], accelerations: Sequence[str] = ()) -> None:
         """Write the state-space matrices A, B, C, D of this linear model and the names of states, inputs and
-        outputs to the MATLAB file ``path``; ``accelerations`` as of ``to_state_space``.
+        outputs to the MATLAB file ``path``; ``accelerations`` are the inputs that prescribe a velocity and
+        are given by their rates.
 
         Raises:
             ParameterError, ResultFileError: the path is no ``.mat`` file, or cannot be written.

@@ -179,7 +179,8 @@ class MotionPictures:
         sensors: Sequence[Sensor] = (),
     ) -> InlinePage:
         """Return the report of this motion for display inside of a notebook, as the last line of a cell.
-        ``height`` is that of the page [pixels]; ``frames``, ``points`` and ``sensors`` as of ``report``.
+        ``height`` is that of the page [pixels]; ``frames`` is the number of instants in the 3D view;
+        deflections of ``points`` and readings of ``sensors`` are plotted.
 
         Args:
             height: of the page [pixels].

@@ -186,8 +186,8 @@ class Readings:
     def mesh_stress(
         self, body: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
     ) -> mesh_stresses.MeshStress:
-        """Return the stress of a meshed body at its nodes [Pa] at all instants, or at every so many, as in
-        ``motion.mesh_stress(part).von_mises``.
+        """Return the stress of a meshed ``body`` at its ``nodes`` [Pa] (None: those of the surface) at all
+        instants, or at each ``every``-th one. An example is ``motion.mesh_stress(part).von_mises``.
 
         The mean of the elements around each node, so that peaks at notches need a fine mesh there.
 

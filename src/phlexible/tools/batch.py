@@ -143,10 +143,10 @@ class Batch:
         progress: bool | None = None,
     ) -> "BatchRuns":
         """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] in time steps of length
-        ``step`` [s]. Return the readings of ``sensors``; motions are not stored. ``initial``, ``order``,
-        ``every`` and ``numerical_damping`` are as of ``Model.simulate``. The work is shared by ``threads``;
-        ``lanes`` and ``specialize`` choose how mechanisms are stepped at the same time. ``progress`` says
-        whether a progress bar is shown.
+        ``step`` [s]. Return the readings of ``sensors``; motions are not stored. ``initial`` is the start,
+        ``order`` and ``numerical_damping`` are those of the scheme, and one instant in ``every`` is read. The
+        work is shared by ``threads``; ``lanes`` and ``specialize`` choose how mechanisms are stepped at the
+        same time. ``progress`` says whether a progress bar is shown.
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
         before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up
@@ -207,9 +207,9 @@ class Batch:
         device: str | None = None,
     ) -> "LiveBatch":
         """Start live runs of all mechanisms of the batch in time steps of length ``step`` [s]. They are
-        stepped together, with arrays of inputs that change between time steps. ``initial`` and
-        ``numerical_damping`` are as of ``Model.start``; ``threads``, ``lanes`` and ``specialize`` say how the
-        work is shared, ``device`` whether a GPU does it.
+        stepped together, with arrays of inputs that change between time steps. ``initial`` is the start,
+        ``numerical_damping`` that of the scheme; ``threads``, ``lanes`` and ``specialize`` say how the work
+        is shared, ``device`` whether a GPU does it.
 
         Args:
             step, initial, numerical_damping: as of ``Model.start``.

@@ -58,7 +58,7 @@ def build(
     without Python. ``path`` says which of these; ``targets`` are platforms, ``fmi`` is the version of an FMU.
     The C header ``model.h`` is written to the same folder. ``inputs`` and ``outputs`` are those of the
     library, ``parameters`` ranges of arguments that can be set in it. Functions of time are tables up to
-    ``duration`` [s]; ``initial``, ``order`` and ``numerical_damping`` are as of ``Model.simulate``.
+    ``duration`` [s]; ``initial`` is the start, ``order`` and ``numerical_damping`` are those of the scheme.
 
     The library has the functions of ``model.h``; ``ph.load_library`` calls them. Its steps are those of
     ``model.start(step)`` up to round-off. Functions of time become data: constants, polynomials and harmonics for

@@ -452,7 +452,7 @@ def identify(
     """Identify parameters of a model from measured data (``recordings``), by nonlinear least squares, and
     return them with their uncertainty. ``build`` makes the model of the parameters, ``sensors`` its sensors,
     ``linear`` its linear model for modes and responses. ``step`` is the length of time steps [s]; ``initial``
-    is as of ``ph.gradient``. Parameters named in ``each`` differ between recordings; sensors may have an
+    is the start of each run. Parameters named in ``each`` differ between recordings; sensors may have an
     unknown ``bias``, ``gain`` and ``delay``. ``bounds``, ``priors`` and ``scales`` are those of parameters by
     name. ``progress`` says whether a progress bar is shown.
 

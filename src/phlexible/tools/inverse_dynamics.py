@@ -185,8 +185,8 @@ def inverse_dynamics(
     accuracy: float = 1e-6,
     initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
 ) -> InverseDynamics:
-    """Compute the inputs for which outputs of a model follow prescribed paths (servo constraints), and the
-    motion with them. It takes ``duration`` [s] in time steps of length ``step`` [s] from the start
+    """Compute the ``inputs`` for which outputs of a model follow prescribed ``paths`` (servo constraints),
+    and the motion with them. It takes ``duration`` [s] in time steps of length ``step`` [s] from the start
     ``initial``; inputs act from ``lead`` [s] before it on, and outputs may miss their paths by the share
     ``accuracy``.
 
@@ -329,7 +329,7 @@ class _Servo:
     def prescribed_readings(self, duration: float, count: int, before: int) -> Array:
         """Return the prescribed readings of the outputs at all instants, from the user's paths, shape (count
         + 2 * before + 1, outputs). Before and after the motion, which takes ``duration`` [s], they are
-        constant."""
+        constant, for ``before`` time steps; ``count`` is the number of time steps in between."""
         times = np.clip(self._step * (np.arange(count + 2 * before + 1) - before), 0.0, duration)
         columns = []
         for sensor, path in self._paths.items():

@@ -631,9 +631,10 @@ def study(
     overwrite: bool = False,
     progress: bool | None = None,
 ) -> Study:
-    """Build and measure a model for many parameters, on all cores or by an ``executor`` (a cluster, say), and
-    return the results of all runs. Runs are written to the file ``output`` and taken from there, unless
-    ``overwrite``. ``progress`` says whether a progress bar is shown.
+    """Build and measure a model (by the functions ``build`` and ``measure``) for many ``parameters``, and
+    return the results of all runs. They are computed on all cores or by an ``executor`` (a cluster, say),
+    written to the file ``output`` and taken from there, unless ``overwrite``. ``progress`` says whether a
+    progress bar is shown.
 
     A run that fails is recorded with its parameters, and the others go on. So is one whose process dies,
     and dies in two more trials alone.

@@ -431,8 +431,8 @@ def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
 
 def stiffness_at(section: AnySection, material: Material | None, theory: Theory, x: Array) -> Array:
     """Return the stiffness matrices of a beam's cross-sections at k positions x [m], shape (k, 6, 6): section
-    forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain. Shear entries are zero in Euler-Bernoulli theory.
-    ``material`` is that of a geometric section."""
+    forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain. Shear entries are zero if the ``theory`` is that of Euler
+    and Bernoulli. ``material`` is that of a geometric section."""
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(_stiffness(section, material, theory), (len(x), 6, 6))
     return np.array([_stiffness(each, material, theory) for each in sections_at(section, x)])
@@ -494,8 +494,8 @@ def _is_coupled(stiffness: Array) -> bool:
 
 def _stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
     """Return the stiffness matrix of one cross-section of a beam, shape (6, 6): section forces (N, Q_y, Q_z,
-    M_x, M_y, M_z) per strain. Shear entries are zero in Euler-Bernoulli theory. ``material`` is that of a
-    geometric section."""
+    M_x, M_y, M_z) per strain. Shear entries are zero if the ``theory`` is that of Euler and Bernoulli.
+    ``material`` is that of a geometric section."""
     if isinstance(section, GeneralSection):
         return section.stiffness_matrix
     assert material is not None, "checked by the beam"

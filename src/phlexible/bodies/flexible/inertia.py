@@ -69,7 +69,8 @@ MOMENTUM_ERROR = 1e-4
 def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[float, Array, Array]:
     """Return the mass integrals of a finite element body with n displacement shapes: mass [kg], S = int rho
     Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). ``places`` are the node
-    positions, shape (N, 3) [m]. The columns of Psi are position and shapes.
+    positions, shape (N, 3) [m]. The columns of Psi are position and shapes. ``mass`` is the mass matrix of
+    the nodes.
 
     Args:
         mass: of the nodes, shape (N, N) [kg].

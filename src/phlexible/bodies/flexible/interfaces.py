@@ -305,7 +305,8 @@ def outward_area(basis: Any) -> Array:
 def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) -> Array:
     """Return the matrix that gives mean displacement and rotation of a mesh region from the displacements of
     all N nodes, by least squares; shape (6, 3 N) in space and (3, 2 N) in the plane. ``measures`` are
-    integrals of shape functions over the region, ``name`` is that of the interface."""
+    integrals of shape functions over the region, ``squares`` (3, 3) those of products of positions, ``name``
+    is that of the interface."""
     area = measures[3].sum()
     center = measures[:3].sum(axis=1) / area
     arms = measures[:3] - center[:, None] * measures[3]  # int xi N_a
@@ -387,7 +388,7 @@ def tied_structure(
 def rotation_work(
     interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Return the work of nodal forces of shape k on second-order displacements of the nodes of interfaces
+    """Return the work of nodal ``forces`` of shape k on second-order displacements of the nodes of interfaces
     that rotate with shapes i and j; shape (n, n, n). For a rotation theta these are theta x (theta x xi) / 2
     with the node's moment arm xi. ``unknowns`` describes the unknowns of the nodes. Averaged interfaces count
     too if ``with_averaged``.

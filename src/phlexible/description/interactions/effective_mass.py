@@ -29,8 +29,10 @@ GRAVITY = 9.81  # [m/s2]
 
 
 def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> float:
-    """Return the stiffness at which a body's weight deflects a contact or stop by a thousandth of the body's size
-    [N/m^exponent]. For a moment of inertia the deflection is 1e-3 rad [N m/rad].
+    """Return the stiffness at which a body's weight deflects a contact or stop by a thousandth of the body's
+    size [N/m^exponent]. For a moment of inertia the deflection is 1e-3 rad [N m/rad]. ``inertia`` is the mass
+    or moment of inertia [kg or kg m2], ``size`` the lever of the weight [m], ``exponent`` that of the depth
+    in the force.
 
     Args:
         inertia: mass, or moment of inertia, that moves [kg or kg m2].

@@ -166,10 +166,11 @@ class Mechanism(MechanismParts):
         *,
         large: bool = False,
     ) -> PlacedBody | PlacedWhole:
-        """Add a body to the model at a position [m], rotation and velocity [m/s], and return its handle.
-        ``name`` is its name, ``angular_velocity`` its initial angular velocity [rad/s], ``shape`` the initial
-        curve or nodal positions of a string, rod or soft body, and ``large`` accepts a body whose elements
-        need more than 32 GB of memory. The same description may be added any number of times.
+        """Add a body to the model at a ``position`` [m], ``rotation`` and initial ``velocity`` [m/s], and
+        return its handle. ``name`` is its name, ``angular_velocity`` its initial angular velocity [rad/s],
+        ``shape`` the initial curve or nodal positions of a string, rod or soft body, and ``large`` accepts a
+        body whose elements need more than 32 GB of memory. The same description may be added any number of
+        times.
 
         Args:
             body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
@@ -435,9 +436,9 @@ class Mechanism(MechanismParts):
         parts: Mapping[str, Named] | None = None,
         **named: Body | SplitBeam | Rod | Named,
     ) -> Self:
-        """Return a copy of the model with other gravity, bodies or parts, which are given by name in
-        dictionaries or as keywords (``named``). Joints and loads are moved to the same positions on the new
-        bodies.
+        """Return a copy of the model with other ``gravity`` [m/s2], ``bodies`` or ``parts``, which are given
+        by name in dictionaries or as keywords (``named``). Joints and loads are moved to the same positions
+        on the new bodies.
 
         Args:
             gravity: shape (3,) [m/s^2]; None: as it is.

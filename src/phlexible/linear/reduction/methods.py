@@ -103,8 +103,8 @@ class ReductionError:
 
 
 def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: ArrayLike) -> ReductionError:
-    """Return the errors of the frequency response of a reduced model compared with the full model, at the given
-    frequencies, shape (k,) [rad/s].
+    """Return the errors of the frequency response of a ``reduced`` model compared with the ``full`` model, at
+    the given ``frequencies``, shape (k,) [rad/s].
 
     Raises:
         PoleError: an undamped pole of either model among them.

@@ -177,8 +177,8 @@ def advance(
 @compiled
 def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row: int) -> None:
     """Store the joint multipliers and element forces of a time step: in ``first`` those of the first time
-    step of a call, and averaged with the time step before in row ``stored_row`` of the stored states (-1: in
-    none). ``t`` holds all tables (arrays) of the model and its state."""
+    step (``step`` 0) of a call, and averaged with the time step before in row ``stored_row`` of the stored
+    states ``rows`` (-1: in none). ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.reactions):
         if step == 0:
             first[i] = t.reaction[i]
@@ -203,8 +203,10 @@ def take_step(
     prepared; accept it if it converges. Returned is its status, one for each lane where several mechanisms
     advance at the same time. ``damping`` is numerical damping, a multiple of the stiffness; tolerances are
     relative to ``least_speed`` [m/s] at least; ``is_redundant`` says that constraints depend on each other.
-    ``longest``, ``is_tried``, ``most`` and ``part`` are explained below. ``t`` holds all tables (arrays) of
-    the model and its state.
+    Contacts may request substeps of the user's time step ``longest`` (0: they are not asked). If ``is_tried``
+    the first attempt begins with the result of the last try; ``most`` limits conjugate gradients; ``part`` is
+    the index of the substep of a composed time step, else -1. ``t`` holds all tables (arrays) of the model
+    and its state.
 
     If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
     request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
