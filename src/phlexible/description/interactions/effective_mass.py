@@ -47,8 +47,6 @@ def effective_mass(coordinate: Coordinate, rows: Sequence[Bilinear] = ()) -> flo
     [kg or kg m^2]. Here g is the derivative of the coordinate to the velocities; the result is 0 if neither
     side moves. ``rows`` are constraints between the bodies that are satisfied.
 
-    g is the derivative of the coordinate to the velocities. Zero if nothing that moves is on either side.
-
     Args:
         coordinate: along which the force acts.
         rows: constraints between these bodies, such as the joint of the coordinate; others are left out.
@@ -90,10 +88,7 @@ def _add(rows: dict[PlacedBody, Array], difference: VectorSum, force: Array) -> 
 def _mobility(placed: PlacedBody, rows: Array) -> Array:
     """Return G M^-1 G^T for one body (``placed``), shape (k, k): its inverse mass matrix projected on k
     generalized force directions G, the ``rows`` of shape (k, 6) in world axes. A nodal body counts with the
-    mass of one node.
-
-    A node counts with its share of the mass of its body.
-    """
+    mass of one node."""
     data = placed.data
     if not isinstance(data, FloatingBody):
         return np.asarray(rows[:, :3] @ rows[:, :3].T * data.node_count / data.mass)

@@ -129,10 +129,7 @@ def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables
 def band_of(body: FloatingBody) -> Band | None:
     """Return the division of a body's elastic coordinates into segments that couple only with the next ones. It has
     the mass moments about the undeformed centre of mass; None where there are few coordinates or they do not couple
-    in a row.
-
-    None where coordinates are few or do not couple in a row.
-    """
+    in a row."""
     if body.elastic_count < FEWEST:
         return None
     ends = _segments(_reaches(body))

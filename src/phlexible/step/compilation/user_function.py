@@ -131,10 +131,7 @@ def _compiled_by_numba(function: Callable[[float], float]) -> Any:
 
 def _cache_key(function: Callable[[float], float]) -> tuple[Any, ...] | None:
     """Return all that the machine code of a user's function depends on (code and outside values), as the key of a
-    cache; None if that is more than code, numbers, NumPy and ``math``.
-
-    None if that is more than code, numbers, NumPy and ``math``.
-    """
+    cache; None if that is more than code, numbers, NumPy and ``math``."""
     if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
         return None
     code = function.__code__

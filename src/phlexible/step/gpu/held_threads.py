@@ -108,10 +108,7 @@ class ThreadStepper:
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
         """Replace the state, the last stored row and the loads of the mechanism with the index ``lane`` by
-        others; ``continues``: its next time step starts where one of the same size ended.
-
-        ``continues``: the next step starts where one of the same size ended.
-        """
+        others; ``continues``: its next time step starts where one of the same size ended."""
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         if not continues:
             self.state[self._known, lane] = 0.0

@@ -109,8 +109,6 @@ class RunEvents:
         of an event becomes satisfied; None if none does, and then the conditions store these time steps as
         accepted. ``watched`` are the states at their ends, an array by the name of each table.
 
-        Without one, the conditions store the steps as accepted.
-
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.
             watched: ends of the steps that were taken, an array each by the names of the state tables.

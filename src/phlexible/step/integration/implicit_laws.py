@@ -74,10 +74,7 @@ class ImplicitLaws:
     def solve(self, h: float, take: Take) -> bool:
         """Solve for the values of the laws of the state in a time step of length h [s], and return whether
         that succeeded. These are forces that depend on the motion in the time step; ``take`` attempts the
-        time step with given values, and its last attempt is the solution.
-
-        ``take`` attempts the step with given values. On success the last attempt is the solution.
-        """
+        time step with given values, and its last attempt is the solution."""
         inverse, last_step = np.eye(len(self._unit)) + self._inverse, self.memory[-1]
         values = self._last + self._slope * (h + last_step) / 2
         found = self._quasi_newton(h, values, inverse, take)

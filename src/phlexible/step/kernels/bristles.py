@@ -18,11 +18,7 @@ def bristle_force(
     """Return the mean friction force of a bristle (friction spring) in a time step of length h in which the
     surfaces slide by u (8.44). Stiffness k, damping d, deflection z at the start; the force is at most the
     friction limit. Then follow its derivative to the limit, e, a and s of its derivative a I - s e e^T to u,
-    the deflection at the end, and whether it slips.
-
-    These are the force, its derivative to the limit, e, a and s, where the derivative to u is a I - s e e^T, then z
-    at the end, and whether it slips.
-    """
+    the deflection at the end, and whether it slips."""
     longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + d / (k * h)
     relaxes = size > longest
     start = where(relaxes, longest / size, 1.0) * z

@@ -192,10 +192,7 @@ def add_rod_forces(t: Tables) -> None:
 @compiled
 def bending_moments(section: Matrix, Z: Matrix) -> Matrix:
     """Return the moments on a rod section for unit values of the three bending and torsion moments, as rows: a_y x
-    z_z - a_z x z_y and cyclic, with the directors a of the section (rows of ``section``) and the rows z of Z.
-
-    They are a_y x z_z - a_z x z_y and cyclic, with a the directors and z the rows of Z.
-    """
+    z_z - a_z x z_y and cyclic, with the directors a of the section (rows of ``section``) and the rows z of Z."""
     x, y, z = row(section, 0), row(section, 1), row(section, 2)
     u, v, w = row(Z, 0), row(Z, 1), row(Z, 2)
     return matrix(cross(y, w) - cross(z, v), cross(z, u) - cross(x, w), cross(x, v) - cross(y, u))
