@@ -161,7 +161,7 @@ class MaterialPoint:
 
         Zero where the body has no orientation.
         """
-        if self.rotations is None:
+        if self.rotations is None or not self.rotations.size:
             return np.zeros_like(self.shapes)
         rotated: Array = -cross_matrix(direction) @ self.rotations
         return rotated if self.stretch is None else rotated + np.outer(direction, self.stretch)

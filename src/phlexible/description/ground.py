@@ -200,11 +200,9 @@ class Ground:
             None if velocity is None else CheckedPath(velocity, f"velocity of {label}", self._dimension),
             label=label,
         )
-        frame.path(0.0)
-        if frame.rotation is not None:
-            frame.rotation(0.0)
-        if frame.velocity is not None:
-            frame.velocity(0.0)
+        for function in (frame.path, frame.rotation, frame.velocity):
+            if function is not None:
+                function(0.0)
         check_velocity(frame, SOON)
         self._moving_frames += 1
         return frame

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.rod import Rod
@@ -31,11 +32,12 @@ def nested_values(value: object) -> Iterator[object]:
             yield from nested_values(component)
 
 
-def references(value: object) -> Iterator[ModelPart | Attachment]:
-    """Yield the model parts and attachments that a joint, load, sensor or other value refers to, in the order of
+@cached_on_owner
+def references(value: object) -> tuple[ModelPart | Attachment, ...]:
+    """Return the model parts and attachments that a joint, load, sensor or other value refers to, in the order of
     its fields.
     """
-    return (found for found in nested_values(value) if isinstance(found, ModelPart | Attachment))
+    return tuple(found for found in nested_values(value) if isinstance(found, ModelPart | Attachment))
 
 
 def with_replaced_references(part: Value, new: Mapping[Any, Any]) -> Value:
@@ -58,12 +60,6 @@ def _direct(value: Any) -> Iterable[Any]:
     if _is_mapping(value.__class__):
         return (*value, *value.values())
     return [getattr(value, name) for name in _names(value.__class__)]
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    """Return those fields of a dataclass that may hold references to parts of a model (bodies, joints), as values
-    by name."""
-    return {name: getattr(value, name) for name in _names(value.__class__)}
 
 
 # Properties of the class of a value, cached because parts are searched often.
@@ -113,5 +109,5 @@ def _with_references(value: Any, new: Mapping[Any, Any]) -> Any:
 
 def _changes(value: Any, new: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the fields of a dataclass that refer to replaced parts, by name, with their new values."""
-    pairs = {name: (old, _with_references(old, new)) for name, old in _fields(value).items()}
+    pairs = {name: (old := getattr(value, name), _with_references(old, new)) for name in _names(value.__class__)}
     return {name: changed for name, (old, changed) in pairs.items() if changed is not old}

@@ -7,13 +7,13 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.sparse import as_array, lu_factors
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import elastic_mass, rigid_rows, velocity_components
+from phlexible.bodies.mechanics.floating import elastic_mass, undeformed_mass
 from phlexible.bodies.rod import LARGEST_ACCURATE_ROTATION, LARGEST_ROTATION
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.mechanism.wholes import RodInModel
@@ -52,11 +52,11 @@ def some_instants(run: RecordedRun) -> IntArray:
 def large_turns(run: RecordedRun) -> Iterator[str]:
     """Yield a warning message for each meshed body of a run that deforms too much in its frame (rotation of
     interfaces, deflection of nodes): how far, when, and what to do."""
-    rows = some_instants(run)
     for index, placed in enumerate(run.system.bodies):
         body = placed.held
         if not isinstance(body, FlexibleBody):
             continue
+        rows = some_instants(run)
         eta = run.elastic(index)[rows]
         turns = np.einsum("kcn,tn->tkc", body.points.interfaces.rotations, eta)
         sizes = np.linalg.norm(turns, axis=2).max(axis=1, initial=0.0)
@@ -462,11 +462,11 @@ def _kinetic_energies(body: FloatingBody, about_centre: FloatingBody, nu: Array)
     """Return twice the kinetic energy of a floating body for velocities ``nu``, shape (instants, velocities):
     that of the elastic rates alone, and that of all velocities, shape (instants,) each. ``about_centre`` is
     the body with its centre of mass as reference point."""
-    d, n, rigid, kept = body.dimension, body.elastic_count, body.rigid_count, velocity_components(body)
+    d, rigid = body.dimension, body.rigid_count
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     elastic = (bent * (bent @ elastic_mass(body))).sum(axis=1)
-    rows = rigid_rows(about_centre, np.zeros(n))[kept[d:rigid]]
-    inertia, mixed = rows[:, kept[d:rigid]], rows[:, kept[rigid:]]
+    rows = as_array(undeformed_mass(about_centre)[d:rigid])
+    inertia, mixed = rows[:, d:rigid], rows[:, rigid:]
     moved = ((bent @ body.first_moments[:, 1:].T) ** 2).sum(axis=1) / body.mass
     turned = (turn * (turn @ inertia + 2 * bent @ mixed.T)).sum(axis=1)
     return elastic, elastic - moved + turned + body.mass * (velocity**2).sum(axis=1)

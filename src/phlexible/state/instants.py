@@ -152,6 +152,8 @@ class PrescribedFunctions:
         return self._stacked(each, *shape)
 
     def _stacked(self, arrays: list[Array], *shape: int) -> Array:
+        if len(arrays) == 1:
+            return arrays[0][:, None].copy()
         return np.stack(arrays, axis=1) if arrays else np.zeros((len(self.times), 0, *shape))
 
 

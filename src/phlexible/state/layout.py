@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -231,6 +232,4 @@ class Clusters:
 def offsets(counts: list[int]) -> IntArray:
     """Return the cumulative sums of a list of lengths, beginning with 0, shape (counts + 1,): where each part of a
     concatenated array begins, and its total length."""
-    found = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, dtype=np.int64, out=found[1:])
-    return found
+    return np.array([0, *accumulate(counts)], dtype=np.int64)

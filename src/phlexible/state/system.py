@@ -15,7 +15,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import absolute
-from phlexible.bodies.mechanics.floating import centred, is_vectorized, mass_matrix
+from phlexible.bodies.mechanics.floating import centred, is_vectorized, mass_matrix, undeformed_mass
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import Bilinear, Coordinate, PointOf, Vector
@@ -287,7 +287,8 @@ class System:
         if isinstance(data, AbsoluteBody):
             return absolute.mass_matrix(data)
         eta = self.elastic(state, index)
-        return mass_matrix(self.frames[index], eta) if eta.any() else self.undeformed_masses[index]
+        data = self.frames[index]
+        return mass_matrix(data, eta) if eta.any() else undeformed_mass(data)
 
     def mass(self, state: State) -> sparse.csr_array:
         """Return the mass matrix of all bodies in a state as a sparse block-diagonal matrix, shape (velocities,
@@ -332,17 +333,6 @@ class System:
         """Numerical round-off of the difference of two positions that are as far from the world origin as this
         mechanism [m]."""
         return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
-
-    @cached_property
-    def undeformed_masses(self) -> tuple[Array, ...]:
-        """Mass matrix of each floating body in its undeformed shape, a tuple of arrays of shape (n, n). Bodies with
-        the same data share one array."""
-        known: dict[int, Array] = {}
-        for data in self.frames:
-            if id(data) not in known:
-                known[id(data)] = mass = mass_matrix(data, np.zeros(data.elastic_count))
-                mass.flags.writeable = False
-        return tuple(known[id(data)] for data in self.frames)
 
     @cached_property
     def _places(self) -> Array:

@@ -5,8 +5,9 @@ many instants at once.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from phlexible.state.layout import Layout
 from phlexible.step.tables.declarations import GIVEN, MOVING
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CarriedVector:
     """World vector (point or direction) as numbers: the floating body or node that carries it, its undeformed value
     and its shape functions.
@@ -71,11 +72,18 @@ class VectorResolver:
     frames: Mapping[MovingFrame, int]
     bodies: Mapping[PlacedBody, int]
     centres: Sequence[Array]
+    _known: WeakKeyDictionary[Vector, list[tuple[float, CarriedVector]]] = field(default_factory=WeakKeyDictionary)
 
     def parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
         """Return weights and numerical vectors whose weighted sum is a symbolic point or direction. A point between
         two nodes of a string, and a direction of a shell, is a sum over nodes; any other vector is a single term of
         weight 1."""
+        known = self._known.get(vector)
+        if known is None:
+            known = self._known[vector] = self._parts(vector)
+        return known
+
+    def _parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             return [(1.0, self.resolve(vector))]
         port = vector.port

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, damping_ratios, numbers, read_only, signed_columns
-from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
 from phlexible.algebra.fields import DampingRatio, set_fields
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
@@ -97,25 +96,14 @@ def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[
     """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if it is one displacement or
     rotation of one node, else ``other_unit``. ``columns`` maps elastic to mesh coordinates, shape (mesh.size,
     n)."""
-    if isinstance(columns, np.ndarray) and columns.size <= CACHED_SIZE:
-        return _cached_units(mesh, columns, other_unit)
-    return _uncached_units(mesh, columns, other_unit)
-
-
-def _uncached_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
-    """Return the unit of each elastic coordinate of a beam (``columns`` of mesh coordinates) as text: "m" or
-    "rad" if it is one displacement or rotation of one node, else ``other_unit``. The result is not cached.
-    ``mesh`` is the finite element mesh."""
-    entries = sparse.coo_array(columns)
-    alone = np.bincount(entries.row, minlength=mesh.size)[entries.row] == 1
+    rows, places = columns.nonzero()
+    values = columns[rows, places] if isinstance(columns, np.ndarray) else columns.data
+    alone = (np.bincount(rows, minlength=mesh.size)[rows] == 1) & (values == 1)
     result, is_angle = [other_unit] * columns.shape[1], mesh.is_angle()
-    for row, column, value in zip(entries.row[alone], entries.col[alone], entries.data[alone], strict=True):
-        if value == 1 and result[column] == other_unit:  # of its first row
+    for row, column in zip(rows[alone].tolist(), places[alone].tolist(), strict=True):
+        if result[column] == other_unit:  # of its first row
             result[column] = "rad" if is_angle[row] else "m"
     return tuple(result)
-
-
-_cached_units = cached_by_values(_uncached_units)
 
 
 def _simple_supports(mesh: BeamMesh) -> list[int]:

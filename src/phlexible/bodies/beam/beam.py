@@ -418,7 +418,7 @@ class Beam(Body):
             viscosity=self.viscosity,
             points=points,
             size=self.length,
-            elastic_units=coordinate_units(mesh, columns, "1"),
+            elastic_units=coordinate_units(mesh, columns, "1") if self.modes is None else (),
             relaxation=relative_relaxation(self.material, self._sections),
         )
         return replace(body, damping=modal_damping(elastic_mass(body), linear_stiffness(strain), ratio))

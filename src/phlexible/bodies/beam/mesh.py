@@ -275,10 +275,8 @@ class BeamMesh:
         """Return positions x [m] along this beam and weights [m] of ``count`` Gauss points in each element, both of
         shape (elements * count,)."""
         points, weights = gauss(count)
-        left = np.arange(self.elements)[:, None]
-        return (self.element_length * (left + points)).ravel(), np.tile(
-            self.element_length * weights, self.elements
-        )
+        x = np.arange(self.elements)[:, None] + points
+        return (self.element_length * x).ravel(), (self.element_length * weights * np.ones_like(x)).ravel()
 
     def locate_elements(self, x: Array) -> tuple[IntArray, Array]:
         """Return the index of the element of this beam that contains each position x [m], shape (k,). Also return
@@ -291,16 +289,17 @@ class BeamMesh:
         """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of each
         of n coordinates eta. Mesh coordinates are ``basis @ eta``, basis (size, n).
 
-        basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Results for short beams
-        are cached: beams that differ only in section or material share them.
+        basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Short beams that differ
+        in section or material alone share the fields of their mesh coordinates, which the basis is multiplied by.
         """
-        if isinstance(basis, np.ndarray) and len(x) * basis.shape[1] <= CACHED_SIZE:
-            return _cached_fields(self, x, basis)
-        return self._uncached_fields(x, basis)
+        if isinstance(basis, np.ndarray) and len(x) * self.size <= CACHED_SIZE:
+            fields = _mesh_fields(self, x)
+            return BeamFields(*(fields.reshape(-1, self.size) @ basis).reshape(*fields.shape[:2], basis.shape[1]))
+        return self._fields(x, basis)
 
-    def _uncached_fields(self, x: Array, basis: Matrix) -> BeamFields:
-        """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of
-        each of n coordinates. These are the columns of ``basis``. The cache is not used."""
+    def _fields(self, x: Array, basis: Matrix) -> BeamFields:
+        """Return the fields on the axis of this beam at k positions x [m] per unit of each column of ``basis``,
+        computed element by element."""
         element, s = self.locate_elements(x)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
@@ -372,13 +371,10 @@ class BeamMesh:
 
 
 @cached_by_values
-def _cached_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
-    """Return displacements, slopes and strains on the axis of a beam at positions x (k,) [m] per unit of each
-    coordinate, as read-only arrays. They are cached by mesh, positions and basis."""
-    result = mesh._uncached_fields(x, basis)
-    for field in vars(result).values():
-        field.flags.writeable = False
-    return result
+def _mesh_fields(mesh: BeamMesh, x: Array) -> Array:
+    """Return the fields on the axis of a beam at positions x (k,) [m] per unit of each mesh coordinate. They have
+    the shape (fields, k, size) and the order of ``BeamFields``, and are cached by mesh and positions."""
+    return np.array([*vars(mesh._fields(x, np.eye(mesh.size))).values()])
 
 
 def _zero_matrix(count: int, basis: Matrix) -> Matrix:

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
 from phlexible.algebra.sparse import Matrix, as_array, rows_times, scaled_rows, summed_rows, vstack
 from phlexible.bodies.beam.mesh import (
     BeamMesh,
@@ -129,6 +131,17 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
     """Return the section forces of a beam's finite elements as functions of its elastic coordinates eta. The
     mesh coordinates are ``basis @ eta``, basis (mesh.size, n). ``section`` and ``material`` are those of the
     beam."""
+    is_short = isinstance(basis, np.ndarray) and basis.size <= CACHED_SIZE
+    kinds, points, phi, *fields = (_known_fields if is_short else _force_fields)(mesh, basis)
+    present = section_strains(mesh.theory, mesh.dimension)
+    sections = stiffness_at(section, material, mesh.theory, mesh.gauss_points(POINTS)[0])
+    stiffness = _element_stiffness(mesh, sections[:, present][:, :, present], kinds, phi)
+    return ElementForces(mesh, kinds, points, (stiffness + stiffness.transpose(0, 2, 1)) / 2, *fields)
+
+
+def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
+    """Return what section forces of a beam (``mesh``, ``basis``) are without its section and material: kinds,
+    points, functions, strains, slopes and factors."""
     present = section_strains(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
@@ -136,10 +149,6 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
     x, weights = mesh.gauss_points(POINTS)
     phi = _force_functions(points, np.tile(gauss(POINTS)[0], mesh.elements))
     weighted = phi * weights[:, None]
-
-    stiffness = _element_stiffness(
-        mesh, stiffness_at(section, material, mesh.theory, x)[:, present][:, :, present], kinds, phi
-    )
     fields = strain_fields(mesh.fields(x, basis))
     strains = tuple(summed_rows(weighted[:, k], fields[kind], POINTS) for k, kind in enumerate(kinds))
     at = mesh.fields(mesh.gauss_points(SLOPE_POINTS)[0], basis)
@@ -147,9 +156,10 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
     order = np.arange(len(planes) * SLOPE_POINTS * mesh.elements).reshape(len(planes), mesh.elements, SLOPE_POINTS)
     slopes = vstack(*planes)[order.transpose(1, 0, 2).ravel()]
     factors = mesh.element_length * np.tile(gauss(SLOPE_POINTS)[1], len(planes))
-    return ElementForces(
-        mesh, kinds, points, (stiffness + stiffness.transpose(0, 2, 1)) / 2, strains, slopes, factors
-    )
+    return kinds, points, phi, strains, slopes, factors
+
+
+_known_fields = cached_by_values(_force_fields)
 
 
 def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
@@ -177,11 +187,8 @@ def _force_functions(points: tuple[int, ...], share: Array) -> Array:
     ``share`` from 0 to 1, shape (k, s). A function is 1, or linear between two Gauss points (``points``: -1, 0 or
     1)."""
     first, second = gauss(2)[0]
-    values = {
-        -1: np.ones_like(share),
-        0: (second - share) / (second - first),
-        1: (share - first) / (second - first),
-    }
+    span = second - first
+    values = {-1: np.ones_like(share), 0: (second - share) / span, 1: (share - first) / span}
     return np.stack([values[point] for point in points], axis=1)
 
 

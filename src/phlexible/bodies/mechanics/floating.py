@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, read_only
 from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import cross, cross_matrix
 from phlexible.algebra.sparse import Matrix, as_array, scaled_rows, transposed
@@ -19,6 +19,7 @@ from phlexible.errors import SingularMassError
 # For reading, checking and single evaluations; the time loop has its own compiled form.
 
 SINGULAR, CLEARLY = 1e-12, 1e-10
+IDENTITY = np.eye(3)
 
 
 def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
@@ -42,6 +43,14 @@ def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
     return result
 
 
+@cached_on_owner
+def undeformed_mass(body: FloatingBody) -> Matrix:
+    """Return the mass matrix M(0) of an undeformed floating body, as ``mass_matrix`` does; computed once for each
+    body."""
+    mass = mass_matrix(body, np.zeros(body.elastic_count))
+    return read_only(mass) if isinstance(mass, np.ndarray) else mass
+
+
 def rigid_rows(body: FloatingBody, eta: Array) -> Array:
     """Return the six rows of a floating body's mass matrix that give its linear and angular momentum, shape (...,
     6, 6 + n). Columns belong to linear and angular velocity and elastic rates deta/dt; eta (..., n) are the elastic
@@ -52,9 +61,9 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
     products = moment_products(body, xi)
     spread = np.einsum("...abi,...i->...ab", products, xi)
     rows = np.zeros((*eta.shape[:-1], 6, 6 + n))
-    rows[..., :3, :3] = body.mass * np.eye(3)
+    rows[..., :3, :3] = body.mass * IDENTITY
     rows[..., :3, 3:6], rows[..., 3:, :3] = -center, center
-    rows[..., 3:, 3:6] = np.trace(spread, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - spread
+    rows[..., 3:, 3:6] = np.trace(spread, axis1=-2, axis2=-1)[..., None, None] * IDENTITY - spread
     rows[..., :3, 6:] = body.first_moments[:, 1:]
     rows[..., 3:, 6:] = cross_products(products)[..., 1:]
     return rows
@@ -73,7 +82,7 @@ def moment_products(body: FloatingBody, xi: Array) -> Array:
 def cross_products(products: Array) -> Array:
     """Return the integrals int rho X x Psi_j of the position field X = Psi xi of a body with each of its shape
     functions; shape (..., 3, n + 1). ``products`` are W[a, b] xi, second mass moments times xi."""
-    return np.stack([products[..., b, a, :] - products[..., a, b, :] for a, b in ((1, 2), (2, 0), (0, 1))], -2)
+    return np.asarray(products[..., (2, 0, 1), (1, 2, 0), :] - products[..., (1, 2, 0), (2, 0, 1), :])
 
 
 def elastic_mass(body: FloatingBody) -> Matrix:
@@ -87,9 +96,8 @@ def mass_diagonal(body: FloatingBody) -> Array:
     """Return the diagonal of the mass matrix of a floating body, undeformed, shape (velocity_count,)."""
     spread, moments = body.undeformed_spread.diagonal(), body.second_moments
     rigid = [body.mass] * body.dimension + [spread.sum() - spread[axis] for axis in body.rotation_axes]
-    if isinstance(moments, LocalMoments):
-        return np.concatenate([rigid, moments.elastic_diagonal()])
-    return np.concatenate([rigid, np.einsum("aaii->i", moments)[1:]])
+    own = moments.elastic_diagonal() if isinstance(moments, LocalMoments) else np.einsum("aaii->i", moments)[1:]
+    return np.concatenate([rigid, own])
 
 
 def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
@@ -129,6 +137,7 @@ def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
     return result
 
 
+@cached_on_owner
 def check_mass(body: FloatingBody) -> None:
     """Raise ``SingularMassError`` if some motion of the undeformed floating body has no kinetic energy. The message
     names the velocities of this motion.
@@ -139,7 +148,7 @@ def check_mass(body: FloatingBody) -> None:
     """
     names = [*("v_x v_y v_z w_x w_y w_z").split(), *(f"deta_{i}/dt" for i in range(body.elastic_count))]
     components = [names[i] for i in velocity_components(body)]
-    matrix = mass_matrix(body, np.zeros(body.elastic_count))
+    matrix = undeformed_mass(body)
     diagonal = matrix.diagonal()
     empty = [name for name, entry in zip(components, diagonal, strict=True) if not entry > 0]
     if empty:
@@ -296,13 +305,16 @@ def without_round_off(body: FloatingBody) -> FloatingBody:
     """
     if isinstance(body.second_moments, LocalMoments) or not isinstance(body.strain.stiffness, np.ndarray):
         return body
-    strain = body.strain.with_arrays()
     weights = np.sqrt(np.einsum("aaii->i", body.second_moments))
+    moments = _without_small(body.second_moments, np.outer(weights, weights))
+    if not body.elastic_count:
+        return body if np.array_equal(moments, body.second_moments) else replace(body, second_moments=moments)
+    strain = body.strain.with_arrays()
     stretched = np.sqrt(np.diag(strain.stiffness) + strain.weights @ strain.rows**2)
     damped = np.sqrt(np.diag(as_array(body.damping)))
     return replace(
         body,
-        second_moments=_without_small(body.second_moments, np.outer(weights, weights)),
+        second_moments=moments,
         damping=_without_small(as_array(body.damping), np.outer(damped, damped)),
         strain=replace(
             body.strain,

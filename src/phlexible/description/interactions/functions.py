@@ -503,6 +503,7 @@ class AngleCoordinate(Coordinate):
         """Return the angle of a joint at the initial pose, which is zero but for round-off [rad]."""
         return super().initial_value()
 
+    @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions y = (c, s) of an angle coordinate: its cosine and its sine as sums of dot
         products of directions."""

@@ -88,22 +88,25 @@ def check_nodes(part: Part) -> None:
     Raises:
         AttachmentError: the message names the attachment and possible locations.
     """
+    ports = [port for port in ports_of(part) if isinstance(port, Attachment)]
+    if not any(port.point.is_watched_only or port.placed.nodes is not None for port in ports):
+        return
     watched = {each for value in nested_values(part) if isinstance(value, Feedback) for each in references(value)}
     touched = {each.body for each in nested_values(part) if isinstance(each, MeshSurface)}
-    for port in ports_of(part):
-        if isinstance(port, Attachment) and port.placed in touched:
+    for port in ports:
+        if port.placed in touched:
             continue
-        if isinstance(port, Attachment) and port.point.is_watched_only and port not in watched:
+        if port.point.is_watched_only and port not in watched:
             names = ", ".join(map(repr, port.placed.body.port_locations())) or "none"
             raise AttachmentError(
                 f"{part}: {port} is not an interface of {port.placed.name}, which has no shapes for forces there; "
                 f"joints and loads act on interfaces ({names}): define one there with interfaces="
             )
-        if port in watched and isinstance(port, Attachment) and _is_between(port) and not port.placed.is_string:
+        if port in watched and _is_between(port) and not port.placed.is_string:
             raise AttachmentError(
                 f"{part}: a controller measures nodes of a {port.placed.kind}, {port} is the mean of several"
             )
-        if isinstance(port, Attachment) and isinstance(port.location, Along) and _is_between(port):
+        if isinstance(port.location, Along) and _is_between(port):
             assert isinstance(port.placed.body, String), "only strings have curves"
             nodes, s = port.placed.body.mesh.nodes, port.location.x
             after = int(np.searchsorted(nodes, s))
@@ -143,11 +146,10 @@ def check_plane(part: Part, dimension: int) -> None:
         along = entry.value.direction if isinstance(entry.value, FeedbackShare) else None
         entry.check_components(entry.at_time(0.0) if along is None else along, dimension)
     for port in ports_of(part):
-        if dimension == 1 and port.initial_position()[1:].any():
-            place = port.initial_position().tolist()
+        place = port.initial_position().tolist() if dimension < 3 else []
+        if dimension == 1 and any(place[1:]):
             raise ParameterError(f"{part}: {port} must lie on the x axis (dimension=1), got {place}")
-        if dimension == 2 and port.initial_position()[2] != 0:
-            place = port.initial_position().tolist()
+        if dimension == 2 and place[2] != 0:
             raise ParameterError(f"{part}: {port} must have z = 0 in a planar model, got {place}")
         if isinstance(port, MovingFrame) and may_leave(port, dimension):
             where = "in space" if dimension == 2 else "of more dimensions"

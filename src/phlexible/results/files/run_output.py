@@ -99,9 +99,9 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             ResultFileError: the disk refuses; memory holds the block all the same.
         """
         with uninterrupted():
-            if self._blocks:
-                self._blocks[-1] = self._blocks[-1].rows(slice(0, -1))
-            self._blocks.append(block)
+            before, is_settled = self._blocks[-1:], len(self._blocks) == self._settled
+            kept = [each.rows(slice(0, -1)) for each in before if len(each.time) > 1 or is_settled]
+            self._blocks[-1:] = [*kept, block]
             self._checkpoint = checkpoint
             if self._failure is None and self._has_steps and time.monotonic() - self._last_time > SECONDS:
                 self._write_blocks(checkpoint)

@@ -359,8 +359,7 @@ def _graph(system: System, parts: Parts) -> Graph:
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
     lengths = tuple((b, own.length) for b, own in enumerate(parts.places))
     sizes = tuple(coupled.node_sizes)
-    waits = tuple(map(tuple, coupled.waits))
-    return sizes, frozenset(edges), waits, lengths, len(sizes) - coupled.constraint_count
+    return sizes, frozenset(edges), tuple(map(tuple, coupled.waits)), lengths, len(sizes) - coupled.constraint_count
 
 
 def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
@@ -461,9 +460,7 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
     rigid[: len(frames)] = [data.rigid_count for data in frames]
     axes[: len(frames)] = [len(data.rotation_axes) for data in frames]
     counts = [data.elastic_count for data in frames]
-    kinds = {id(data): data for data in frames}  # bodies of one description share their numbers
-    weight_of = {kind: velocity_weights(data) for kind, data in kinds.items()}
-    weights = [weight_of[id(data)] for data in frames]
+    weights = [velocity_weights(data) for data in frames]
     weights.append(np.ones(int(widths[len(frames) :].sum())))
     moving_mass = [np.array([data.mass for data in frames]), *(body.translational_mass for body in system.nodal)]
     first, second = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2).T

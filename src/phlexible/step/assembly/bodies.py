@@ -12,7 +12,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.sparse import Matrix, bytes_of, dense_patches, row_spans, window
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments, StrainEnergy
-from phlexible.bodies.mechanics.floating import mass_diagonal, mass_matrix, without_round_off
+from phlexible.bodies.mechanics.floating import mass_diagonal, undeformed_mass, without_round_off
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import offsets
 from phlexible.step.tables.declarations import CONTACT
@@ -291,7 +291,7 @@ class TypeTables:
             rigid = np.zeros((3, 3))
             if body.elastic_count == 0 and body.rotates:
                 axes = list(body.rotation_axes)
-                rigid[np.ix_(axes, axes)] = mass_matrix(body, np.zeros(0))[body.dimension :, body.dimension :]
+                rigid[np.ix_(axes, axes)] = undeformed_mass(body)[body.dimension :, body.dimension :]
             inertia.append(rigid)
         counts = [row[-1] for row in rows]
         first, starts = offsets(counts), offsets([strain[-1] for strain in self._strains])
@@ -322,10 +322,12 @@ class TypeTables:
         """Return the integers that describe the type of a floating ``body``, in the order of ``OF_TYPE``. Its
         nonzero rectangles of matrices and its strains are appended to the tables. ``band`` is its elastic
         band of segments, None for a dense body."""
-        moments = band.planes if band is not None else _planes_of(body) if body.elastic_count else ()
         begins = [len(self._patches)]
+        if not body.elastic_count:
+            return 0, 0, *begins, *begins, -1, 0, 0
+        moments = _planes_of(body) if band is None else band.planes
         for planes, apart in (
-            (_planes(moments, body.dimension) if body.elastic_count else {}, int(band is not None)),
+            (_planes(moments, body.dimension), int(band is not None)),
             ({(0, 0): body.strain.stiffness}, 0),
             ({(0, 0): body.damping}, 0),
         ):
@@ -474,6 +476,9 @@ def team_tables(tables: Mapping[str, NDArray[Any]]) -> Tables:
     of single bodies: a model with contacts has no teams.
     """
     kinds, begin, rows = tables["type_of"], tables["neighbours_begin"], tables["node_row"]
+    is_in_team = np.zeros(len(rows), dtype=np.int64)
+    if len(kinds) < FEWEST_TOGETHER:
+        return {"team_count": [], "team_visit": [], "is_in_team": is_in_team}
     is_dense = np.diff(tables["segments_begin"]) + np.diff(tables["inner_branches_begin"]) == 0
     can_step = ((tables["elastic_count"] > 0) & is_dense)[kinds]
     can_step &= not ((tables["energy_of"] == CONTACT).any() or len(tables["member_kind"]))
@@ -490,7 +495,6 @@ def team_tables(tables: Mapping[str, NDArray[Any]]) -> Tables:
             is_coupled[row : row + size] = True
     teams = [own[k : k + TEAM_LANES] for own in known.values() for k in range(0, len(own), TEAM_LANES)]
     teams = [own for own in teams if len(own) >= FEWEST_TOGETHER]
-    is_in_team = np.zeros(len(rows), dtype=np.int64)
     is_in_team[[tables["visit_node"][visit] for own in teams for visit in own]] = 1
     return {
         "team_count": [len(own) for own in teams],

@@ -50,10 +50,10 @@ class Places:
         ``columns``, two arrays of indices."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64)
-        cluster, inside, count = self.layout.cluster, self.layout.row_in_cluster, self.layout.cluster_count
-        pairs, number = np.unique(cluster[rows] * count + cluster[columns], return_inverse=True)
-        starts = np.array([self.schedule.places[divmod(pair, count)] for pair in pairs.tolist()], dtype=np.int64)
-        return starts[number] + inside[rows] * self.schedule.size[cluster[columns]] + inside[columns]
+        cluster, inside, places = self.layout.cluster, self.layout.row_in_cluster, self.schedule.places
+        pairs = zip(cluster[rows].tolist(), cluster[columns].tolist(), strict=True)
+        starts = np.array([places[pair] for pair in pairs], dtype=np.int64)
+        return starts + inside[rows] * self.schedule.size[cluster[columns]] + inside[columns]
 
     @property
     def strides(self) -> IntArray:

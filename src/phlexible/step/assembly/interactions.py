@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -270,7 +271,7 @@ def branch_tables(
     groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
     counts, of_groups, of_types = ([len(pairs) for pairs in each] for each in (own, groups, inner))
     stiffness, times = np.array([pair for pairs in (*own, *groups, *inner) for pair in pairs]).reshape(-1, 2).T
-    known, place = np.unique(times, return_inverse=True)
+    known, place = np.unique(times, return_inverse=True) if times.size else (times, times.astype(np.int64))
     count = sum(counts)
     last = count + sum(of_groups)
     return {
@@ -290,8 +291,7 @@ def branch_tables(
 # Functions of numbered chords, and what is demanded of them or acts along them (docs/theory.md, 8).
 
 
-@dataclass(frozen=True, eq=False)
-class Term:
+class Term(NamedTuple):
     """A product of two chords with a coefficient, and with a component of the moving vectors unless ``time`` is
     -1."""
 
@@ -301,8 +301,7 @@ class Term:
     time: int = -1
 
 
-@dataclass(frozen=True, eq=False)
-class Function:
+class Function(NamedTuple):
     """A sum of terms minus a constant and, unless ``time`` is -1, minus a component of the moving vectors."""
 
     terms: tuple[Term, ...]
@@ -310,7 +309,7 @@ class Function:
     time: int = -1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Interaction:
     """A constraint, without ``force``, or a law, with its functions of numbered chords."""
 
@@ -322,8 +321,7 @@ class Interaction:
         """Structure of this constraint or force law without its numbers, which mechanisms with other parameters
         share."""
         functions = tuple(
-            FunctionKind(tuple((term.first, term.second, term.time) for term in function.terms), function.time)
-            for function in self.functions
+            FunctionKind(tuple(term[1:] for term in function.terms), function.time) for function in self.functions
         )
         if self.force is None:
             return InteractionKind(functions, False, -1, -1)

@@ -97,12 +97,11 @@ def branches_of(rows: Mapping[str, Array]) -> Array:
 def set_branches(memory: Memory, branches: Array | None) -> None:
     """Store history variables (strains of Maxwell elements, friction springs, impacts), given in the order of
     ``State.branches``, shape (variables,), in the tables ``memory`` of the state; None: all zero, relaxed."""
-    names = "branch_strain", "soft_strain", "inner_strain", "impact", "pair_bristle", "pair_turn", "bristle"
-    tables = [memory[name] for name in names]
-    parts = np.cumsum([table.size for table in tables])
-    given = np.zeros(parts[-1]) if branches is None else branches
-    for name, table, part in zip(names, tables, np.split(given, parts[:-1]), strict=True):
-        table[:] = (2 if name == "soft_strain" else 1) * part.reshape(table.shape)
+    end = 0
+    for name in ("branch_strain", "soft_strain", "inner_strain", "impact", "pair_bristle", "pair_turn", "bristle"):
+        begin, end = end, end + memory[name].size
+        given = 0.0 if branches is None else branches[begin:end].reshape(memory[name].shape)
+        memory[name][...] = (2 if name == "soft_strain" else 1) * given
 
 
 class StoredRows:

@@ -7,6 +7,7 @@ It holds one mechanism, with floats or dual numbers, or several of one structure
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from hashlib import sha256
+from itertools import accumulate
 from mmap import mmap
 from typing import Any, Self
 
@@ -84,7 +85,12 @@ _FACTORS, _SIZED_BY, _MORE = np.array(
 _PACKING = {
     TABLES[k].name: (TYPES[TABLES[k].kind], len(NUMBERS[TABLES[k].kind]), *TABLES[k].sized_by) for k in _TABLES
 }
+_EMPTY = {kind: np.zeros(0, dtype=kind) for kind in TYPES.values()}
 _WIDTHS = np.array([SIZES[TABLES[place].kind] for place in _TABLES])
+
+
+Place = tuple[int, int, tuple[int, ...] | None]
+"""First and last + 1 number of a table that changes during a run, and its shape; None: integers."""
 
 
 class StateRows(Mapping[str, Array]):
@@ -98,14 +104,14 @@ class StateRows(Mapping[str, Array]):
         numbers: of the rows.
     """
 
-    def __init__(self, numbers: Array, places: Mapping[str, tuple[int, int, tuple[int, ...]]]) -> None:
+    def __init__(self, numbers: Array, places: Mapping[str, Place]) -> None:
         self.numbers, self._places = numbers, places
 
     def __getitem__(self, name: str) -> Array:
         """Return one stored table, by its name, of all stored states as a view, shape (rows, entries of the
         table)."""
         begin, end, shape = self._places[name]
-        return self.numbers[:, begin:end].reshape(len(self.numbers), *shape)
+        return self.numbers[:, begin:end].reshape(len(self.numbers), *(shape or ()))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -170,10 +176,10 @@ class Memory:
         own = begins[_CHANGING]
         self._offsets: IntArray = np.stack([_CHANGING, own], axis=1)  # in the header, and of the numbers
         changing = zip(_CHANGING.tolist(), own.tolist(), (own + sizes[_CHANGING]).tolist(), strict=True)
-        self._places: dict[str, tuple[int, int, Kind]] = {
-            TABLES[k].name: (begin, end, TABLES[k].kind) for k, begin, end in changing
+        self._places: dict[str, Place] = {
+            TABLES[k].name: (begin, end, _shape(TABLES[k], end - begin)) for k, begin, end in changing
         }
-        self._columns = {table.name: self._stored(table.name) for table in STATE}
+        self._columns = {table.name: self._places[table.name] for table in STATE}
 
     def fresh(self) -> Self:
         """Return new memory with the same tables of the system (they are shared) and zeros in all tables that
@@ -216,7 +222,7 @@ class Memory:
         changed: dict[str, Array] = {}
         for name, own in self._tables.items():
             array = tables.get(name, own[:0])
-            if array is own or not own.size + array.size or (array.shape == own.shape and (own == array).all()):
+            if array is own or array.tobytes() == own.tobytes():
                 continue
             if array.shape != own.shape or own.dtype == np.int64:
                 return None
@@ -240,11 +246,9 @@ class Memory:
             return self._tables[name]
         if name not in self._places:
             return np.diff(self._tables[f"{name.removesuffix('_count')}_begin"])
-        begin, end, kind = self._places[name]
+        begin, end, shape = self._places[name]
         array = self._numbers[begin:end]
-        if kind is Kind.INTEGER:
-            return array.view(np.int64)
-        return array.reshape((end - begin) // SIZES[kind], *NUMBERS[kind])
+        return array.view(np.int64) if shape is None else array.reshape(shape)
 
     @property
     def system_tables(self) -> Mapping[str, NDArray[np.generic]]:
@@ -300,12 +304,6 @@ class Memory:
         numbers), as a run stores them."""
         return StateRows(states, self._columns)
 
-    def _stored(self, name: str) -> tuple[int, int, tuple[int, ...]]:
-        """Return where the stored table ``name`` is in the state, its first number and last + 1, and the
-        shape of the table."""
-        begin, end, kind = self._places[name]
-        return begin, end, ((end - begin) // SIZES[kind], *NUMBERS[kind])
-
     def _allocate(self) -> None:
         self._numbers: Array = np.zeros(self._length)
         self.state = self._numbers[: self.counts["state_numbers"]]
@@ -342,16 +340,15 @@ def packed(data: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDA
     counts, tables = dict[str, int](), dict[str, NDArray[Any]]()
     for name, table in data.items():
         if name in _COUNT_NAMES:
-            if isinstance(table, int) or np.ndim(table) == 0:
-                counts[name] = int(table)  # type: ignore[arg-type]
+            if isinstance(table, int | np.integer):
+                counts[name] = int(table)
                 continue
-            name, lengths = f"{name}_begin", np.asarray(table)
-            table = np.zeros(len(lengths) + 1, dtype=np.int64)
-            np.cumsum(lengths, out=table[1:])
+            name, table = f"{name}_begin", [0, *accumulate(np.asarray(table).tolist())]
         kind, axes, factor, count, more = _PACKING[name]
         if isinstance(table, list) and table and not isinstance(table[0], int | float):
             table = np.concatenate(table) if np.ndim(table[0]) > axes else table
-        array = tables[name] = np.ascontiguousarray(table, dtype=kind)
+        is_empty = isinstance(table, list) and not table
+        array = tables[name] = _EMPTY[kind] if is_empty else np.ascontiguousarray(table, dtype=kind)
         if count not in counts:
             counts[count] = (len(array) - more) // factor
         if more:
@@ -462,8 +459,8 @@ class DualMemory:
         self._example = example  # kept alive
         self._numbers = _aligned_zeros(example._length, width)
         self._numbers[:, 0] = example._numbers
-        for begin, end, kind in example._places.values():
-            if kind is Kind.INTEGER:  # of the values, one after the other
+        for begin, end, shape in example._places.values():
+            if shape is None:  # of the values, one after the other
                 own = self._numbers[begin:end].reshape(-1)
                 own[:] = 0.0
                 own[: end - begin] = example._numbers[begin:end]
@@ -483,6 +480,11 @@ def _aligned_zeros(count: int, width: int) -> Array:
     raw = np.zeros(count * width + ALIGNED)
     first = -(raw.ctypes.data // raw.itemsize) % ALIGNED
     return raw[first : first + count * width].reshape(count, width)
+
+
+def _shape(table: Table, size: int) -> tuple[int, ...] | None:
+    """Return the shape of a table of ``size`` numbers that changes during a run, None for integers."""
+    return None if table.kind is Kind.INTEGER else (size // SIZES[table.kind], *NUMBERS[table.kind])
 
 
 def _aligned(size: int) -> int:
