@@ -130,7 +130,8 @@ class Html:
 
 
 def table(rows: Iterable[Sequence[str | Html]], heads: Sequence[str] = (), title: str = "") -> str:
-    """Return an HTML table of rows, each with a name and values, under optional column heads and a title."""
+    """Return an HTML table of ``rows``, each with a name and values, under optional column heads and a
+    ``title``."""
     lines = [f"<caption style='text-align:left;font-weight:600'>{escape(title)}</caption>"] if title else []
     if heads:
         cells = "".join(f"<th scope='col' style='{CELL}'>{escape(head)}</th>" for head in heads)

@@ -136,8 +136,8 @@ class Env(gymnasium.Env[Array, Array]):
         return seen, float(called(self._reward, "reward", seen, values, at=AFTER)), is_over, self._is_late, info
 
     def _inputs_of(self, action: Array, shape: tuple[int, ...]) -> Array:
-        """Convert an action of the agent, numbers from -1 to 1, to values of the model's inputs in their units, of
-        the same shape."""
+        """Convert an ``action`` of the agent, numbers from -1 to 1, to values of the model's inputs in their
+        units, of the same ``shape``."""
         given = numbers("action", action)
         if given.shape != shape or not np.isfinite(given).all():
             raise ParameterError(f"action must be finite numbers of shape {shape}, got {action!r}")
@@ -424,8 +424,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
 
 
 def _bounds(bounds: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Return the least and greatest observations, each of the shape of an observation, from the user's bounds; they
-    may be infinite."""
+    """Return the least and greatest observations, each of the ``shape`` of an observation, from the user's
+    ``bounds``; they may be infinite."""
     wanted = "bounds must be (least, greatest) of the observations"
     if not isinstance(bounds, list | tuple) or len(bounds) != 2:
         raise ParameterError(f"{wanted}, got {bounds!r}")

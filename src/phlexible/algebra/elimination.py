@@ -70,9 +70,9 @@ NEAR, BETWEEN, FAR = range(3)
 
 
 def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
-    """Find the separator with the fewest matrix rows that divides a connected graph into two halves, tried between
-    several pairs of opposite ends. Return the side of each node: NEAR, BETWEEN (separator) or FAR; None if every
-    separator is too large."""
+    """Find the separator with the fewest matrix rows that divides a connected ``graph`` into two halves,
+    tried between several pairs of opposite ends. Return the side of each node: NEAR, BETWEEN (separator) or
+    FAR; None if every separator is too large."""
     best, least = None, rows.sum() / 4.0
     for first, second in _end_distances(graph):
         order = np.argsort(first - second, kind="stable")

@@ -83,8 +83,9 @@ def _scaled_by(left: Array, matrix: Matrix, right: Array) -> Matrix:
 
 
 def _saddle_matrix(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
-    """Return the saddle-point matrix [[K, G^T], [G, -D]] of a stiffness or mass matrix K, constraint rows G and the
-    diagonal matrix D. Its entries are ``compliance``. The result is K itself if there are no rows."""
+    """Return the saddle-point matrix [[K, G^T], [G, -D]] of a stiffness or mass ``matrix`` K, constraint
+    ``rows`` G and a diagonal matrix D. Its entries are ``compliance``. The result is K itself if there are no
+    rows."""
     if not rows.shape[0]:
         return matrix
     soft = None

@@ -40,8 +40,8 @@ def rows_times(rows: Matrix, values: Array) -> Array:
 
 
 def scaled_rows(weights: Array, matrix: Matrix) -> Matrix:
-    """Return a matrix (k, n) whose rows are multiplied by the weights (k,), diag(weights) @ matrix. For dense
-    matrices weights (..., k) give a stack (..., k, n)."""
+    """Return a ``matrix`` (k, n) whose rows are multiplied by the ``weights`` (k,), diag(weights) @ matrix.
+    For dense matrices weights (..., k) give a stack (..., k, n)."""
     if isinstance(matrix, np.ndarray):
         return weights[..., None] * matrix
     return sparse.csr_array(sparse.diags_array(weights) @ matrix)
@@ -70,8 +70,8 @@ def vstack(*blocks: Matrix) -> Matrix:
 
 
 def summed_rows(weights: Array, matrix: Matrix, count: int) -> Matrix:
-    """Return weighted sums of consecutive rows of a matrix (k, n): rows 0 to count - 1 give the first row of the
-    result, and so on. Row i has the weight ``weights[i]``; the result has shape (k / count, n)."""
+    """Return weighted sums of consecutive rows of a ``matrix`` (k, n): rows 0 to count - 1 give the first row
+    of the result, and so on. Row i has the weight ``weights[i]``; the result has shape (k / count, n)."""
     if isinstance(matrix, np.ndarray):
         return np.asarray((weights[:, None] * matrix).reshape(-1, count, matrix.shape[1]).sum(axis=1))
     k = len(weights)
@@ -121,9 +121,9 @@ class Pattern:
 
 
 def summed_blocks(rows: IntArray, columns: IntArray, blocks: Array, shape: tuple[int, int]) -> sparse.csr_array:
-    """Return the sparse matrix of the given shape in which dense blocks are added up, as in the assembly of finite
-    elements. Block e is added at the row indices ``rows[e]`` and column indices ``columns[e]``; a single block (m,
-    n) serves for all e."""
+    """Return the sparse matrix of the given ``shape`` in which dense blocks are added up, as in the assembly
+    of finite elements. Block e is added at the row indices ``rows[e]`` and column indices ``columns[e]``; a
+    single block (m, n) serves for all e."""
     count = len(rows)
     both = np.broadcast_arrays(rows.reshape(count, -1, 1), columns.reshape(count, 1, -1))
     values = np.broadcast_to(blocks, (count, *blocks.shape)) if blocks.ndim == 2 else blocks

@@ -67,9 +67,9 @@ def derivatives(
 
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Return approximate derivatives of a user's function of time at many times [s], shape (times, k). They
-    are differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown. No time
-    before ``begin`` is used.
+    """Return approximate derivatives of a user's ``function`` of time at many ``times`` [s], shape (times,
+    k). They are differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown.
+    No time before ``begin`` is used.
 
     Raises:
         ValueError: the function ends inside a window.
@@ -95,9 +95,9 @@ def first_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 
 def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
-    """Return the derivatives of a user's function at many times [s], shape (times, k). Windows of samples are
-    halved for all times in the same calls of the function, until the derivative at each time has converged.
-    No time before ``begin`` is used."""
+    """Return the derivatives of a user's ``function`` at many ``times`` [s], shape (times, k). Windows of
+    samples are halved for all times in the same calls of the function, until the derivative at each time has
+    converged. No time before ``begin`` is used."""
     here = function(times)
     round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
     result = np.zeros_like(here)
@@ -421,7 +421,8 @@ def disagreement(energy: Function, slope: Function, places: Array, tolerance: fl
 
 
 def quotient_of(function: Function, begin: float, end: float) -> float:
-    """Return the difference quotient (f(end) - f(begin)) / (end - begin) of a scalar function f of one number."""
+    """Return the difference quotient (f(end) - f(begin)) / (end - begin) of a scalar ``function`` f of one
+    number."""
     return (float(function(end)) - float(function(begin))) / (end - begin)
 
 

@@ -101,8 +101,8 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
 
 
 def check_material(section: AnySection, material: object) -> None:
-    """Raise ``ParameterError`` unless a beam or rod has either a material or a ``GeneralSection`` (cross-section
-    given by its own stiffness and mass), and not both.
+    """Raise ``ParameterError`` unless a beam or rod has either a ``material`` or a ``GeneralSection``
+    (cross-section given by its own stiffness and mass), and not both.
 
     Raises:
         ParameterError: two materials, or none.
@@ -118,8 +118,9 @@ def check_material(section: AnySection, material: object) -> None:
 
 
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
-    """Return the Maxwell branches (springs and dashpots in series) of a beam or rod, with stiffnesses relative to
-    the elastic one; None without relaxation. They are those of its material, or of its sections.
+    """Return the Maxwell branches (springs and dashpots in series) of a beam or rod, with stiffnesses
+    relative to the elastic one; None without relaxation. They are those of its ``material``, or of its
+    ``sections``.
 
     Raises:
         ParameterError: sections with different ones.

@@ -43,9 +43,9 @@ gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """Return what pictures draw for a rigid body whose shape is unknown: the box with its mass and inertia if
-    the joints' positions fit on it, else rods from the centre of mass to these positions. ``center`` is the
-    centre of mass, ``ports`` are the positions of joints, shape (k, 3) [m].
+    """Return what pictures draw for a rigid body whose shape is unknown: the box with its ``mass`` and
+    ``inertia`` if the joints' positions fit on it, else rods from the centre of mass to these positions.
+    ``center`` is the centre of mass, ``ports`` are the positions of joints, shape (k, 3) [m].
 
     Args:
         mass: [kg].
@@ -75,8 +75,8 @@ def _largest_moment(inertia: Array) -> float:
 
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
-    """Return the edge lengths (3,) [m] and the axes, as columns (3, 3), of the homogeneous box with the given mass
-    and inertia tensor. From I_zz alone a flat square plate is made."""
+    """Return the edge lengths (3,) [m] and the axes, as columns (3, 3), of the homogeneous box with the given
+    ``mass`` and ``inertia`` tensor. From I_zz alone a flat square plate is made."""
     if inertia.ndim == 0:
         edge = float(np.sqrt(6 * inertia / mass))
         return np.array([edge, edge, edge / 4]), np.eye(3)
@@ -201,7 +201,7 @@ class RigidBody(Body):
     def sphere(
         cls, radius: float, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid ball with given radius [m] and density [kg/m3] around the point
+        """Return a homogeneous rigid ball with given ``radius`` [m] and ``density`` [kg/m3] around the point
         ``center``, shape (3,) [m], in body axes. ``color`` is for pictures."""
         return cls._homogeneous(Sphere(radius, center=vector("center", center)), density, color)
 
@@ -229,8 +229,8 @@ class RigidBody(Body):
     def from_mesh(
         cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid body with a density [kg/m3] inside a closed surface of triangles. Body
-        axes and origin are those of the vertices. ``color`` is for pictures.
+        """Return a homogeneous rigid body with a ``density`` [kg/m3] inside a closed surface of
+        ``triangles``. Body axes and origin are those of the ``vertices``. ``color`` is for pictures.
 
         Args:
             vertices: shape (v, 3) [m].
@@ -245,8 +245,8 @@ class RigidBody(Body):
 
     @classmethod
     def _homogeneous(cls, shape: Shape, density: float, color: str | None) -> Self:
-        """Return a homogeneous rigid body of the given shape and density [kg/m3], with mass, inertia and
-        centre of mass of the shape. Warn if the density seems to be in g/cm3. ``color`` is for pictures."""
+        """Return a homogeneous rigid body of the given ``shape`` and ``density`` [kg/m3], with mass, inertia
+        and centre of mass of the shape. Warn if the density seems to be in g/cm3. ``color`` is for pictures."""
         weight, moments = positive("density", density), shape.moments()
         if any(least <= weight <= most for least, most in METALS):
             warn_user(

@@ -69,7 +69,7 @@ class Skin:
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
-    """Return what pictures draw for a body of unknown thickness: lines through its nodes and balls at its
+    """Return what pictures draw for a body of unknown thickness: lines through its nodes and ``balls`` at its
     nodes, both given as node indices, without a surface. Nodes are at ``positions`` and move by ``shapes``
     per unit of each elastic coordinate."""
     nothing = np.zeros((0, 3))

@@ -81,8 +81,8 @@ class StressSpace:
 
 
 def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
-    """Return a space of stress states for a body without a mesh: one stress for each scalar strain of its energy,
-    and one for each eigenvector of its stiffness matrix that is not zero.
+    """Return a space of stress states for a body without a mesh: one stress for each scalar strain of its
+    energy (``strain``), and one for each eigenvector of its stiffness matrix that is not zero.
 
     Raises:
         ParameterError: a space other than "discontinuous", which needs a mesh.

@@ -230,9 +230,9 @@ def _differentiate_groups(
     touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
 ) -> bool:
-    """Evaluate the equations of a run for each group of perturbed models and pass the derivatives for each model to
-    ``take``. Return False if two parameters of one group change the same equation, contrary to the masks
-    ``touched``; then the result is wrong.
+    """Evaluate the equations of a run for each group of perturbed ``models`` and pass the derivatives for
+    each model to ``take``. Return False if two parameters of one group change the same equation, contrary to
+    the masks ``touched``; then the result is wrong.
 
     Args:
         run, models, take: as of ``differentiate``.

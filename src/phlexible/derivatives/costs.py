@@ -175,8 +175,8 @@ class Cost:
 
     @classmethod
     def final(cls, sensor: Sensor, function: Function | None = None) -> Self:
-        """Return a cost of a motion that is a function of the reading of a sensor at the end of the motion; None:
-        the reading itself.
+        """Return a cost of a motion that is a ``function`` of the reading of a ``sensor`` at the end of the
+        motion; None: the reading itself.
 
         Raises:
             ParameterError: no sensor, or something that cannot be called.
@@ -269,8 +269,8 @@ def _itself(readings: Array) -> Array:
 
 
 def _evaluate(function: Function, readings: Array) -> Array:
-    """Return the values of a user's cost function at sensor readings, one for each instant, shape (instants,);
-    raise ``ParameterError`` for another shape.
+    """Return the values of a user's cost ``function`` at sensor ``readings``, one for each instant, shape
+    (instants,); raise ``ParameterError`` for another shape.
 
     Raises:
         ParameterError: values of another shape.
@@ -287,8 +287,8 @@ def _evaluate(function: Function, readings: Array) -> Array:
 
 
 def _derivatives(function: Function, readings: Array) -> Array:
-    """Return the derivatives of a user's cost function with respect to the sensor readings at each instant by
-    central differences, shape (instants, components)."""
+    """Return the derivatives of a user's cost ``function`` with respect to the sensor ``readings`` at each
+    instant by central differences, shape (instants, components)."""
     if function is _itself and readings.shape[1] == 1:
         return np.ones_like(readings)
     step = DIFFERENCE * (float(np.abs(readings).max(initial=0.0)) or 1.0)

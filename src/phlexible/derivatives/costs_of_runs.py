@@ -229,7 +229,7 @@ class CostsOfRun:
 
 def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
     """Return the change of a cost that the equations and history variables of each time step of a run cause,
-    shape (steps,). It is the dot product of the cost's adjoint and the changes of the equations. History
+    shape (steps,). It is the dot product of the cost's adjoint and the ``changes`` of the equations. History
     variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
     both = zip(adjoint.equations, changes.equations, strict=True)
     found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])

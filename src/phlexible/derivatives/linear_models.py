@@ -92,8 +92,9 @@ def mode_derivatives(
     build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
 ) -> ModeDerivatives:
     """Return the ``count`` lowest eigenvalues s of a linear model ``E dx/dt = A x`` and their derivatives
-    with respect to parameters. They are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y
-    and x; the build function makes the model of parameters. ``scales`` are sizes of parameters by name.
+    with respect to ``parameters``. They are ``y . (dA - s dE) x / (y . E x)`` with left and right
+    eigenvectors y and x; the ``build`` function makes the model of parameters. ``scales`` are sizes of
+    parameters by name.
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -123,8 +124,8 @@ def response_derivatives(
     build: Build, frequencies: ArrayLike, parameters: Given, *, scales: Mapping[str, float] | None = None
 ) -> ResponseDerivatives:
     """Return the frequency responses (transfer matrices) of a linear model and their derivatives with respect
-    to parameters. The build function makes the model of parameters; ``frequencies`` are in rad/s. ``scales``
-    are sizes of parameters by name.
+    to ``parameters``. The build function makes the model of parameters; ``frequencies`` are in rad/s.
+    ``scales`` are sizes of parameters by name.
 
     Each frequency takes two solutions of a linear system for all parameters together.
 

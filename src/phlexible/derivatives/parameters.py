@@ -282,8 +282,8 @@ Measured = TypeVar("Measured")
 
 
 def check_build(build: object, argument: str = "parameters") -> None:
-    """Raise ``ParameterError`` unless a user's build function can be called with all parameters as one argument;
-    the message shows the right call.
+    """Raise ``ParameterError`` unless a user's ``build`` function can be called with all parameters as one
+    argument; the message shows the right call.
 
     Raises:
         ParameterError: with the call that passes them by name.

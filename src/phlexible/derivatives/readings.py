@@ -123,8 +123,8 @@ class Reader:
         return self.assembly.moving_values(self.times)
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
-        """Return the readings of each sensor at the given states, shape (states,) or (states, components).
-        ``instants`` are indices of the time of each state among the times of this reader.
+        """Return the readings of each sensor at the given ``states``, shape (states,) or (states,
+        components). ``instants`` are indices of the time of each state among the times of this reader.
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
@@ -169,8 +169,8 @@ class Reader:
         return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
-        """Return the readings of each sensor at states that have one row for each time of this reader, shape
-        (times,) or (times, components).
+        """Return the readings of each sensor at ``states`` that have one row for each time of this reader,
+        shape (times,) or (times, components).
 
         Raises:
             ModelError: as ``read``.
@@ -232,8 +232,8 @@ def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]
 
 
 def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
-    """Return the derivatives of a sensor's readings with respect to pose and velocities in all states ``rows``, one
-    state for each time of the reader."""
+    """Return the derivatives of a sensor's readings with respect to pose and velocities in all states
+    ``rows``, one state for each time of the ``reader``."""
     instants = np.arange(len(reader.times))
     directions, parts = _slopes(reader, rows, sensor, instants)
     velocities = int(reader.assembly.memory.counts["velocities"])
@@ -288,9 +288,9 @@ def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
 def _slopes(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
-    """Return the components of pose and velocity on which a sensor depends, shape (d,), and an iterator over
-    its derivatives with respect to them. The iterator yields chunks of instants with their derivatives.
-    ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name.
+    """Return the components of pose and velocity on which a ``sensor`` depends, shape (d,), and an iterator
+    over its derivatives with respect to them. The iterator yields chunks of ``instants`` with their
+    derivatives. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -316,10 +316,10 @@ def _parts(
     directions: IntArray,
     steps: Array,
 ) -> Iterator[tuple[IntArray, Array]]:
-    """Yield chunks of the given instants with the derivatives of a sensor's readings there, shape (instants,
-    components, directions). Chunks limit the memory; ``directions`` are components of pose and velocity,
-    ``steps`` their increments. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by
-    name."""
+    """Yield chunks of the given ``instants`` with the derivatives of a sensor's readings there, shape
+    (instants, components, directions). Chunks limit the memory; ``directions`` are components of pose and
+    velocity, ``steps`` their increments. ``reader`` evaluates sensors, ``rows`` are the recorded states as
+    tables by name."""
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
     for begin in range(0, len(instants), chunk):
         own = instants[begin : begin + chunk]
@@ -335,8 +335,9 @@ def _differences(
     steps: Array,
 ) -> Array:
     """Return the derivatives of a sensor's readings along chosen components (``directions``) of pose and
-    velocity at some instants, shape (instants, components, directions). Central differences with increments
-    ``steps`` are used. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name."""
+    velocity at some ``instants``, shape (instants, components, directions). Central differences with
+    increments ``steps`` are used. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by
+    name."""
     count, stencil = len(directions), _stencil(sensor)
     if not count:
         values = reader.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)

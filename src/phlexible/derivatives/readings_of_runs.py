@@ -39,8 +39,8 @@ class WeightedTerm(CostTerm):
 
 
 def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Return one dictionary by name with all parameters and the sample values of all inputs. Each input is given as
-    a pair (times, values); a name in both raises an error.
+    """Return one dictionary by name with all ``parameters`` and the sample values of all ``inputs``. Each
+    input is given as a pair (times, values); a name in both raises an error.
 
     Raises:
         ParameterError: a name that both have.

@@ -295,9 +295,9 @@ def _derivatives(
 def _read_nearby(
     run: TakenRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
-    """Return the sensor readings of a perturbed model at states of a run shifted by ``change`` times their
-    derivatives with respect to parameter ``number``. Differences of two such readings give total derivatives.
-    ``reader`` evaluates sensors of the perturbed model."""
+    """Return the sensor readings of a perturbed model at ``states`` of a run shifted by ``change`` times
+    their derivatives with respect to parameter ``number``. Differences of two such readings give total
+    derivatives. ``reader`` evaluates sensors of the perturbed model."""
     rows = states_at(run.rows, np.arange(len(run.times)))
     move(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
     return reader.read_all(sensors, rows)

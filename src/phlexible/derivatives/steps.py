@@ -184,7 +184,7 @@ class TakenSteps:
 
     def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
         """Return the derivatives of the residual of time step ``k``, and of the state at its end, along given
-        directions. Directions are changes of the pair of states at both ends of the time step."""
+        ``directions``. Directions are changes of the ``pair`` of states at both ends of the time step."""
         own, loads = self.functions.moving[k : k + 2], self.functions.loads[k]
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 

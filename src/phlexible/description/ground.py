@@ -209,8 +209,8 @@ class Ground:
 
 
 def check_velocity(frame: MovingFrame, times: Array) -> None:
-    """Check that the velocity function that the user gave for a moving frame is the derivative of its path; raise
-    ParameterError otherwise. Both are compared at the given times [s].
+    """Check that the velocity function that the user gave for a moving ``frame`` is the derivative of its
+    path; raise ParameterError otherwise. Both are compared at the given ``times`` [s].
 
     Raises:
         ParameterError: the message has the time and the difference.
@@ -225,14 +225,14 @@ def frame_position(frame: MovingFrame, time: float) -> Array:
 
 
 def frame_positions(frame: MovingFrame, times: Array) -> Array:
-    """Return the world positions of a frame's origin at many times [s], shape (times, 3) [m]."""
+    """Return the world positions of a frame's origin at many ``times`` [s], shape (times, 3) [m]."""
     if isinstance(frame.path, CheckedPath):
         return frame.path.at_times(times)
     return np.array([frame_position(frame, time) for time in times]).reshape(-1, 3)
 
 
 def frame_velocities(frame: MovingFrame, times: Array) -> Array:
-    """Return the world velocities of a frame's origin at many times [s], shape (times, 3) [m/s]."""
+    """Return the world velocities of a frame's origin at many ``times`` [s], shape (times, 3) [m/s]."""
     if isinstance(frame.velocity, CheckedPath):
         return frame.velocity.at_times(times)
     if isinstance(frame.path, CheckedPath) and frame.velocity is None:
@@ -247,8 +247,8 @@ def frame_rotation(frame: MovingFrame, time: float) -> Array:
 
 
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
-    """Return the rotation matrices of a moving frame at many times [s], relative to its orientation at t = 0,
-    shape (times, 3, 3). Moving frames are points of the ground with prescribed motion."""
+    """Return the rotation matrices of a moving ``frame`` at many ``times`` [s], relative to its orientation
+    at t = 0, shape (times, 3, 3). Moving frames are points of the ground with prescribed motion."""
     if frame.rotation is None:
         return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
     if isinstance(frame.rotation, TurnSinceStart):
@@ -257,7 +257,8 @@ def frame_rotations(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
-    """Return the angular velocities of a frame in world axes at many times [s], shape (times, 3) [rad/s]."""
+    """Return the angular velocities of a ``frame`` in world axes at many ``times`` [s], shape (times, 3)
+    [rad/s]."""
     if frame.rotation is None:
         return np.zeros((len(times), 3))
     if isinstance(frame.rotation, TurnSinceStart):

@@ -28,8 +28,8 @@ _AGREEMENTS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 def _takes_arrays(function: object, times: Array) -> bool | None:
-    """Return whether a user's function of time accepts an array of times, as far as the agreement of earlier calls
-    has shown; None if that must still be tested."""
+    """Return whether a user's ``function`` of time accepts an array of ``times``, as far as the agreement of
+    earlier calls has shown; None if that must still be tested."""
     try:
         agreements = _AGREEMENTS.get(function, 0)
     except TypeError:  # not hashable
@@ -63,9 +63,9 @@ def probe_indices(times: Array) -> list[int]:
 def _vectorized(
     function: object, times: Array, many: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """Return the values of a user's function of time from one call with all times, shape (times, ...).
-    ``many`` makes this call; some values are compared with single calls, made by ``one``. Return None if the
-    function does not accept arrays or values differ.
+    """Return the values of a user's ``function`` of time from one call with all ``times``, shape (times,
+    ...). ``many`` makes this call; some values are compared with single calls, made by ``one``. Return None
+    if the function does not accept arrays or values differ.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -95,8 +95,8 @@ def _vectorized(
 
 
 def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
-    """Return the values of a user's vector function of time from one call with all times, shape (times, 3). Return
-    None if the function does not accept arrays."""
+    """Return the values of a user's vector ``function`` of time from one call with all ``times``, shape
+    (times, 3). Return None if the function does not accept arrays."""
 
     def many(at: Array) -> Array:
         values = np.empty((len(at), 3))
@@ -294,8 +294,8 @@ class Timed:
 
 
 def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
-    """Return the values of a user's scalar function of time at many times [s], shape (times,), in one call if
-    the function allows it. ``name`` is that of the argument, for messages.
+    """Return the values of a user's scalar ``function`` of time at many ``times`` [s], shape (times,), in one
+    call if the function allows it. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: a value is not a finite number; the message names the time.

@@ -62,8 +62,9 @@ class Reference:
     required: Mapping[str, object] = field(default_factory=dict)
 
     def holds(self, parameters: Mapping[str, object], defaults: Mapping[str, object]) -> bool:
-        """Return whether these reference values apply to a model of the gallery with the given parameters. Each
-        parameter must have the value that this reference requires, or one that it allows, or else its default."""
+        """Return whether these reference values apply to a model of the gallery with the given
+        ``parameters``. Each parameter must have the value that this reference requires, or one that it
+        allows, or else its default."""
         for name, default in defaults.items():
             value = parameters.get(name, default)
             if name in self.required:

@@ -421,7 +421,8 @@ def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int
 
 
 def _write_offsets(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArray[np.uint64]]]) -> int:
-    """Store in a header the byte offsets of consecutive tables, and return their total length in 64-bit words."""
+    """Store in a ``header`` the byte offsets of consecutive ``tables``, and return their total length in
+    64-bit words."""
     begin = 0
     for place, words in tables:
         header[place] = 8 * begin

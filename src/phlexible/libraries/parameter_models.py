@@ -170,8 +170,8 @@ def description_of_numbers(table: str) -> str:
 
 
 def difference(usual: ModelData, other: ModelData) -> str:
-    """Return the difference between a model with other parameter values and the usual one, as the end of a message
-    "with stiffness = 0 ..."."""
+    """Return the difference between a model with ``other`` parameter values and the ``usual`` one, as the end
+    of a message "with stiffness = 0 ..."."""
     first, second = usual.stepper.assembly.system.mechanism, other.stepper.assembly.system.mechanism
     if found := first_difference(first, second):
         return found

@@ -207,8 +207,8 @@ def _part(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> sparse
 
 
 def _is_zero(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> bool:
-    """Return whether the block of a sparse matrix with the given rows and columns is zero. Round-off relative to
-    the largest entry of each row is ignored."""
+    """Return whether the block of a sparse ``matrix`` with the given ``rows`` and ``columns`` is zero.
+    Round-off relative to the largest entry of each row is ignored."""
     whole = abs(matrix[rows])
     found = sparse.coo_array(whole[:, columns])
     return not found.nnz or bool((found.data <= ROUND_OFF * whole.max(axis=1).toarray().ravel()[found.row]).all())

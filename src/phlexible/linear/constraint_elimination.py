@@ -112,8 +112,8 @@ def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
 
 
 def _free_states(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
-    """Return the state blocks (names and units) of those states of a model that serve as free coordinates of the
-    null space of its constraints."""
+    """Return the state blocks (names and units) of those ``states`` of a model that serve as free coordinates
+    of the null ``space`` of its constraints."""
     own = single_states(model)
     return tuple(own[k] for k in states[space.free])
 

@@ -65,8 +65,9 @@ class InnerStrains:
         return rate * self.time / (1 + rate * self.time)
 
     def of(self, motions: Array, rates: Array) -> Array:
-        """Return the strains of the viscoelastic branches (Maxwell elements), shape (strains, m), in m motions. The
-        motions are columns, shape (n, m), and vary as exp(rates t) with complex rates, shape (m,) [1/s]."""
+        """Return the strains of the viscoelastic branches (Maxwell elements), shape (strains, m), in m
+        motions. The motions are columns, shape (n, m), and vary as exp(rates t) with complex ``rates``, shape
+        (m,) [1/s]."""
         return np.asarray(self.stiffness_fraction(rates) * (self.rows @ motions))  # type: ignore[arg-type]  # each of its own
 
     def projected(self, basis: sparse.sparray | Array) -> "InnerStrains":

@@ -409,8 +409,8 @@ def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
 
 
 def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
-    """Return the symmetric part (A + A^T) / 2 of a square sparse matrix A; with ``sign=-1`` its skew part (A - A^T)
-    / 2."""
+    """Return the symmetric part (A + A^T) / 2 of a square sparse ``matrix`` A; with ``sign=-1`` its skew part
+    (A - A^T) / 2."""
     result = sparse.csr_array((matrix + sign * matrix.T) / 2)
     result.eliminate_zeros()
     return result

@@ -105,8 +105,8 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
 
 
 def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
-    """Return a basis of the span of the given columns, shape (n, k), that is orthonormal in the mass matrix;
-    directions that are linearly dependent up to round-off are left out."""
+    """Return a basis of the span of the given ``columns``, shape (n, k), that is orthonormal in the ``mass``
+    matrix; directions that are linearly dependent up to round-off are left out."""
     columns = columns / np.sqrt(np.einsum("ij,ij->j", columns, mass @ columns))
     values, vectors = linalg.eigh(columns.T @ (mass @ columns))
     kept = values > DEPENDENT

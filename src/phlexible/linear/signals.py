@@ -83,7 +83,7 @@ def row_units(row: Bilinear) -> tuple[str, str]:
 
 
 def same_unit(names: Iterable[str], unit: str) -> tuple[StateBlock, ...]:
-    """Return state blocks of size 1 with the given names and one common unit."""
+    """Return state blocks of size 1 with the given ``names`` and one common unit."""
     return tuple(StateBlock(name, unit, 1) for name in names)
 
 

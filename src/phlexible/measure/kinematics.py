@@ -180,8 +180,8 @@ def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
 
 
 def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: IntArray) -> Array:
-    """Return the range (largest minus smallest value) of each joint coordinate over the chosen instants of a run,
-    shape (coordinates,) [rad or m].
+    """Return the range (largest minus smallest value) of each joint coordinate over the chosen ``instants``
+    of a run, shape (coordinates,) [rad or m].
 
     The result is approximate: instants in between are ignored, and angles are unwrapped.
     """
@@ -196,8 +196,8 @@ def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: Int
 
 
 def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array) -> Array:
-    """Return the rate of a joint coordinate at all recorded instants of a run, shape (instants,) [rad/s or m/s]. It
-    is due to given velocities of all bodies, shape (instants, velocities)."""
+    """Return the rate of a joint ``coordinate`` at all recorded instants of a run, shape (instants,) [rad/s
+    or m/s]. It is due to given ``velocities`` of all bodies, shape (instants, velocities)."""
     functions = run.system.coordinate_functions(coordinate)
     changes = functions.rates(run.instants, velocities)
     return np.asarray((coordinate_gradients(run, coordinate) * changes).sum(axis=1))

@@ -108,8 +108,8 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
 
 
 def is_attached_to(vector: Vector, port: Port) -> bool:
-    """Return whether a symbolic world vector is a point or direction of the given port (attachment of a body or
-    ground point)."""
+    """Return whether a symbolic world vector is a point or direction of the given ``port`` (attachment of a
+    body or ground point)."""
     return not isinstance(vector, WorldAxis) and vector.port is port
 
 

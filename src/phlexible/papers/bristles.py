@@ -346,7 +346,8 @@ class Bristles:
         """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it,
         in T states, shape (T, components): rate of a force coordinate, sliding velocity, or angular velocity
         for rolling and drilling friction. A force coordinate is the length or angle along which a force
-        element acts. ``at`` holds the T states. dX are the rates of vectors."""
+        element acts. ``at`` holds the T states. dX are the rates of vectors. ``rates`` are those of
+        functions."""
         if spring.functions:
             return np.asarray(rates[:, spring.functions])
         if not spring.touching:

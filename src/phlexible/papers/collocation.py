@@ -330,7 +330,7 @@ class StageLoop:
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
-        """Return the greatest relative change of the stage states in one Newton iteration, by which
+        """Return the greatest relative change of the stage ``states`` in one Newton iteration, by which
         convergence is judged. A change is compared with the largest value so far in its block of states
         (positions, velocities, ...); absurdly large changes give infinity. ``step`` is the length of the time
         step; ``is_first`` marks the first iteration.

@@ -214,8 +214,8 @@ def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
 
 
 def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Matrix:
-    """Return the sparse matrix of the given shape made of values with row and column indices, all three arrays of
-    one shape; values with equal indices are added up, and zeros are left out."""
+    """Return the sparse matrix of the given ``shape`` made of values with row and column indices, all three
+    arrays of one shape; values with equal indices are added up, and zeros are left out."""
     matrix = sparse.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape).tocsr()
     matrix.eliminate_zeros()
     return matrix

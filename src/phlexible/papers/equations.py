@@ -59,14 +59,14 @@ class Equations:
         return bool(self.is_algebraic.any())
 
     def inputs_at(self, times: Array, states: Array) -> Array:
-        """Return the inputs u of a port-Hamiltonian model at T times (T,) and states (T, n); shape (T, m), by the
-        function that was given for them."""
+        """Return the inputs u of a port-Hamiltonian model at T times (T,) and ``states`` (T, n); shape (T,
+        m), by the function that was given for them."""
         return self.inputs(times, states)
 
     def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
-        """Return the residuals E dx/dt - (J - R) z - B u of a port-Hamiltonian model at T instants; shape (T, n),
-        for given times, states and rates dx/dt; the efforts z are those of the states unless ``efforts`` has
-        others."""
+        """Return the residuals E dx/dt - (J - R) z - B u of a port-Hamiltonian model at T instants; shape (T,
+        n), for given ``times``, states and ``rates`` dx/dt; the efforts z are those of the ``states`` unless
+        ``efforts`` has others."""
         z = self.model.efforts(states) if efforts is None else efforts
         flows = self.model.flows(states, z, self.inputs_at(times, states))
         return self.model.descriptor_products(states, rates) - flows

@@ -468,8 +468,8 @@ def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
 
 def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elastic_rigid: Array) -> Array:
     """Return the block of the structure matrix J of a floating body that couples its velocities (linear v,
-    angular w, elastic v_f); shape (..., 6 + n, 6 + n), from linear and angular momenta (..., 3) and the two
-    blocks between w and v_f, ``rigid_elastic`` (rows of w) and ``elastic_rigid``."""
+    angular w, elastic v_f); shape (..., 6 + n, 6 + n), from ``linear`` and ``angular`` momenta (..., 3) and
+    the two blocks between w and v_f, ``rigid_elastic`` (rows of w) and ``elastic_rigid``."""
     n = rigid_elastic.shape[-1]
     result = np.zeros((*linear.shape[:-1], 6 + n, 6 + n))
     result[..., :3, 3:6] = result[..., 3:6, :3] = cross_matrix(linear)
@@ -759,9 +759,9 @@ def body_form(
     gravity: ArrayLike,
     stress: StressSpace,
 ) -> FloatingBodyForm:
-    """Return the port-Hamiltonian model of a discretized floating body in the chosen variant. Variants are
-    "full", "constant_mass", "zeroth_order" and "printed"; force and moment ports are at the named locations.
-    ``gravity`` is the acceleration [m/s^2], ``stress`` are the stress states.
+    """Return the port-Hamiltonian model of a discretized floating body in the chosen ``variant``. Variants
+    are "full", "constant_mass", "zeroth_order" and "printed"; force and moment ports are at the named
+    ``locations``. ``gravity`` is the acceleration [m/s^2], ``stress`` are the stress states.
 
     Args:
         locations: of the boundary ports, by name.

@@ -141,8 +141,8 @@ class _ManyInputs:
         self._last: tuple[Array, Array] | None = None
 
     def __call__(self, times: Array, states: Array) -> Array:
-        """Return all inputs of a port-Hamiltonian model at T times (T,) and states (T, n), shape (T, inputs), by
-        the user's functions; inputs that the user did not give are zero.
+        """Return all inputs of a port-Hamiltonian model at T times (T,) and ``states`` (T, n), shape (T,
+        inputs), by the user's functions; inputs that the user did not give are zero.
 
         Raises:
             ParameterError: what a function returns has another shape or is not finite.

@@ -111,8 +111,8 @@ def thin_plate(
 
 
 def _dofs(basis: Any, facets: IntArray) -> IntArray:
-    """Return the indices of the unknowns (degrees of freedom) of a scikit-fem basis that lie on the given mesh
-    facets."""
+    """Return the indices of the unknowns (degrees of freedom) of a scikit-fem basis that lie on the given
+    mesh ``facets``."""
     return np.asarray(basis.get_dofs(facets.astype(np.int32)).flatten(), dtype=np.int64)
 
 

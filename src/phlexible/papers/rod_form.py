@@ -102,8 +102,9 @@ class RodStrains:
         return rates.reshape(*vectors.shape[:-3], -1, STRAINS)
 
     def forces(self, vectors: Array, stresses: Array) -> Array:
-        """Return the forces on the centre and axis vectors of the N sections of a rod; shape (..., N, 4, 3), that
-        have the same power as stresses (..., g, 6) at its quadrature points: transpose of the strain rates."""
+        """Return the forces on the centre and axis ``vectors`` of the N sections of a rod; shape (..., N, 4,
+        3), that have the same power as stresses (..., g, 6) at its quadrature points: transpose of the strain
+        rates."""
         u, v = self._linear_sums(vectors)
         along = _product(self.shares.T, stresses.reshape(*stresses.shape[:-2], -1, 1))
         return (_product(self.first.T, along * v) + _product(self.second.T, along * u)).reshape(vectors.shape)
@@ -135,8 +136,8 @@ def _product(matrix: Matrix, vectors: Array) -> Array:
 
 
 def _sparse(entries: list[tuple[int, int, float]], rows: int, columns: int) -> sparse.csr_array:
-    """Return the sparse matrix (rows, columns) with the given entries, triples of row, column and value; equal
-    indices are added."""
+    """Return the sparse matrix (rows, columns) with the given ``entries``, triples of row, column and value;
+    equal indices are added."""
     places, others, values = zip(*entries, strict=True)
     return sparse.coo_array((values, (places, others)), (rows, columns)).tocsr()
 
@@ -193,9 +194,9 @@ class RodSections:
 
 
 def section_resultants(vectors: Array, forces: Array, moments: Array) -> Array:
-    """Convert forces (..., 4, 3) on the centre and axis vectors of a rigid rod section and moments (..., 3) to its
-    resultant; shape (..., 6). It has the force in world axes and the moment about the centre in section axes;
-    forces and moments are given in world axes.
+    """Convert forces (..., 4, 3) on the centre and axis ``vectors`` of a rigid rod section and ``moments``
+    (..., 3) to its resultant; shape (..., 6). It has the force in world axes and the moment about the centre
+    in section axes; forces and moments are given in world axes.
 
     Dual to ``rates``: they have the same power.
     """

@@ -146,7 +146,7 @@ def _sampled_instants(run: RecordedRun) -> IntArray:
 
 
 def _largest_items(things: Sequence[Thing], sizes: Array) -> list[Thing]:
-    """Return the (at most 50) things with the largest sizes, in their original order."""
+    """Return the (at most 50) things with the largest ``sizes``, in their original order."""
     return [things[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_ASKED])]
 
 

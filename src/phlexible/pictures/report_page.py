@@ -168,8 +168,8 @@ def _tubes_and_balls(skin: Skin, reach: float) -> Skin:
 
 
 def _tube_rings(line: Array, radius: float) -> Array:
-    """Return circles of the given radius around the k points of a line (k, 3) as vertices of a tube, shape (k *
-    SIDES, 3). They are perpendicular to the line and do not twist."""
+    """Return circles of the given ``radius`` around the k points of a ``line`` (k, 3) as vertices of a tube,
+    shape (k * SIDES, 3). They are perpendicular to the line and do not twist."""
     along = np.gradient(line, axis=0)
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
     side, angle = frame_along(along[0])[:, 1], np.linspace(0.0, 2 * np.pi, SIDES, endpoint=False)

@@ -160,8 +160,9 @@ class DrawnBody:
         return not self.eta.shape[1]
 
     def places(self, positions: Array, shapes: Array, scale: float = 1.0) -> Array:
-        """Return world positions of N material points of this body at all k instants, shape (k, N, 3) [m]. They are
-        given by undeformed positions (N, 3) and shape functions (N, 3, n); ``scale`` enlarges deformations."""
+        """Return world positions of N material points of this body at all k instants, shape (k, N, 3) [m].
+        They are given by undeformed ``positions`` (N, 3) and shape functions (N, 3, n); ``scale`` enlarges
+        deformations."""
         factor = 1.0 if self.is_nodal else scale
         local = positions + factor * np.einsum("pin,tn->tpi", shapes, self.eta)
         return np.asarray(np.einsum("tij,tpj->tpi", self.rotations, local) + self.origins[:, None])

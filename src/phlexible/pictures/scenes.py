@@ -73,8 +73,8 @@ class AnchorPlaces:
         return Anchor(None, self.frames[port], np.zeros(3), NOTHING, NOTHING)
 
     def direction(self, port: Port, axis: Array) -> Array:
-        """Convert a direction in world axes at t = 0 to the axes of the body that a port is on, shape (3,);
-        unchanged without a body frame."""
+        """Convert a direction in world axes at t = 0 to the axes of the body that a ``port`` is on, shape
+        (3,); unchanged without a body frame."""
         if isinstance(port, Attachment) and port.placed.nodes is None:
             return np.asarray(port.placed.rotation.T @ axis)
         return axis

@@ -160,8 +160,8 @@ def picture_html(draw: "Callable[[], Figure | Axes]", label: str) -> str:
 
 
 def finished(drawn: "Axes", user_axes: "Axes | None", path: str | PathLike[str] | None) -> "Figure | Axes":
-    """Write the figure of drawn axes to a file if a path is given. Return the axes of the user, or the figure where
-    the user gave none.
+    """Write the figure of ``drawn`` axes to a file if a path is given. Return the axes of the user, or the
+    figure where the user gave none.
 
     Returns:
         The axes of the user, or the figure where there are none.

@@ -361,7 +361,7 @@ class Interconnection(ComposedModel):
 def _connect(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Check ports, units and coupling matrix, and return the model of two port-Hamiltonian models a and b
+    """Check ports, units and ``coupling`` matrix, and return the model of two port-Hamiltonian models a and b
     connected by a gyrator or transformer (``kind``)."""
     check_model("a", a)
     check_model("b", b)

@@ -92,8 +92,8 @@ class _InLanes:
             self.steps[lane] = run.steps
 
     def continue_run(self, lane: int, saved: SavedInstant) -> None:
-        """Continue the run in this lane (index among the runs that are advanced in parallel) from a saved
-        instant."""
+        """Continue the run in this ``lane`` (index among the runs that are advanced in parallel) from a
+        ``saved`` instant."""
         run = self.runs[lane]
         run.put(saved)
         self.lanes.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads)

@@ -14,8 +14,8 @@ SAME = 1e-7
 
 
 def merged_vertices(vertices: Array, triangles: IntArray) -> tuple[Array, IntArray]:
-    """Merge vertices of a triangle mesh that are at the same position, up to round-off. Return the remaining
-    vertices (w, 3), sorted by position, and the triangles (t, 3) as indices into these."""
+    """Merge ``vertices`` of a triangle mesh that are at the same position, up to round-off. Return the
+    remaining vertices (w, 3), sorted by position, and the triangles (t, 3) as indices into these."""
     size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
     places = np.round(vertices / (SAME * size))
     _, first, number = np.unique(places, axis=0, return_index=True, return_inverse=True)
@@ -23,9 +23,9 @@ def merged_vertices(vertices: Array, triangles: IntArray) -> tuple[Array, IntArr
 
 
 def shading_vertices(vertices: Array, triangles: IntArray) -> tuple[IntArray, Array, IntArray]:
-    """Split the vertices of a triangle mesh at its sharp edges, for smooth shading: each position has one vertex
-    for each smooth part of the surface around it. Return the old index of each new vertex (w,), its normal (w, 3)
-    and the triangles (t, 3) with new indices.
+    """Split the ``vertices`` of a triangle mesh at its sharp edges, for smooth shading: each position has one
+    vertex for each smooth part of the surface around it. Return the old index of each new vertex (w,), its
+    normal (w, 3) and the triangles (t, 3) with new indices.
 
     Args:
         vertices: shape (v, 3), at different positions.
@@ -53,8 +53,8 @@ def shading_vertices(vertices: Array, triangles: IntArray) -> tuple[IntArray, Ar
 
 
 def sharp_edges(vertices: Array, triangles: IntArray) -> IntArray:
-    """Return the sharp edges of a triangle mesh, at which the normals of both triangles differ by more than 35
-    degrees, and its boundary edges: pairs of vertex indices, shape (e, 2)."""
+    """Return the sharp edges of a triangle mesh, at which the normals of both ``triangles`` differ by more
+    than 35 degrees, and its boundary edges: pairs of vertex indices, shape (e, 2)."""
     units = _triangle_normals(vertices, triangles)[1]
     one, two = _shared_edges(triangles)
     is_sharp = np.einsum("ei,ei->e", units[one // 3], units[two // 3]) <= SMOOTH

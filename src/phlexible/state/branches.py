@@ -226,9 +226,10 @@ def branch_names(system: System) -> list[str]:
 
 
 def _branch_forces(laws: list[Maxwell | None], branches: Array) -> list[Array]:
-    """Return the forces of viscoelastic laws: a list with one array of shape (...) for each law, from the strains
-    of all their branches (springs and dashpots in series, Maxwell elements), shape (..., branches). A force is
-    minus the sum of stiffness times strain over the branches of its law, and zero for a law that is None."""
+    """Return the forces of viscoelastic ``laws``: a list with one array of shape (...) for each law, from the
+    strains of all their ``branches`` (springs and dashpots in series, Maxwell elements), shape (...,
+    branches). A force is minus the sum of stiffness times strain over the branches of its law, and zero for a
+    law that is None."""
     stiffness = np.array([k for law in laws if law for k, _ in law.pairs])
     pulls = -branches[..., : len(stiffness)] * stiffness
     starts = offsets([_count(law) for law in laws]).tolist()

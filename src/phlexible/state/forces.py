@@ -120,8 +120,8 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
     """Return the derivative of the force components of a state-dependent law at a time [s] with respect to
-    its measured values by central differences: shape (components, values). Return also whether differences of
-    a tenth of the size give the same (False at a kink)."""
+    its ``measured`` values by central differences: shape (components, values). Return also whether
+    differences of a tenth of the size give the same (False at a kink)."""
 
     def value(numbers: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
@@ -338,7 +338,7 @@ def element_forces_along(
 ) -> Array:
     """Return the force of every scalar element of a system along its coordinate, shape (forces,) [N or N m]:
     the sum of its spring or potential force at the coordinate ``theta``, its damper and friction force at the
-    present ``velocity``, and its prescribed part.
+    present ``velocity``, and its ``prescribed`` part.
 
     Args:
         system: mechanism with the force elements.

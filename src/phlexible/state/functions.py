@@ -242,9 +242,9 @@ class FunctionSet:
         return self.forces_along(self.gradients(at), multipliers)
 
     def forces_along(self, gradients: Array, multipliers: Array) -> Array:
-        """Return the world forces on all vectors of this set, shape (instants, vectors, 3), that multipliers exert.
-        Multipliers, shape (instants, functions), act along given gradients of the scalar functions, shape
-        (instants, parts, 3). A part is a pair of function and vector."""
+        """Return the world forces on all vectors of this set, shape (instants, vectors, 3), that multipliers
+        exert. Multipliers, shape (instants, functions), act along given ``gradients`` of the scalar
+        functions, shape (instants, parts, 3). A part is a pair of function and vector."""
         return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * gradients)
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:

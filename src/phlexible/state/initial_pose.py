@@ -120,9 +120,9 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
 def _add_nodal(
     copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
 ) -> None:
-    """Add ``placed``, a string or soft body with number ``index`` in a system, to the copy of a model: with
-    its old shape if its nodes did not move, else with its nodal positions from a state, between which strings
-    are piecewise linear."""
+    """Add ``placed``, a string or soft body with number ``index`` in a system, to the ``copy`` of a model:
+    with its old shape if its ``nodes`` did not move, else with its nodal positions from a state, between
+    which strings are piecewise linear."""
     d = system.dimension
     places = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
     speeds = np.zeros_like(places)

@@ -261,8 +261,10 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
 
 
 def largest_load_share(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
-    """Raise the loads in steps from share zero to share one, halving the step where no solution is found; return
-    the largest share that has a solution, and this solution. Each solution starts from the one before.
+    """Raise the loads in steps from share zero to share one, from the solution ``start`` without loads,
+    halving the step where no solution is found; return the largest share that has a solution, and this
+    solution. Each solution starts from the one before. The function ``solution`` solves for a share, near
+    another solution.
 
     Args:
         solution: of a share, near another solution; None: not found.

@@ -50,8 +50,8 @@ SensorsOf = Callable[[Model], Mapping[str, Sensor]]
 
 
 def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[str, Any]]) -> "Batch":
-    """Make a batch of n mechanisms that one function builds for different parameters, to be simulated together by
-    ``batch.simulate(...)`` or stepped by ``batch.start(...)``.
+    """Make a batch of n mechanisms that one function builds for different ``parameters``, to be simulated
+    together by ``batch.simulate(...)`` or stepped by ``batch.start(...)``.
 
     A study (``ph.study``) takes any function that measures a model, and processes; a batch takes sensors, needs no
     other process, and gives arrays over mechanisms, in live runs too.
@@ -252,7 +252,7 @@ class Batch:
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
         """Return the sensor readings of a group of mechanisms of the batch that are simulated together, by
-        their numbers. They have ``width`` lanes, of a specialized program if ``is_specialized``;
+        their ``numbers``. They have ``width`` lanes, of a specialized program if ``is_specialized``;
         ``duration``, ``step`` [s] and ``options`` are those of the run.
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.

@@ -214,8 +214,8 @@ def _check_writable(place: Path) -> None:
 
 
 def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
-    """Return the version of the FMI standard (2 or 3) after checking that it supports all platforms of an FMU
-    (``path``)."""
+    """Return the version of the FMI standard (2 or 3) after checking that it supports all ``platforms`` of an
+    FMU (``path``)."""
     if whole("fmi", fmi) not in FOLDERS:
         raise ParameterError(f"fmi must be 2 or 3, got {fmi!r}")
     for target in platforms if path.suffix == FMU else ():

@@ -550,8 +550,8 @@ def _size(values: Array, ends: tuple[float, float]) -> float:
 
 
 def _squares(signal: Signal, duration: float) -> Array:
-    """Return the matrix M for which u . M u is the integral of the squared signal with sample values u over a
-    duration [s]."""
+    """Return the matrix M for which u . M u is the integral of the squared ``signal`` with sample values u
+    over a ``duration`` [s]."""
     inside = signal.times[(signal.times > 0) & (signal.times < duration)]
     ends = np.concatenate([[0.0], inside, [duration]])
     middles, lengths = (ends[1:] + ends[:-1]) / 2, np.diff(ends)

@@ -390,9 +390,9 @@ def cores() -> int:
 def finished_runs(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
 ) -> Finished:
-    """Yield the results of all runs of a study as they finish, each with its number, computed in processes or
-    by the user's executor. ``task`` are the packed functions of the study. ``lock`` is the descriptor of a
-    lock of this process.
+    """Yield the results of all ``runs`` of a study as they finish, each with its number, computed in
+    processes or by the user's ``executor``. ``task`` are the packed functions of the study. ``lock`` is the
+    descriptor of a lock of this process.
 
     Args:
         task: ``packed_task``.
@@ -420,8 +420,8 @@ def finished_runs(
 def _worker_results(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
 ) -> Finished:
-    """Yield the results of runs of a study that are computed in worker processes, which are restarted if one
-    dies. ``task`` are the packed functions of the study. ``lock`` is the descriptor of a lock of this
+    """Yield the results of ``runs`` of a study that are computed in worker processes, which are restarted if
+    one dies. ``task`` are the packed functions of the study. ``lock`` is the descriptor of a lock of this
     process.
 
     Runs that were active then are repeated one at a time; a run is lost if its process dies again.
@@ -472,8 +472,8 @@ def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
 
 
 def _initialize_worker(parent: int, lock: int | None) -> None:
-    """Initialize a worker process of a study: close the inherited lock, and start watching for the end of the
-    parent process."""
+    """Initialize a worker process of a study: close the inherited ``lock``, and start watching for the end of
+    the ``parent`` process."""
     if lock is not None:
         os.close(lock)
     threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
@@ -491,8 +491,8 @@ def _exit_with_parent(parent: int) -> None:
 
 
 def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Yield the results of runs of a study that are submitted to an executor with futures, such as those of
-    ``concurrent.futures`` and Dask. ``task`` are the packed functions of the study."""
+    """Yield the results of ``runs`` of a study that are submitted to an ``executor`` with futures, such as
+    those of ``concurrent.futures`` and Dask. ``task`` are the packed functions of the study."""
     done: queue.SimpleQueue[int] = queue.SimpleQueue()
     futures: dict[int, Any] = {}
     for number, parameters in runs:
@@ -507,8 +507,8 @@ def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor
 
 
 def _mapped(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Yield the results of runs of a study in order, computed by the ``map`` of the user's executor. ``task``
-    are the packed functions of the study."""
+    """Yield the results of ``runs`` of a study in order, computed by the ``map`` of the user's ``executor``.
+    ``task`` are the packed functions of the study."""
     found = executor.map(carry_out, [task] * len(runs), [parameters for _, parameters in runs])
     for (number, _), outcome in zip(runs, found, strict=True):
         yield number, outcome

@@ -269,7 +269,7 @@ class UrdfModel(Model):
         self._frames: dict[str, Port] = {}
 
     def set_frame(self, link: str, port: Port) -> None:
-        """Store the port at the origin of a link of a robot model, for ``frame``."""
+        """Store the ``port`` at the origin of a ``link`` of a robot model, for ``frame``."""
         self._frames[link] = port
 
     @property

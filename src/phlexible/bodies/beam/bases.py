@@ -195,8 +195,9 @@ ROUND_OFF = 1e-12  # of an entry of a mode of unit mass, times the root of the m
 
 
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
-    """Return a beam's basis of reduced coordinates: all axial coordinates, followed by the given number of lowest
-    vibration modes of bending and torsion. Mass and stiffness are matrices of the coordinates of ``basis``.
+    """Return a beam's basis of reduced coordinates: all axial coordinates, followed by the given number of
+    lowest vibration modes of bending and torsion. ``mass`` and ``stiffness`` are matrices of the coordinates
+    of ``basis``.
 
     Axial coordinates stay because bending modes alone have no axial displacement and would lock (3.8). Modes are
     mass-normalised, their largest component is positive; where sections do not couple them, each is pure bending in
@@ -266,9 +267,9 @@ def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
 
 
 def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
-    """Return the damping matrix C (n, n) with given modal damping ratios for the vibration modes of a mass
-    and a stiffness matrix (n, n): C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T. A sequence of ratios does
-    not count the modes of the first ``axial`` coordinates.
+    """Return the damping matrix C (n, n) with given modal damping ratios for the vibration modes of a
+    ``mass`` and a ``stiffness`` matrix (n, n): C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T. A sequence
+    of ratios does not count the modes of the first ``axial`` coordinates.
 
     The matrix is full, unless all ratios are zero and M is sparse. A sequence of ratios does not count the modes of
     the first ``axial`` coordinates, which get its last value.

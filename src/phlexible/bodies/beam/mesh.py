@@ -229,8 +229,8 @@ class BeamMesh:
         return self.stride * self.elements + self.node_size
 
     def index(self, node: int, component: NodeComponent) -> int:
-        """Return the index of one displacement or slope component of a node among all coordinates of this beam's
-        mesh. Node -1 is the last."""
+        """Return the index of one displacement or slope component of a ``node`` among all coordinates of this
+        beam's mesh. Node -1 is the last."""
         return self.stride * (node % (self.elements + 1)) + component
 
     def at_nodes(self, component: NodeComponent) -> IntArray:
@@ -339,9 +339,9 @@ class BeamMesh:
     def _nodal(
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
-        """Return, per unit of n coordinates, the field that the given components of the nodes of this beam
-        interpolate at k points, shape (k, n). ``local`` has the element's shape functions there, shape (k, 2
-        * components). The coordinates are the columns of ``basis``.
+        """Return, per unit of n coordinates, the field that the given ``components`` of the nodes of this
+        beam interpolate at k points, shape (k, n). ``local`` has the element's shape functions there, shape
+        (k, 2 * components). The coordinates are the columns of ``basis``.
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
@@ -359,7 +359,7 @@ class BeamMesh:
     def _interpolated(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
         """Return a field of this beam at k points per unit of n elastic coordinates, shape (k, n). It is a
         sum of shape functions ``local`` (k, c) times mesh coordinates, that of function j ``within[j]``
-        behind the first one of the element. The coordinates are the columns of ``basis``."""
+        behind the first one of the ``element``. The coordinates are the columns of ``basis``."""
         columns = self.stride * element[:, None] + np.array(within)
         if not isinstance(basis, np.ndarray):
             ends = np.arange(0, local.size + 1, local.shape[1])
@@ -454,9 +454,9 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
-    """Raise ``ParameterError`` if the beam theory cannot represent a cross-section. In Euler-Bernoulli theory
-    shear must not be coupled with other strains, a mass centre off the axis needs ``rotary_inertia``, and
-    other theories need shear areas. ``material`` is that of a geometric section.
+    """Raise ``ParameterError`` if the beam ``theory`` cannot represent a cross-section. In Euler-Bernoulli
+    theory shear must not be coupled with other strains, a mass centre off the axis needs ``rotary_inertia``,
+    and other theories need shear areas. ``material`` is that of a geometric ``section``.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.

@@ -31,8 +31,8 @@ def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, 
 
 
 def points_where(name: str, function: Callable[[Array], ArrayLike], positions: Array) -> IntArray:
-    """Return the indices of those of the positions (k, 3) [m] at which a user's function is True. It takes
-    all positions at once, as an array x (3, k). ``name`` is that of the argument, for messages.
+    """Return the indices of those of the ``positions`` (k, 3) [m] at which a user's ``function`` is True. It
+    takes all positions at once, as an array x (3, k). ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: the function fails, or returns anything but a truth value for each place.

@@ -69,9 +69,9 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Check a user's mass, stiffness and damping matrices from another finite element program. Return them as
-    a model without the unknowns that have neither mass nor stiffness. ``nodes`` are the positions [m];
-    ``modal`` counts modal coordinates behind their unknowns.
+    """Check a user's ``mass``, ``stiffness`` and ``damping`` matrices from another finite element program.
+    Return them as a model without the unknowns that have neither mass nor stiffness. ``nodes`` are the
+    positions [m]; ``modal`` counts modal coordinates behind their unknowns.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 
@@ -294,8 +294,8 @@ def _strain_energy(
     choice: ShapeOptions,
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
-    """Return the strain energy of a body from matrices in its retained coordinates: linear, or with the
-    geometric stiffness that the user gave as a function or for unit loads. ``model`` has the matrices.
+    """Return the strain energy of a body from matrices in its ``retained`` coordinates: linear, or with the
+    ``geometric`` stiffness that the user gave as a function or for unit loads. ``model`` has the matrices.
     ``interfaces`` are the regions on which joints and loads act. ``choice`` are the user's options."""
     frequencies = retained.basis.frequencies
     if geometric is None:
@@ -322,9 +322,9 @@ def _load_matrices(
     choice: ShapeOptions,
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:
-    """Return the geometric stiffness matrices of unit loads that a user gave, by the index of the load. Loads
-    are those of all interfaces, then the inertial ones. ``model`` has the other matrices. ``choice`` are the
-    user's options."""
+    """Return the ``geometric`` stiffness matrices of unit loads that a user gave, by the index of the load.
+    Loads are those of all ``interfaces``, then the inertial ones. ``model`` has the other matrices.
+    ``choice`` are the user's options."""
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

@@ -163,8 +163,8 @@ def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Ar
 
 
 def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
-    """Return the velocities of all N unknowns of a finite element model when the body rotates at 1 rad/s about a
-    coordinate axis; shape (N, n + 1): first undeformed, then per unit of each of n shapes."""
+    """Return the velocities of all N unknowns of a finite element model when the body rotates at 1 rad/s
+    about a coordinate ``axis``; shape (N, n + 1): first undeformed, then per unit of each of n ``shapes``."""
     result = np.zeros((len(shapes), shapes.shape[1] + 1))
     result[:, 0] = unknowns.rotation(axis)
     count = int(unknowns.node.max(initial=-1)) + 1

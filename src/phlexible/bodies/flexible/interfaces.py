@@ -388,10 +388,10 @@ def tied_structure(
 def rotation_work(
     interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Return the work of nodal ``forces`` of shape k on second-order displacements of the nodes of interfaces
-    that rotate with shapes i and j; shape (n, n, n). For a rotation theta these are theta x (theta x xi) / 2
-    with the node's moment arm xi. ``unknowns`` describes the unknowns of the nodes. Averaged interfaces count
-    too if ``with_averaged``.
+    """Return the work of nodal ``forces`` of shape k on second-order displacements of the nodes of
+    ``interfaces`` that rotate with shapes i and j; shape (n, n, n). For a rotation theta these are theta x
+    (theta x xi) / 2 with the node's moment arm xi. ``unknowns`` describes the unknowns of the nodes. Averaged
+    interfaces count too if ``with_averaged``.
 
     Linear ties omit this displacement: without it the nodes of an interface that rotates in its frame move apart,
     and the forces between them do work.
@@ -441,8 +441,8 @@ def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unkn
 
 
 def _tied_unknowns(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
-    """Return the indices of the unknowns that a rigid interface moves: all unknowns of its nodes, or only
-    displacements if it is hinged."""
+    """Return the indices of the ``unknowns`` that a rigid ``interface`` moves: all unknowns of its nodes, or
+    only displacements if it is hinged."""
     members = unknowns.of_nodes(interface.nodes)
     return members if interface.kind is InterfaceKind.RIGID else members[unknowns.component[members] < 3]
 

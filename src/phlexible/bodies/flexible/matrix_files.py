@@ -200,8 +200,8 @@ def read_full(file: Path) -> dict[str, LabelledMatrix]:
 
 
 def _both_halves(upper: sparse.csc_matrix, chosen: list[int]) -> sparse.csr_array:
-    """Return the full symmetric matrix (k, k) of k chosen unknowns from the upper half of the matrix of all
-    unknowns."""
+    """Return the full symmetric matrix (k, k) of k ``chosen`` unknowns from the ``upper`` half of the matrix
+    of all unknowns."""
     half = sparse.triu(sparse.csr_array(upper)[chosen][:, chosen], format="csr")
     return sparse.csr_array(half + half.T - sparse.diags_array(half.diagonal()))
 
@@ -291,8 +291,8 @@ def read_output4(file: Path) -> FileMatrices:
 
 
 def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
-    """Return a sparse matrix of the given shape from columns (index, first row, values) of an OUTPUT4 file. A
-    symmetric matrix (``form``) of which only one half is stored is completed."""
+    """Return a sparse matrix of the given ``shape`` from ``columns`` (index, first row, values) of an OUTPUT4
+    file. A symmetric matrix (``form``) of which only one half is stored is completed."""
     rows = [np.arange(row, row + len(values)) for _, row, values in columns]
     column_indices = [np.full(len(values), column) for column, _, values in columns]
     entries = [values for *_, values in columns]

@@ -68,9 +68,9 @@ def element_materials(
     plane: PlaneState,
     thickness: float,
 ) -> ElementMaterials:
-    """Return elastic constants and density of each element of a mesh, from one material for all or one for
-    each named group of elements. The mesh has ``count`` elements in ``dimension`` dimensions; a plane mesh is
-    in plane stress or strain (``plane``) and has a ``thickness`` [m].
+    """Return elastic constants and density of each element of a mesh, from one ``material`` for all or one
+    for each named group of elements. The mesh has ``count`` elements in ``dimension`` dimensions; a plane
+    mesh is in plane stress or strain (``plane``) and has a ``thickness`` [m].
 
     Raises:
         ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,

@@ -524,9 +524,9 @@ def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) ->
 def _quadratic_energies(
     mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array]:
-    """Return the energies of the quadratic membrane strains between all pairs of plate shapes, shape (pairs,
-    pairs) [J], and the nodal forces of their stress; shape (5 N, pairs). ``mesh`` is the finite element mesh.
-    ``section`` has thickness and stiffness of the plate."""
+    """Return the energies of the quadratic membrane strains between all ``pairs`` of plate ``shapes``, shape
+    (pairs, pairs) [J], and the nodal forces of their stress; shape (5 N, pairs). ``mesh`` is the finite
+    element mesh. ``section`` has thickness and stiffness of the plate."""
     first, second = np.array(pairs).T
     energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
     for part in plate_quadrature(mesh, section):

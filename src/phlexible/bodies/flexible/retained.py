@@ -288,8 +288,9 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
 
 
 def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Array) -> StrainEnergy:
-    """Return the strain energy of a flexible body in a smaller basis ``chosen`` (n, k), whose coordinates have the
-    frequencies ``small`` (k,) [rad/s]."""
+    """Return the strain energy of a flexible body in a smaller basis ``chosen`` (n, k), whose coordinates
+    have the frequencies ``small`` (k,) [rad/s]. ``strain`` is the energy in the old basis, whose coordinates
+    have the ``frequencies`` (n,)."""
     if not len(strain.factors):
         return linear_strain(small)
     k = len(small)
@@ -411,9 +412,10 @@ def condense(
     choice: ShapeOptions,
     second_order: SecondOrder | None = None,
 ) -> Condensed:
-    """Reduce a finite element model, given by its mass and stiffness matrices, to a few retained displacement
-    shapes: responses to loads on interfaces and lowest modes. The user's options (``choice``) decide which;
-    ``second_order`` returns loads for modal derivatives. ``unknowns`` describes the unknowns of the nodes.
+    """Reduce a finite element model, given by its ``mass`` and ``stiffness`` matrices, to a few retained
+    displacement shapes: responses to loads on interfaces and lowest modes. The user's options (``choice``)
+    decide which; ``second_order`` returns loads for modal derivatives. ``unknowns`` describes the unknowns of
+    the nodes.
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit

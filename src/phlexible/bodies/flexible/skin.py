@@ -15,9 +15,9 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
-    """Return the linear stress at k nodes of a mesh per unit of each of n retained displacement shapes; shape
-    (k, 6, n) [Pa]. It is averaged over the elements at a node. ``materials`` are the elastic constants of the
-    elements.
+    """Return the linear stress at k ``nodes`` of a mesh per unit of each of n retained displacement shapes;
+    shape (k, 6, n) [Pa]. It is averaged over the elements at a node. ``materials`` are the elastic constants
+    of the elements.
 
     Components xx, yy, zz, yz, xz, xy in body axes; of a plane mesh those of plane stress or strain in the plane.
 

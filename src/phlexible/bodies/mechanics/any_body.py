@@ -26,8 +26,8 @@ def elastic_force(body: BodyData, eta: Array) -> Array:
 
 
 def viscous_force(body: BodyData, eta: Array, rates: Array) -> Array:
-    """Return the viscous force C(eta) deta/dt of any body for its elastic coordinates eta and their rates; shape
-    (elastic_count,). The force on the body is minus this."""
+    """Return the viscous force C(eta) deta/dt of any body for its elastic coordinates eta and their
+    ``rates``; shape (elastic_count,). The force on the body is minus this."""
     if isinstance(body, AbsoluteBody):
         return np.asarray(absolute.viscous_matrix(body, eta) @ rates)
     return floating.viscous_matrix(body, eta) @ rates

@@ -220,8 +220,8 @@ def contact_pair_members(
     touching_ports: Sequence[Port], radius: float, surface: Touchable, dimension: int
 ) -> tuple[Member, ...]:
     """Return the contact members of a contact of two: the touching points (``touching_ports``), as spheres of
-    a radius [m], and the spheres or solids of the touched surface. ``dimension`` is that of the model (1, 2
-    or 3)."""
+    a ``radius`` [m], and the spheres or solids of the touched ``surface``. ``dimension`` is that of the model
+    (1, 2 or 3)."""
     rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touching_ports)
     return (*rounds, *_spheres_and_segments(surface, 0.0, 2), *_solids(surface, 2, dimension))
 
@@ -239,8 +239,9 @@ def _owner(part: Side) -> object:
 
 
 def _list_members(side: int, members: Iterator[Member]) -> list[Member]:
-    """Return the contact members of an iterator as a list; an error that is raised on the way names the side, the
-    ``first`` or ``second`` argument of the contact. Contact members are spheres, line segments and solids."""
+    """Return the contact ``members`` of an iterator as a list; an error that is raised on the way names the
+    ``side``, the ``first`` or ``second`` argument of the contact. Contact members are spheres, line segments
+    and solids."""
     try:
         return list(members)
     except (ModelError, ParameterError) as error:
@@ -428,7 +429,7 @@ def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Me
 
 def _line_segments(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
     """Yield the line segments between consecutive nodes of a beam, rod or string, as contact members with
-    round ends of a radius [m]. ``side`` is that of the contact, ``owner`` the name of the body."""
+    round ends of a ``radius`` [m]. ``side`` is that of the contact, ``owner`` the name of the body."""
     for a, b in pairwise(nodes):
         length = float(np.linalg.norm(b.initial_position() - a.initial_position()))
         yield Member(a, b, radius, side, owner, size=(length, length / BEND, 0.0))

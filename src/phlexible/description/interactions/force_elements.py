@@ -231,8 +231,8 @@ class OneSided:
         return 0.0 if self.restitution is None else self.stiffness * damping_of_restitution(self.restitution)
 
     def depth(self, theta: float, limit: float) -> float:
-        """Return the penetration x = side (limit - theta) of a one-sided spring at a coordinate theta [m or rad].
-        It is zero where the contact or stop is open."""
+        """Return the penetration x = side (limit - theta) of a one-sided spring at a coordinate ``theta`` [m
+        or rad]. It is zero where the contact or stop is open."""
         return max(self.side * (limit - theta), 0.0)
 
     def energy(self, theta: float, limit: float) -> float:

@@ -194,8 +194,8 @@ class JointStop(AlongJoint):
         return tuple(found)
 
     def _round_off(self, coordinate: Coordinate, limit: float) -> float:
-        """Return the distance by which round-off alone may place the initial joint coordinate beyond a travel limit
-        [rad or m]."""
+        """Return the distance by which round-off alone may place the initial joint coordinate beyond a travel
+        ``limit`` [rad or m]."""
         largest = max(abs(limit), 1.0 if coordinate.is_angle else 0.0)
         if not coordinate.is_angle:
             largest = max(largest, *(np.abs(port.initial_position()).max() + size_of(port) for port in self.ports))

@@ -91,8 +91,8 @@ class Mechanism(MechanismParts):
     """
 
     def set_events(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
-        """Store the events of a mechanism that was loaded from a file, and its switches (constraints that events
-        lock or release); return the mechanism itself."""
+        """Store the ``events`` of a mechanism that was loaded from a file, and its ``switches`` (constraints
+        that events lock or release); return the mechanism itself."""
         self._events, self._switches = list(events), switches
         return self
 

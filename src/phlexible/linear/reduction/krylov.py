@@ -60,9 +60,9 @@ class Answers(ABC):
 
 
 def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:
-    """Extend an orthonormal reduction basis, shape (n, k), by responses of the model (``answers``) at the given
-    frequencies [rad/s]. Each frequency adds equally many, up to ``most`` columns. The reduced model matches moments
-    of the full model there."""
+    """Extend an orthonormal reduction ``basis``, shape (n, k), by responses of the model (``answers``) at the
+    given ``frequencies`` [rad/s]. Each frequency adds equally many, up to ``most`` columns. The reduced model
+    matches moments of the full model there."""
     found = [answers.columns(omega) for omega in frequencies]
     for rank in range(max(map(len, found), default=0)):
         for columns in found:
@@ -71,8 +71,9 @@ def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequenc
 
 
 def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
-    """Extend an orthonormal reduction basis, shape (n, k), by static responses of the model (``answers``), then by
-    responses at its poles. Others are at the frequencies where the error is largest, up to ``most`` columns.
+    """Extend an orthonormal reduction ``basis``, shape (n, k), by static responses of the model
+    (``answers``), then by responses at its ``poles``. Others are at the frequencies where the error is
+    largest, up to ``most`` columns.
 
     Args:
         poles: poles that inputs reach and outputs see, shape (k,) [rad/s].
@@ -124,8 +125,8 @@ def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: floa
 
 
 def extended(metric: sparse.csr_array, basis: Array, columns: Array, most: float) -> Array:
-    """Extend a basis, shape (n, k), by those ``columns`` that are linearly independent of it, orthonormalized in
-    the given metric (Gram-Schmidt); return it with at most ``most`` columns."""
+    """Extend a ``basis``, shape (n, k), by those ``columns`` that are linearly independent of it,
+    orthonormalized in the given ``metric`` (Gram-Schmidt); return it with at most ``most`` columns."""
     for column in columns.T:
         if basis.shape[1] >= most:
             break
@@ -175,7 +176,7 @@ def frequency_grid(poles: Array) -> Array:
 
 
 def greatest_error(response: ComplexArray, exact: ComplexArray) -> float:
-    """Return the largest relative error of a frequency response compared with the exact one, both of shape
-    (outputs, inputs), entry by entry."""
+    """Return the largest relative error of a frequency ``response`` compared with the ``exact`` one, both of
+    shape (outputs, inputs), entry by entry."""
     size = np.abs(exact)
     return float((np.abs(response - exact) / np.where(size > 0, size, 1.0)).max(initial=0.0))

@@ -132,8 +132,9 @@ def _with_constants(
 
 
 def galerkin_model(form: NormalForm, basis: Array, source: ObservedPHDAE) -> ObservedPHDAE:
-    """Project a model in normal form (energy ``|x|^2 / 2``) on an orthonormal basis, shape (n, m). Return the small
-    model with m states, which is port-Hamiltonian too. Names of inputs and outputs are those of ``source``."""
+    """Project a model in normal form (energy ``|x|^2 / 2``) on an orthonormal ``basis``, shape (n, m). Return
+    the small model with m states, which is port-Hamiltonian too. Names of inputs and outputs are those of
+    ``source``."""
     J, R = basis.T @ form.structure @ basis, basis.T @ form.dissipation @ basis
     refuse_drifting(
         J - R, lambda still: np.linalg.norm((form.structure - form.dissipation) @ basis @ still, axis=0)

@@ -622,8 +622,8 @@ def flexible_reduction(
 
 
 def _flexible_columns(model: ObservedPHDAE, flexible: IntArray, basis: StateBasis) -> sparse.csr_array:
-    """Return the part of a reduction basis in the flexible states of a model as energy-orthonormal columns, shape
-    (order of the model, k), sparse."""
+    """Return the part of a reduction ``basis`` in the ``flexible`` states of a model as energy-orthonormal
+    columns, shape (order of the model, k), sparse."""
     columns, metric = basis.columns[flexible], model.descriptor[flexible][:, flexible]
     size = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, metric @ columns)))
     found = extended(metric, np.zeros((len(flexible), 0)), columns[:, size > RIGID], columns.shape[1])

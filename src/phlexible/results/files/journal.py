@@ -243,9 +243,9 @@ class UnfinishedFile:
         self._journal = Journal(path, {**head, **text}, arrays)
 
     def append(self, block: RecordedStates, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Append a block of recorded instants and the checkpoint at its end to the file of an unfinished run;
-        the first instant replaces the last one in the file. ``is_complete`` says whether the run has reached
-        its end.
+        """Append a ``block`` of recorded instants and the ``checkpoint`` at its end to the file of an
+        unfinished run; the first instant replaces the last one in the file. ``is_complete`` says whether the
+        run has reached its end.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.

@@ -92,8 +92,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         return self._blocks[0]
 
     def take(self, block: RecordedStates, checkpoint: Checkpoint) -> None:
-        """Add a block of recorded instants, the first of which replaces the last one so far, with the checkpoint at
-        its end; at intervals it is also written to the results file.
+        """Add a ``block`` of recorded instants, the first of which replaces the last one so far, with the
+        ``checkpoint`` at its end; at intervals it is also written to the results file.
 
         Raises:
             ResultFileError: the disk refuses; memory holds the block all the same.

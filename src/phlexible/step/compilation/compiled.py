@@ -134,8 +134,8 @@ class ProgramOfStructure(ProgramOfKernels):
 
 def choose_program_class(library: Any, arguments: Sequence[Any]) -> None:
     """Change the class of a Numba library to that of a program of the time step, when the first kernel
-    function is compiled into it. The types of its arguments decide whether that is general, in SIMD lanes, or
-    of one structure. Kernels are compiled functions of the time step."""
+    function is compiled into it. The types of its ``arguments`` decide whether that is general, in SIMD
+    lanes, or of one structure. Kernels are compiled functions of the time step."""
     if type(library) is JITCodeLibrary:
         library.__class__ = ProgramOfKernels
     if type(library) is not ProgramOfKernels or not arguments or not isinstance(arguments[0], TablesType):

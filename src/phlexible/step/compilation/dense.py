@@ -196,7 +196,7 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 
 @compiled
 def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, columns: int) -> None:
-    """Solve A X = b for the (n, columns) right-hand sides b in place, with the LU factors a and pivots of
+    """Solve A X = b for the (n, columns) right-hand sides b in place, with the LU factors a and ``pivots`` of
     ``factor``; rows of a begin ``stride``, rows of b ``step`` numbers apart."""
     if columns == 1 and step == 1:
         solve_vector(a, n, stride, pivots, b)

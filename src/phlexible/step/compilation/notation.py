@@ -667,9 +667,9 @@ def transposed(builder: Any, m: Any) -> Any:
 
 
 def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
-    """Emit LLVM code that builds a pointer to the rows of a table from an address; returns its LLVM value.
-    With checks of indices it contains the length and the number of the table. ``builder`` is llvmlite's
-    ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that builds a pointer to the rows of a ``table`` from an ``address``; returns its LLVM
+    value. With checks of indices it contains the length and the number of the table. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     members = [address, length, table] if CHECKED else [address]
     result = ir.Constant(ir.LiteralStructType([member.type for member in members]), ir.Undefined)
     for i, member in enumerate(members):
@@ -715,8 +715,8 @@ def reals_at(typing: Any, array: Any) -> Any:
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """Return, in compiled code, a pointer to the numbers of a contiguous array, of the same kind (one
-    mechanism, SIMD lanes) as the tables; the array must outlive it. ``typing`` is Numba's typing context.
+    """Return, in compiled code, a pointer to the numbers of a contiguous ``array``, of the same kind (one
+    mechanism, SIMD lanes) as the ``tables``; the array must outlive it. ``typing`` is Numba's typing context.
 
     In lanes entry k of lane l is number k w + l of the array.
     """
@@ -816,8 +816,8 @@ def _offset_table(name: str) -> tuple[str, str]:
 
 
 def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
-    """Return the kind of numbers in a table for compiled code: plain floats (``ONE``) where all SIMD lanes share
-    the table, otherwise the kind of the tables.
+    """Return the kind of numbers in a ``table`` for compiled code: plain floats (``ONE``) where all SIMD
+    lanes share the table, otherwise the kind of the ``tables``.
 
     Lanes share the integers of the model and the numbers of equal types of bodies; equal bodies of one mechanism
     share all. Dual numbers have no derivatives to the numbers of the model.

@@ -43,8 +43,8 @@ def level() -> int:
 
 
 def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
-    """Optimize an LLVM module in place for a target machine, as Numba does: functions are inlined first, and
-    loops are not unrolled if ``keeps_loops``.
+    """Optimize an LLVM module in place for a target ``machine``, as Numba does: functions are inlined first,
+    and loops are not unrolled if ``keeps_loops``.
 
     Args:
         module: of LLVM, which is changed.

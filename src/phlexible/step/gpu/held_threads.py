@@ -107,8 +107,8 @@ class ThreadStepper:
         return taken, np.asarray((self.state[self._counted] != counted).any(axis=0))
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
-        """Replace the state, the last stored row and the loads of the mechanism with the index ``lane`` by
-        others; ``continues``: its next time step starts where one of the same size ended."""
+        """Replace the state, the last stored row and the ``loads`` of the mechanism with the index ``lane``
+        by others; ``continues``: its next time step starts where one of the same size ended."""
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         if not continues:
             self.state[self._known, lane] = 0.0

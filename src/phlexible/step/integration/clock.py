@@ -197,8 +197,8 @@ def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints
 
 
 def is_on_grid(checkpoint: Checkpoint, instants: Clock) -> bool:
-    """Return whether a clock (instants of the time steps to come) continues the run of a checkpoint: with its
-    start time, its time step, and from the time step that it has reached."""
+    """Return whether a clock (instants of the time steps to come) continues the run of a ``checkpoint``: with
+    its start time, its time step, and from the time step that it has reached."""
     return (instants.start, instants.step, instants.first) == (
         checkpoint.origin,
         checkpoint.step,

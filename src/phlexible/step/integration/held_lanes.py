@@ -85,8 +85,8 @@ class LaneStepper:
         return done, tells
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array) -> None:
-        """Replace the state, the last stored row and the loads of one lane by those of another mechanism with the
-        same tables. A lane is one of the mechanisms that are stepped at the same time."""
+        """Replace the state, the last stored row and the ``loads`` of one ``lane`` by those of another
+        mechanism with the same tables. A lane is one of the mechanisms that are stepped at the same time."""
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         self._velocities = None
 

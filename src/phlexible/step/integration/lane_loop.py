@@ -37,8 +37,8 @@ class LanesOfStructures:
         self._known: dict[object, tuple[Memory, LaneMemory | None]] = {}
 
     def of(self, memories: Sequence[Memory], group: int = 0) -> LaneMemory | None:
-        """Return the memory in SIMD lanes (tables of several mechanisms side by side) for a group of mechanisms of
-        one structure, cached; None if their structure cannot be stepped in lanes.
+        """Return the memory in SIMD lanes (tables of several mechanisms side by side) for a ``group`` of
+        mechanisms of one structure, cached; None if their structure cannot be stepped in lanes.
 
         Args:
             memories: tables of the mechanisms.
@@ -100,8 +100,8 @@ class LaneLoop:
         return waiting
 
     def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int) -> None:
-        """Take the time steps of several calls in SIMD lanes and store the results in the calls: as many time
-        steps as the shortest call requests, and at most ``most``."""
+        """Take the time steps of several ``calls`` in SIMD lanes and store the results in the calls: as many
+        time steps as the shortest call requests, and at most ``most``."""
         first, width = calls[0], lanes.width
         spread = [*calls, *[first] * (width - len(calls))]
         steps, substeps = min(most, *(int(call.request[0]["steps"]) for call in calls)), len(first.sizes)
@@ -132,8 +132,8 @@ class LaneLoop:
 
 
 def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
-    """Take the time steps of several runs, in SIMD lanes where they request the same time steps; return what
-    each run returned or raised, and the share of its time steps that were taken in lanes, shape (runs,).
+    """Take the time steps of several ``runs``, in SIMD lanes where they request the same time steps; return
+    what each run returned or raised, and the share of its time steps that were taken in lanes, shape (runs,).
 
     Args:
         runs: each continues in a context of its own.
@@ -179,7 +179,7 @@ def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[R
 
 
 def _take_in_lanes(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
-    """Take the time steps of several calls in SIMD lanes where possible, and return the calls that should
+    """Take the time steps of several ``calls`` in SIMD lanes where possible, and return the calls that should
     wait; an exception becomes the error of every call."""
     try:
         return lanes.take(calls)

@@ -165,8 +165,8 @@ OF_TIME = "paths", "path_rates", "frames", "frame_rotations", "frame_velocities"
 
 
 def _work_sum(work: Array, columns: list[int]) -> Array:
-    """Return the sum of some columns of the table of work, shape (rows,) [J]. The order of additions does not
-    depend on the number of rows, so that digits repeat.
+    """Return the sum of some ``columns`` of the table of ``work``, shape (rows,) [J]. The order of additions
+    does not depend on the number of rows, so that digits repeat.
 
     ``sum`` takes another order where there is one instant only.
     """

@@ -267,8 +267,9 @@ class Stepper(MechanismState):
         return self._record_answer(rows, call)
 
     def _record_answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
-        """Add the time steps that a finished call of the compiled loop took to the count of recorded rows.
-        Return their number and the status of the last one, or raise the error of the call if there was one."""
+        """Add the time steps that a finished ``call`` of the compiled loop took to the count of recorded
+        ``rows``. Return their number and the status of the last one, or raise the error of the call if there
+        was one."""
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)

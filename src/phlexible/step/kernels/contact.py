@@ -172,8 +172,8 @@ def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, number
 
 @compiled
 def penetration_energy(stiffness: float, exponent: float, depth: float) -> float:
-    """Return the energy k x^(p + 1) / (p + 1) of a contact of stiffness k and exponent p at the penetration depth
-    x; 0 without penetration [J]."""
+    """Return the energy k x^(p + 1) / (p + 1) of a contact of ``stiffness`` k and ``exponent`` p at the
+    penetration ``depth`` x; 0 without penetration [J]."""
     if not any_of(depth > 0.0):
         return 0.0
     return stiffness * max(depth, 0.0) ** (exponent + 1.0) / (exponent + 1.0)

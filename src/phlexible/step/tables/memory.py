@@ -211,8 +211,8 @@ class Memory:
         return other
 
     def with_tables(self, counts: Mapping[str, int], tables: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return new memory with the tables of another mechanism of the same structure (counts and integer tables);
-        None if the structures differ.
+        """Return new memory with the ``tables`` of another mechanism of the same structure (counts and
+        integer tables); None if the structures differ.
 
         Args:
             counts, tables: of the other mechanism, as ``packed`` returns them.

@@ -153,8 +153,8 @@ class DerivativeRequest(NamedTuple):
 
 
 def work_numbers(unknowns: int, entries: int, changes: int) -> int:
-    """Return how many floats of working memory ``differentiate`` needs, for this number of unknowns, of entries of
-    Newton's matrix and of changes that are propagated."""
+    """Return how many floats of working memory ``differentiate`` needs, for this number of ``unknowns``, of
+    ``entries`` of Newton's matrix and of ``changes`` that are propagated."""
     return 4 * unknowns * max(1, min(COLUMNS, changes)) + unknowns + 2 * entries
 
 
