@@ -317,6 +317,7 @@ PICTURES: dict[str, Callable[[], plt.Figure]] = {
     "section_forces": section_forces,
     "elastica": elastica,
     "contact": partial(plot_of_page, "contact.md", "motion"),
+    "shells": partial(plot_of_page, "shells.md", "motion"),
     **{
         page: partial(plot_of_page, f"how_to/{page}.md", "motion")
         for page in (

@@ -304,6 +304,15 @@ def test_gears(in_an_empty_folder) -> None:
     assert motion[ph.JointPosition(found["rail"])] == pytest.approx(0.05 * turned / 3, abs=1e-10)
 
 
+def test_shells(in_an_empty_folder) -> None:
+    found = run("shells.md")
+    motion, stress = found["motion"], found["stress"]
+    assert motion.position(found["tip"])[:, 2].min() < -0.5  # it hangs down
+    assert np.abs(motion.energy.balance_error).max() < 1e-11
+    assert stress.shape == (201, 3 * 55) and 2e8 < stress.max() < 5e8
+    assert (in_an_empty_folder / "sheet.png").exists()
+
+
 def test_soft_bodies(in_an_empty_folder) -> None:
     found = run("soft_bodies.md")
     rest = found["rest"].position(found["soft"]["tip"])[2]

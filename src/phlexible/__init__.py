@@ -36,7 +36,7 @@ _ELSEWHERE = {  # names in other programs
     "Rack": "RackAndPinion RackPinion",
     "String": "Cable Wire ANCFCable ANCFCable2D CableANCF",
     "Rod": "GeometricallyExactBeam CosseratRod",
-    "Plate": "Shell ShellElement",
+    "Shell": "ShellElement",
     "PointMass": "Mass MassPoint Particle",
     "RigidBody": "Body Link BodyEasyBox InertialBody",
     "FlexibleBody": "FlexBody FFRF ObjectFFRF ModalBody ReducedOrderFlexibleSolid",

@@ -1,13 +1,14 @@
 """Descriptions: materials, sections, bodies, laws."""
 
 import numpy as np
-from skfem import MeshTri
+from skfem import MeshQuad, MeshTri
 
 import phlexible as ph
 from bad_inputs.outcomes import call_of
 from bad_inputs.usual import COUNT, FINITE, MATRIX, NONE, POSITIVE, REFUSED, VECTOR, VECTOR_FUNCTION
 from bad_inputs.wrong_values import ROD, ROPE, STEEL
 
+SHEET, SIDES, SMALL = {"thickness": 0.1, "material": STEEL}, {"length": 1.0, "width": 1.0}, {"0"}
 SHAPE = NONE | VECTOR_FUNCTION
 
 
@@ -116,6 +117,19 @@ BODIES = [
         },
         first=REFUSED,
         second=REFUSED,
+    ),
+    described(ph.Shell, SHEET | {"mesh": MeshQuad()}, offset=SMALL),
+    description("Shell.plate", ph.Shell.plate, SHEET | SIDES, elements=REFUSED, offset=SMALL),
+    description(
+        "Shell.cylinder", ph.Shell.cylinder, SHEET | {"radius": 1.0, "length": 1.0}, elements=REFUSED, offset=SMALL
+    ),
+    description("Shell.sphere", ph.Shell.sphere, SHEET | {"radius": 1.0, "elements": 2}, offset=SMALL),
+    description(
+        "Shell.of",
+        ph.Shell.of,
+        SHEET | {"surface": lambda u, v: (u, v, 0.0), "elements": (1, 1)},
+        elements=REFUSED,
+        offset=SMALL,
     ),
     described(
         ph.SoftBody,

@@ -46,7 +46,10 @@ USUAL = {
             "frame initial interface kind law linear material mesh method model on order p parameters part path",
         ),
         (REFUSED, "paths plane ports rack recordings saved second_axis section sections sensor slide slope start"),
-        (REFUSED, "strain stress stress_free string targets terms theory third triangles variant vertices x0"),
+        (
+            REFUSED,
+            "strain stress stress_free string surface targets terms theory third triangles variant vertices x0",
+        ),
         (POSITIVE, "accuracy area axial_stiffness coulomb density diameter duration height injection length mass"),
         (
             POSITIVE,
@@ -78,9 +81,15 @@ USUAL = {
         (FLAG, "overwrite rotary_inertia specialize tension_only visuals"),
         (FLAG | NONE, "progress"),
         (FALSE, "keep_rigid static_correction"),
-        (NONE, "about along below breaks bristle_damping color frames geometric_stiffness nodes of other_material"),
-        (NONE, "outputs potential rate relaxation release render_mode second_radius shape state static_friction"),
-        (NONE, "stiction_speed stop where"),
+        (
+            NONE,
+            "about along below breaks bristle_damping color frames geometric_stiffness nodes of other_material",
+        ),
+        (
+            NONE,
+            "outputs potential rate relaxation release render_mode second_radius shape state static_friction",
+        ),
+        (NONE, "directors stiction_speed stop where"),
         (
             NONE | MAPPING,
             "bias bodies bounds curves final flexible inputs interfaces positions priors scales weights",

@@ -281,6 +281,15 @@ class _Copy:
         powers = {"density": DENSITY, "thickness": LENGTH, "viscosity": TIME}
         return replace(body, mesh=mesh, law=self._changed(body.law), **self._quantities(body, powers))
 
+    def _shell(self, body: ph.Shell) -> ph.Shell:
+        mesh = replace(
+            body.mesh,
+            points=self._change.length * body.mesh.points,
+            gyration=self._change.length * body.mesh.gyration,
+        )
+        powers = {"thickness": LENGTH, "offset": LENGTH}
+        return replace(body, mesh=mesh, material=self._changed(body.material), **self._quantities(body, powers))
+
     def _invariant_law(self, law: ph.InvariantLaw) -> ph.InvariantLaw:
         unit = self._change.unit(PRESSURE)
         if unit == 1:
@@ -574,6 +583,7 @@ class _Copy:
 MADE_ALIKE: dict[type, Callable[[_Copy, Any], Any]] = {
     ph.Beam: _Copy._beam,
     ph.FlexibleBody: _Copy._flexible,
+    ph.Shell: _Copy._shell,
     ph.SoftBody: _Copy._soft_body,
     ph.GeneralSection: _Copy._general_section,
     ph.InvariantLaw: _Copy._invariant_law,

@@ -63,7 +63,7 @@ class Compared:
 
 def place_of(placed: Any) -> Any:
     """A place that any body has."""
-    if isinstance(placed.body, ph.SoftBody):
+    if isinstance(placed.body, ph.SoftBody | ph.Shell):
         return placed.node(0)
     return placed.start if isinstance(placed.body, ph.Beam | ph.String) else placed.origin
 

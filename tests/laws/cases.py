@@ -263,6 +263,23 @@ def random_soft_body(rng: np.random.Generator, scale: Scale, dimension: int, **o
     return (SoftProducts if is_product else ph.SoftBody)(**{**chosen, **options})
 
 
+def random_shell(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.Shell:
+    """A curved sheet of few distorted elements, as soft as rubber."""
+    length, thickness = scale.length * rng.uniform(0.4, 1.0), 0.03 * scale.length
+    density = scale.mass / (length**2 * 0.3 * thickness) * rng.uniform(0.2, 1.0)
+    bend = rng.uniform(-0.5, 0.5, 2)
+
+    def surface(u: float, v: float) -> tuple[float, float, float]:
+        return length * u, 0.3 * length * (v + 0.2 * u * v), length * (bend[0] * u**2 + 0.3 * bend[1] * u * v)
+
+    chosen = {
+        "elements": (int(rng.integers(2, 4)), 1),
+        "thickness": thickness,
+        "material": ph.Material(options.pop("modulus", 1e6), density, rng.uniform(0, 0.45)),
+    }
+    return ph.Shell.of(surface, **{**chosen, **options})
+
+
 def random_rod_node(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> RodNode:
     """A section with a mass centre off the axis; heavy for its size, like a piece of a thick rod."""
     thick = 5 * scale.thickness * rng.uniform(0.7, 1.4, 2)
@@ -297,6 +314,7 @@ BODY_CASES: dict[type[Body], BodyCase] = {
     ph.RigidBody: BodyCase(random_rigid_body),
     ph.PointMass: BodyCase(random_point_mass),
     RodNode: BodyCase(random_rod_node, share=0),
+    ph.Shell: BodyCase(random_shell, share=0, h_omega=10.0, dimensions=(3,)),
     ph.SoftBody: BodyCase(random_soft_body, share=0, h_omega=10.0),
     ph.String: BodyCase(random_string, share=0, h_omega=10.0),  # slack, it does not converge at any step
 }
@@ -330,7 +348,7 @@ def random_place(rng: np.random.Generator, body: Body, scale: Scale, dimension: 
             return [lambda placed: placed.start, lambda placed: placed.end, lambda placed: placed.at(node)][
                 rng.integers(3)
             ]
-        case ph.SoftBody(mesh=mesh):
+        case ph.SoftBody(mesh=mesh) | ph.Shell(mesh=mesh):
             number = int(mesh.nodes[rng.integers(len(mesh.nodes))])
             return lambda placed: placed.node(number)
         case ph.RigidBody():
@@ -419,7 +437,7 @@ LOAD_CASES: dict[type[Load], LoadCase] = {
     ),
     SurfacePressure: LoadCase(
         lambda at, value, arm, axes: _inflating(at.placed, value),
-        lambda placed: isinstance(placed.body, ph.SoftBody) and placed.data.dimension == 3,
+        lambda placed: isinstance(placed.body, ph.SoftBody | ph.Shell) and placed.data.dimension == 3,
         ph.SoftBody,
         (3,),
     ),

@@ -98,6 +98,9 @@ def material_points(placed: Any) -> list[tuple[Any, float]]:
         case ph.SoftBody(mesh=mesh):
             shares = np.asarray(placed.data.nodal_mass.sum(axis=1)).ravel()
             return [(placed.node(int(n)), float(m)) for n, m in zip(mesh.nodes, shares, strict=True)]
+        case ph.Shell(mesh=mesh):
+            shares, places = placed.data.translational_mass, np.flatnonzero(mesh.moves)
+            return [(placed.node(int(mesh.nodes[k])), float(shares[k])) for k in places]
         case ph.RigidBody():
             return [(placed.point(body.center), body.mass)]
         case RodNode():

@@ -292,8 +292,8 @@ class _Builder:
         w, rng, scale = self._wishes, self._rng, self._scale
         stiffness = scale.mass * scale.length * self._soft**2
         law = w.law or list(LAW_CASES)[rng.integers(len(LAW_CASES))]
-        if w.body is ph.SoftBody:
-            self._hang_soft_body(carrier, stiffness)
+        if w.body in (ph.SoftBody, ph.Shell):
+            self._hang_soft_body(carrier, w.body, stiffness)
             return
         string = self._drawn(w.body or ph.String, law=LAW_CASES[law](stiffness))
         port = self._place(carrier.placed.body)(carrier.placed)
@@ -307,10 +307,11 @@ class _Builder:
         self._model.connect(ph.Spherical(port, placed.start))
         self._model.connect(ph.Spherical(placed.end, bob.origin))
 
-    def _hang_soft_body(self, carrier: _Moving, stiffness: float) -> None:
-        """A soft body on one of its nodes, anyhow turned and deformed, with a weight on the mean of its end."""
+    def _hang_soft_body(self, carrier: _Moving, kind: type[Body], stiffness: float) -> None:
+        """A soft body or shell on one of its nodes, anyhow turned and deformed, with a weight on the mean of its
+        end."""
         rng, scale, plane = self._rng, self._scale, (1, 1, self._wishes.dimension == 3)
-        soft = self._drawn(ph.SoftBody, modulus=100 * stiffness / scale.length**2)
+        soft = self._drawn(kind, modulus=100 * stiffness / scale.length**2)
         port = self._place(carrier.placed.body)(carrier.placed)
         place, turn = port.initial_position(), self._rotation()
         velocity = carrier.velocity + np.cross(carrier.spin, place - carrier.placed.position)
@@ -318,9 +319,10 @@ class _Builder:
         stretch, bend = rng.uniform(0.9, 1.15, 3), 0.1 * rng.uniform(-1, 1) / scale.length
         shape = soft.nodes * stretch + np.outer(bend * soft.nodes[:, 0] ** 2, [0, 1, 0])
         number = int(rng.integers(len(soft.nodes)))
+        points = soft.mesh.used if kind is ph.Shell else soft.mesh.nodes
         placed = self._model.add(soft, None, place - turn @ shape[number], turn, shape=shape * plane, **known)
-        self._model.connect(ph.Spherical(port, placed.node(int(soft.mesh.nodes[number]))))
-        end = placed["end"]
+        self._model.connect(ph.Spherical(port, placed.node(int(points[number]))))
+        end = placed["u1" if kind is ph.Shell else "end"]
         bob = self._model.add(ph.PointMass(scale.mass * rng.uniform(0.1, 1)), None, end.initial_position(), **known)
         self._model.connect(ph.Spherical(end, bob.origin))
 

@@ -106,4 +106,4 @@ class SoftForm(StrainForm):
     @property
     def weight(self) -> Array:
         """Forces of gravity on the nodes of the body, shape (d N,) [N]."""
-        return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()
+        return np.outer(self.body.translational_mass, self.gravity).ravel()

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import Array, BoolArray, IntArray, called, vector
+from phlexible.algebra.arrays import Array, BoolArray, IntArray, called, numbers, vector
 from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind
 from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, user_mesh
@@ -309,12 +309,12 @@ def _user_directors(directors: Any, points: Array) -> Array:
     if callable(directors):
         values = [called(directors, "directors", x.copy(), at=f"at x = {x.tolist()}") for x in points]
     else:
-        values = list(directors) if np.shape(directors) == points.shape else []
-    if len(values) != len(points):
-        raise ParameterError(
-            f"directors must be a function of position or one vector for each point of the mesh, shape "
-            f"{points.shape}, got shape {np.shape(directors)}"
-        )
+        values = list(given := numbers("directors", directors, "a function of position or vectors"))
+        if given.shape != points.shape:
+            raise ParameterError(
+                "directors must be a function of position or one vector for each point of the mesh, shape "
+                f"{points.shape}, got shape {given.shape}"
+            )
     found = np.array([vector("directors", value) for value in values])
     if not np.linalg.norm(found, axis=1).min() > 0:
         raise ParameterError("directors must not be zero: they are normals of the shell")
@@ -359,7 +359,7 @@ def grid_cells(columns: int, rows: int) -> IntArray:
 
 def merged(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
     """Return points without those that are in the place of others, and cells of the rest."""
-    size = np.ptp(points, axis=0).max()
+    size = np.ptp(points, axis=0).max() or 1.0
     _, first, inverse = np.unique(np.round(points / (size * CLOSE)), axis=0, return_index=True, return_inverse=True)
     return points[np.sort(first)], np.argsort(np.argsort(first))[inverse.ravel()][cells]
 

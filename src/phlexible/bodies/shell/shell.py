@@ -29,6 +29,7 @@ from phlexible.bodies.soft_body import soft_skin
 from phlexible.bodies.soft_mesh import chosen_nodes
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
+from phlexible.leaves import leaf_function
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
 from phlexible.shapes.surfaces import Color
 
@@ -109,7 +110,9 @@ class Shell(NodalBody):
         material: Material,
         elements: Sequence[int] = (16, 2),
         interfaces: Mapping[str, Any] | None = None,
-        **options: Any,
+        *,
+        offset: float = 0.0,
+        color: str | None = None,
     ) -> Self:
         """Return a rectangular shell with directors along z.
 
@@ -121,7 +124,7 @@ class Shell(NodalBody):
             material: of the shell.
             elements: along x and y.
             interfaces: kinds of edges, such as {"start": "rigid"}, and further ones as of ``Shell``.
-            options: ``offset``, ``color`` of ``Shell``.
+            offset, color: as of ``Shell``.
 
         Raises:
             ParameterError: numbers out of range.
@@ -132,7 +135,7 @@ class Shell(NodalBody):
         def place(u: float, v: float) -> Array:
             return np.array([long * u, wide * (v - 0.5), 0.0])
 
-        return cls._of_grid(place, elements, names, thickness, material, interfaces, options)
+        return cls._of_grid(place, elements, names, thickness, material, interfaces, offset=offset, color=color)
 
     @classmethod
     def of(
@@ -142,7 +145,10 @@ class Shell(NodalBody):
         thickness: float,
         material: Material,
         interfaces: Mapping[str, Any] | None = None,
-        **options: Any,
+        *,
+        directors: Any = None,
+        offset: float = 0.0,
+        color: str | None = None,
     ) -> Self:
         """Return the shell on a surface that is given as a function of two parameters.
 
@@ -155,13 +161,23 @@ class Shell(NodalBody):
             thickness: [m].
             material: of the shell.
             interfaces: kinds of edges, such as {"u0": "rigid"}, and further ones as of ``Shell``.
-            options: ``directors``, ``offset``, ``color`` of ``Shell``.
+            directors, offset, color: as of ``Shell``.
 
         Raises:
             ParameterError: numbers out of range, or a surface with triangles where its points meet.
         """
         check_callable("surface", surface, "u", "v")
-        return cls._of_grid(surface, elements, ("u0", "u1", "v0", "v1"), thickness, material, interfaces, options)
+        return cls._of_grid(
+            surface,
+            elements,
+            ("u0", "u1", "v0", "v1"),
+            thickness,
+            material,
+            interfaces,
+            directors=directors,
+            offset=offset,
+            color=color,
+        )
 
     @classmethod
     def cylinder(
@@ -172,7 +188,9 @@ class Shell(NodalBody):
         material: Material,
         elements: Sequence[int] = (8, 32),
         interfaces: Mapping[str, Any] | None = None,
-        **options: Any,
+        *,
+        offset: float = 0.0,
+        color: str | None = None,
     ) -> Self:
         """Return an open cylinder about x, 0 <= x <= length, with directors outwards; its rims "start" (x = 0) and
         "end" are interfaces.
@@ -182,7 +200,7 @@ class Shell(NodalBody):
             material: of the shell.
             elements: along x and around.
             interfaces: kinds of rims, such as {"start": "rigid"}, and further ones as of ``Shell``.
-            options: ``offset``, ``color`` of ``Shell``.
+            offset, color: as of ``Shell``.
 
         Raises:
             ParameterError: numbers out of range.
@@ -193,8 +211,17 @@ class Shell(NodalBody):
             return np.array([long * u, R * np.cos(2 * np.pi * v), -R * np.sin(2 * np.pi * v)])
 
         names = ("start", "end", "", "")
-        options = {"directors": lambda x: (0.0, x[1], x[2]), **options}
-        return cls._of_grid(place, elements, names, thickness, material, interfaces, options)
+        return cls._of_grid(
+            place,
+            elements,
+            names,
+            thickness,
+            material,
+            interfaces,
+            directors=lambda x: (0.0, x[1], x[2]),
+            offset=offset,
+            color=color,
+        )
 
     @classmethod
     def sphere(
@@ -204,7 +231,9 @@ class Shell(NodalBody):
         material: Material,
         elements: int = 8,
         interfaces: Mapping[str, InterfaceSpec] | None = None,
-        **options: Any,
+        *,
+        offset: float = 0.0,
+        color: str | None = None,
     ) -> Self:
         """Return a closed sphere about the origin, with directors outwards: the faces of a cube, bent.
 
@@ -213,7 +242,7 @@ class Shell(NodalBody):
             material: of the shell.
             elements: along the edges of each of the six faces.
             interfaces: as of ``Shell``.
-            options: ``offset``, ``color`` of ``Shell``.
+            offset, color: as of ``Shell``.
 
         Raises:
             ParameterError: numbers out of range.
@@ -228,8 +257,15 @@ class Shell(NodalBody):
         points = np.concatenate([sign * np.roll(face, k, axis=1) for k in range(3) for sign in (1.0, -1.0)])
         points *= R / np.linalg.norm(points, axis=1, keepdims=True)
         cells = np.concatenate([quads + a.size * k for k in range(6)])
-        options = {"directors": lambda x: x, **options}
-        return cls(merged(points, cells), thickness, material, interfaces, **options)
+        return cls(
+            merged(points, cells),
+            thickness,
+            material,
+            interfaces,
+            directors=lambda x: x,
+            offset=offset,
+            color=color,
+        )
 
     @classmethod
     def _of_grid(
@@ -240,7 +276,7 @@ class Shell(NodalBody):
         thickness: float,
         material: Material,
         interfaces: Mapping[str, Any] | None,
-        options: dict[str, Any],
+        **options: Any,
     ) -> Self:
         """Return the shell on a function of two parameters. Those of its edges u = 0, u = 1, v = 0 and v = 1 that
         have a name are interfaces."""
@@ -251,6 +287,8 @@ class Shell(NodalBody):
             for v in np.linspace(0, 1, rows + 1).tolist()
         ]
         points, cells = merged(np.array(places), grid_cells(columns, rows))
+        if len(points) < 4:
+            raise ParameterError(f"surface must return places that cover an area, got {points.tolist()} everywhere")
         grid = cells.reshape(columns, rows, 4)
         ends = grid[0][:, [0, 3]], grid[-1][:, [1, 2]], grid[:, 0][:, [0, 1]], grid[:, -1][:, [3, 2]]
         nodes = [np.unique(end) for end in ends]
@@ -394,15 +432,30 @@ class Shell(NodalBody):
         """Return the named interfaces of this shell as locations."""
         return {group.name: Interface(group.name) for group in self.interfaces}
 
-    def port_hamiltonian(self, *arguments: Any, **options: Any) -> PortHamiltonianModel:
-        """Refuse the port-Hamiltonian form of a shell alone, which this package does not have.
+    def port_hamiltonian(  # type: ignore[override]  # a shell has no frame, variants and stress spaces
+        self,
+        *,
+        dimension: int = 3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        shape: Field | None = None,
+        velocity: Field | None = None,
+    ) -> PortHamiltonianModel:
+        """Return the port-Hamiltonian state-space model of this shell alone, see ``SoftForm``. Its states are
+        positions and velocities of the nodes and directors; its ports are the means of its interfaces.
 
-        Raises:
-            ParameterError: always.
+        Args:
+            dimension: 3.
+            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
+            shape, velocity: at t = 0, as in ``model.add``; None: undeformed, at rest.
         """
-        raise ParameterError(
-            "a Shell has no port_hamiltonian form yet; a flat one is a Plate, or linearize a model"
-        )
+        data, mesh = self.discretize(dimension), self.soft_mesh
+        nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
+        rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
+        start = np.concatenate([nodes.positions.ravel(), rates.ravel()])
+        weights = {group.name: group.weights(mesh) for group in self.interfaces}
+        fall = vector("gravity", gravity)
+        form: PortHamiltonianModel = leaf_function("soft_body_form")(data, fall, weights, start, {}, False, None)
+        return form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """Return the surface that pictures draw for this shell; it moves with the nodes."""

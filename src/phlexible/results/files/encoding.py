@@ -18,6 +18,7 @@ from phlexible.bodies.beam.strain import Strain
 from phlexible.bodies.body import Body
 from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.flexible.interfaces import InterfaceKind
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, PlaneState
 from phlexible.bodies.flexible.plate_body import PlatePoints
 from phlexible.bodies.flexible.plate_elements import PlateElement, PlateSection
@@ -151,7 +152,7 @@ VALUES: dict[str, type[Any]] = {
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
         *(Plane, Surface, Capsule, MeshSurface, Maxwell),
-        *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode, ShellMesh, ShellInterface),
+        *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode, ShellMesh, ShellInterface, InterfaceKind),
     )
 }
 """Other classes that a file may name."""

@@ -1,0 +1,145 @@
+"""Shells in models: statics of large rotation, integrals of motion, ports, pressure, contact, files."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from phlexible.description.ports import PlacedBody
+from phlexible.errors import AttachmentError
+
+SOFT = ph.Material(2e9, 1000.0, 0.3)
+CLAMPED = {"start": "rigid"}
+
+
+def cantilever(end: str) -> tuple[ph.Model, PlacedBody]:
+    """Sze, Liu and Lo's strip of 10 x 1 x 0.1 m, clamped at its start."""
+    model = ph.Model()
+    strip = ph.Shell.plate(10.0, 1.0, 0.1, ph.Material(1.2e6, 1.0, 0.0), (8, 1), {"start": end})
+    placed = model.add(strip, "strip")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed["start"]))
+    return model, placed
+
+
+@pytest.mark.parametrize(("end", "allowed"), [("rigid", 6e-3), ("average", 1e-2)])
+def test_cantilever_under_a_large_end_load(end: str, allowed: float) -> None:
+    model, strip = cantilever(end)
+    model.apply(ph.Force(strip["end"], (0.0, 0.0, 4.0)))
+    x, y, z = model.equilibrium().position(strip["end"])
+    assert (10 - x, z) == pytest.approx((3.286, 6.698), rel=allowed)  # 0.5 % with 8 elements
+    assert abs(y) < 1e-9
+
+
+def test_a_hinged_edge_turns_freely() -> None:
+    model, _ = cantilever("hinged")
+    lift = model.linearize().modes(1).frequencies[0]
+    assert lift < 1e-3 < model.linearize().modes(2).frequencies[1]
+
+
+def test_rolled_up_by_a_moment() -> None:
+    length, count = 12.0, 8
+    strip = ph.Shell.plate(
+        length, 1.0, 0.1, ph.Material(1.2e6, 1.0, 0.0), (count, 1), {"start": "rigid", "end": "rigid"}
+    )
+    model = ph.Model()
+    placed = model.add(strip, "strip")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed["start"]))
+    bar = model.add(ph.RigidBody(1.0, (1, 1, 1)), "bar", position=(length, 0, 0))
+    model.connect(ph.Fixed(bar.origin, placed["end"]))
+    angle, bending = np.pi, 1.2e6 / 12 * 0.1**3
+    model.apply(ph.Torque(bar.origin, (0.0, -bending * angle / length, 0.0)))
+    x, _, z = model.equilibrium().position(bar.origin)
+    turn = np.arcsin(angle / count)  # of an element of length a: M = EI sin(turn) / a
+    assert np.hypot(x, z) == pytest.approx(length / count * np.sin(count * turn / 2) / np.sin(turn / 2), rel=1e-3)
+    assert (x, z) == pytest.approx((0.0, 2 * length / angle), abs=0.03 * length)
+
+
+def tumbling(offset: float = 0.0) -> ph.Model:
+    """A bent strip that flies with a hub clamped to it, a wheel on a patch and a rod on a node."""
+    model = ph.Model()
+    interfaces = CLAMPED | {"patch": (lambda x: x[0] > 1.4, "average")}
+    strip = ph.Shell.plate(2.0, 0.3, 4e-3, SOFT, (6, 2), interfaces, offset=offset)
+    shell = model.add(strip, "shell", position=(0, 1, 0), velocity=lambda x: (0.1, 0.2 * x[0], 2 * x[0] ** 2))
+    hub = model.add(ph.RigidBody(2.0, (0.1, 0.2, 0.15), center=(0.05, 0.02, 0.1)), "hub", position=(0, 1, 0))
+    model.connect(ph.Fixed(hub.origin, shell["start"]))
+    there = shell["patch"].initial_position()
+    wheel = model.add(ph.RigidBody(0.3, (0.01, 0.02, 0.015)), "wheel", position=there)
+    model.connect(ph.Revolute(shell["patch"], wheel.origin, axis=(0, 1, 0)))
+    along = Rotation.from_rotvec((0, 0, np.pi / 2))
+    rod = model.add(ph.Rod(0.5, ph.CircularSection(0.01), SOFT, elements=2), "rod", (1.0, 1.15, 0), along)
+    corner = strip.points_where(lambda x: (np.abs(x[0] - 1) < 1e-9) & (x[1] > 0.149))
+    model.connect(ph.Spherical(shell.node(int(corner[0])), rod.start))
+    return model
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e-3])
+def test_ten_integrals_of_a_tumbling_shell_with_bodies_on_it(offset: float) -> None:
+    motion = tumbling(offset).simulate(0.5, step=5e-3)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.total.max()
+    momentum = motion.momentum
+    for each in (momentum.linear, momentum.angular):
+        assert np.abs(each - each[0]).max() < 1e-12 * np.abs(each).max()
+    center, mass = momentum.center_of_mass, sum(placed.data.mass for placed in motion.mechanism.bodies)
+    assert np.abs(center - center[0] - np.outer(motion.time, momentum.linear[0]) / mass).max() < 1e-12
+    assert motion.energy.strain.max() > 0.02 * motion.energy.total.max()
+
+
+def test_files_and_stress(tmp_path) -> None:
+    motion = tumbling().simulate(0.05, step=5e-3)
+    motion.save(tmp_path / "run.h5")
+    read = ph.Motion.load(tmp_path / "run.h5")
+    own, other = motion.mechanism["shell"], read.mechanism["shell"]
+    assert np.array_equal(motion.position(own["patch"]), read.position(other["patch"]))
+    stress, again = (m.mesh_stress(s, every=5) for m, s in ((motion, own), (read, other)))
+    assert stress.von_mises.max() > 1e4
+    assert np.array_equal(stress.components, again.components)
+
+
+def test_bending_stress_of_a_cantilever() -> None:
+    model, strip = cantilever("rigid")
+    model.apply(ph.Force(strip["end"], (0.0, 0.0, 1e-4)))
+    stress = model.equilibrium().mesh_stress(strip)
+    at = np.flatnonzero(np.abs(stress.places[:, 0] - 5.0) < 1e-9)  # two nodes on three surfaces
+    heights = stress.places[at, 2]
+    assert stress.components[0, at, 0] == pytest.approx(-heights * 12 / 0.1**3 * 5e-4, rel=1e-3, abs=1e-6)
+
+
+def test_pressure_inflates_a_sphere() -> None:
+    """Its radius grows by p R^2 (1 - nu) / (2 E t)."""
+    E, t, p = 1e6, 0.01, 1.0
+    model = ph.Model()
+    ball = model.add(ph.Shell.sphere(1.0, t, ph.Material(E, 1000.0, 0.3), elements=4), "ball")
+    model.apply(ph.Pressure(ball, p))
+    radii = np.linalg.norm(ball.nodes.positions[ball.data.moves > 0], axis=1)
+    assert radii == pytest.approx(1.0, rel=1e-12)
+    rest = model.equilibrium()
+    ends = [rest.position(ball.node(k)) for k in range(len(ball.body.nodes))]
+    grown = np.linalg.norm(ends, axis=1).mean() - 1
+    assert grown == pytest.approx(p * 0.7 / (2 * E * t), rel=0.04)
+
+
+def test_a_sheet_falls_on_a_ball_with_its_face() -> None:
+    model = ph.Model(gravity=(0, 0, -9.81))
+    sheet = model.add(ph.Shell.plate(0.4, 0.4, 4e-3, SOFT, (2, 2)), "sheet", position=(-0.2, 0, 0.103))
+    ball = ph.Surface(model.ground.at((0, 0, 0)), ph.Sphere(0.1))
+    model.apply(ph.Contact(sheet, ball, radius=2e-3, stiffness=1e4))
+    motion = model.simulate(0.04, step=1e-3)
+    middle = sheet.node(int(sheet.body.points_where(lambda x: (abs(x[0] - 0.2) < 1e-9) & (abs(x[1]) < 1e-9))[0]))
+    assert motion.position(middle)[:, 2].min() == pytest.approx(0.102, abs=2e-3)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+
+def test_what_an_edge_and_a_node_do_not_carry_is_refused() -> None:
+    model = ph.Model()
+    shell = model.add(ph.Shell.plate(1.0, 0.2, 0.01, SOFT, interfaces=CLAMPED), "shell")
+    wall = model.ground.at((0, 0, 0))
+    with pytest.raises(ph.ModelError, match="rigid or hinged edge, which Fixed holds alone"):
+        ph.Revolute(wall, shell["start"], axis=(0, 1, 0))
+    with pytest.raises(ph.ModelError, match="an attachment with an orientation"):
+        ph.Torque(shell["end"], (0.0, 1.0, 0.0))
+    with pytest.raises(ph.ModelError, match="has no orientation"):
+        model.connect(ph.Fixed(wall, shell.node(0)))
+    with pytest.raises(AttachmentError, match="no interface"):
+        shell["middle"]
+    with pytest.raises(ph.ParameterError, match="model in space"):
+        ph.Model(dimension=2).add(shell.body, "flat")
