@@ -323,6 +323,7 @@ PICTURES: dict[str, Callable[[], plt.Figure]] = {
         for page in (
             "gravity_compensation",
             "hoist_a_load",
+            "lead_a_rope_over_pulleys",
             "make_friction_stick",
             "roll_a_wheel",
             "import_from_abaqus",

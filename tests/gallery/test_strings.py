@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from laws.figures import energy_error
 
 
 def test_hanging_cable_is_the_elastic_catenary_and_rings_as_one() -> None:
@@ -98,3 +99,27 @@ def test_cable_robot_leads_its_platform_around() -> None:
     turn = motion.time.searchsorted([2.0 - 1e-9, 4.0 - 1e-9])
     supplied, lost = (np.diff(each[turn])[0] for each in (motion.energy.supplied, motion.energy.dissipated))
     assert supplied == pytest.approx(lost, abs=0.05 * np.abs(motion.energy.work["winch 1"]).max())
+
+
+def test_tower_crane_lifts_by_what_is_hauled_in_over_its_falls() -> None:
+    model = ph.gallery.tower_crane()
+    motion = model.simulate(duration=14.0, step=1e-2)
+    tension = motion[ph.Tension(model.elements[0])]
+    assert tension[0] == pytest.approx(2000 * 9.81 / 4, rel=1e-6)
+    height = motion.position(model["load"].origin)[:, 1]
+    assert height[-1] - height[0] == pytest.approx(5.0, abs=0.05)  # it swings
+    assert motion.energy.work["winch"][-1] == pytest.approx(2000 * 9.81 * 5.0, rel=0.01)
+    assert energy_error(motion) <= 1e-12
+
+
+def test_the_trolley_of_a_tower_crane_does_not_lift_its_load() -> None:
+    model = ph.gallery.tower_crane(hauled=0.0, duration=60.0)
+    motion = model.simulate(duration=60.0, step=2e-2)
+    assert np.ptp(motion.position(model["load"].origin)[:, 1]) <= 1e-2
+    assert motion.position(model["load"].origin)[-1, 0] == pytest.approx(14.0, abs=0.1)
+
+
+def test_tower_crane_refuses_falls_that_do_not_lead_back() -> None:
+    for wrong in ({"falls": 3}, {"falls": 0}, {"hauled": 60.0}):
+        with pytest.raises(ph.ParameterError, match=next(iter(wrong))):
+            ph.gallery.tower_crane(**wrong)

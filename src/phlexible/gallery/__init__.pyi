@@ -60,4 +60,5 @@ from .strings import (
     hanging_cable as hanging_cable,
     string_pendulum as string_pendulum,
     tethered_satellites as tethered_satellites,
+    tower_crane as tower_crane,
 )

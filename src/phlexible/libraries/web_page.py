@@ -112,7 +112,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
     if wide is not None:
         low, high = wide.corners
         head |= {"low": low.tolist(), "high": high.tolist(), "size": wide.size}
-        head["paths"] = pack.store_exact(wide.paths.astype(np.float32)) if wide.frames.size else None
+        head["paths"] = pack.store_exact(wide.paths.astype(np.float32)) if wide.paths.size else None
     head |= {
         "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
         "loop": False,

@@ -229,7 +229,7 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
         "string_radius": STRING_RADIUS * scene.reach,
         "bodies": bodies,
         "skins": skins,
-        "paths": pack.store_exact(scene.paths) if len(scene.paths) > 1 and scene.frames.size else None,
+        "paths": pack.store_exact(scene.paths) if len(scene.paths) > 1 and scene.paths.size else None,
         "frame_count": int(scene.frames.shape[1]),
         "symbols": [
             {

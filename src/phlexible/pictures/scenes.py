@@ -417,6 +417,8 @@ def _scene(
             mechanism.bodies, wholes, colors, _skins(mechanism), poses, strict=True
         )
     ]
+    winches = [element.rest_length for element in mechanism.elements if isinstance(element, Tendon)]
+    is_drawn = [all(frame is not winch for winch in winches) for frame in moving_frames(mechanism)]
     without = Scene(
         max(mechanism.dimension, 2),  # a line is drawn in a plane
         mechanism.gravity,
@@ -424,7 +426,7 @@ def _scene(
         tuple(drawn),
         frames,
         turns,
-        paths,
+        paths[:, is_drawn],
         tuple(symbols(mechanism, places, wholes)),
         (),
     )

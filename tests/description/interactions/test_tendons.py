@@ -6,6 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from laws.figures import energy_error, momentum_errors
+from phlexible.pictures.scenes import scene_of
 
 GRAVITY = 9.81
 
@@ -225,3 +226,11 @@ def test_guides_that_coincide_and_drives_of_applied_tendons_are_refused():
         applied.drive(lambda t: 1.0 + t)
     with pytest.raises(ph.ParameterError, match="positive"):
         ph.Tendon([model.ground.at((1, 0, 0)), body.origin], 1.0, lambda t: -1.0)
+
+
+def test_pictures_leave_out_the_frame_that_stands_for_a_winch():
+    model, rope = atwood(path=lambda t: 7.0 + 100.0 * t)
+    scene = scene_of(model.simulate(0.1, step=1e-2).run, np.arange(2))
+    assert scene.paths.size == 0
+    assert scene.corners[1][0] < 2.0
+    assert sum(symbol.label == str(rope) for symbol in scene.symbols) == 3
