@@ -92,12 +92,24 @@ class AbsoluteBody:
         return int(self.nodal_mass.shape[0])
 
     @property
+    def translations(self) -> Array:
+        """Displacement of each node for a unit translation of the body, shape (N,): 1 for positions, 0 for
+        directors."""
+        return np.ones(self.node_count) if self.moves is None else self.moves
+
+    @property
+    def node_names(self) -> list[str]:
+        """Names of the nodes in texts, positions and directors numbered by themselves: "node 0", "director 0"."""
+        moves = self.translations > 0
+        numbers = np.where(moves, np.cumsum(moves), np.cumsum(~moves)) - 1
+        return [f"{'node' if is_place else 'director'} {k}" for is_place, k in zip(moves, numbers, strict=True)]
+
+    @property
     def translational_mass(self) -> Array:
         """Momentum of each node for a unit velocity of the whole body, shape (N,) [kg]: the nodal masses times
         ``moves``. Times gravity they are the weights of the nodes; those of positions add up to the mass of the
         body."""
-        moves = np.ones(self.node_count) if self.moves is None else self.moves
-        return np.asarray(self.nodal_mass @ moves)
+        return np.asarray(self.nodal_mass @ self.translations)
 
     @property
     def elastic_count(self) -> int:

@@ -22,7 +22,7 @@ SCALES = ("velocity_weight", "row_length", "force_energy", "scales", "start of e
 """Tables for which rough values suffice: reference values for comparisons, and energies, which model.c computes."""
 MOVES = frozenset(
     "vector_base shape chord_weight chord_total term_coefficient function_constant pair_weight"
-    " force_factor force_weight length_scale rod_value rod_slope rod_share soft_gradient face_number"
+    " force_factor force_weight length_scale rod_value rod_slope rod_share soft_gradient product_rest face_number"
     " member_radius member_around member_size mesh_low mesh_high mesh_normal mesh_corner mesh_edge_normal"
     " mesh_corner_normal square_factor moving".split()
 )
@@ -149,6 +149,7 @@ WORDS = {
     "term": "what joints and springs hold",
     "function": "what joints and springs hold",
     "soft": "masses or stiffnesses of a string, shell or soft body",
+    "product": "stiffnesses or shapes of a shell",
     "face": "where pressure acts",
     "rod": "shapes of a rod",
     "member": "contacts",

@@ -43,8 +43,8 @@ def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
     data = placed.data
     if isinstance(data, AbsoluteBody):
         return tuple(
-            StateBlock(f"{placed.name} node {k} {axis}", "m", 1)
-            for k in range(data.node_count)
+            StateBlock(f"{placed.name} {node} {axis}", "m", 1)
+            for node in data.node_names
             for axis in "xyz"[: data.dimension]
         )
     words = ("x", "y", "z", "turn x", "turn y", "turn z")

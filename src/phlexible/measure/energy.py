@@ -142,7 +142,7 @@ def momentum(run: RecordedRun) -> Momentum:
     for index, body in enumerate(run.system.nodal, start=layout.frames):
         own = slice(int(layout.carrier[index]), int(layout.carrier[index + 1]))
         nodes, p = rec.position[:, own], _nodal_momentum(body, V[:, own])
-        linear += p.sum(axis=1) if body.moves is None else body.moves @ p
+        linear += body.translations @ p
         angular += np.cross(nodes, p).sum(axis=1)
         moment += np.einsum("k,tki->ti", body.translational_mass, nodes)
     return Momentum(linear, angular, moment / (sum(placed.data.mass for placed in run.system.bodies) or 1.0))

@@ -291,6 +291,8 @@ class MechanismModel(ComposedModel):
         assert isinstance(data, AbsoluteBody), "with nodes"
         d = data.dimension
         fall, places = mechanism.gravity[:d], placed.nodes.positions[:, :d]
+        if data.products:
+            raise ModelError(f"{placed.name} is a shell, which has no form of the papers; take model.simulate")
         if any(group.relaxation for group in data.elements):
             raise ModelError(
                 f"{placed.name} creeps (ph.Maxwell), and the form of a soft body has no history variables"

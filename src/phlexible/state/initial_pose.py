@@ -11,6 +11,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.saddle import nearest_point, smallest_solution
 from phlexible.algebra.sparse import lu_factors
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.mechanics.floating import moment_products
 from phlexible.bodies.string import String
@@ -334,8 +335,8 @@ def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> spa
             block = np.zeros((count, 0))
         elif placed.nodes is None:
             block = np.eye(count, rigid)
-        elif not isinstance(placed.body, String):  # a soft body moves as a whole
-            block = np.tile(np.eye(system.dimension), (count // system.dimension, 1))
+        elif isinstance(placed.data, AbsoluteBody) and not isinstance(placed.body, String):  # moves as a whole
+            block = np.kron(placed.data.translations[:, None], np.eye(system.dimension))
         else:
             d, s = system.dimension, placed.body.mesh.nodes
             own = slice(int(layout.velocity[index]), int(layout.velocity[index + 1]) + 1)

@@ -91,7 +91,7 @@ def _mobility(placed: PlacedBody, rows: Array) -> Array:
     mass of one node."""
     data = placed.data
     if not isinstance(data, FloatingBody):
-        return np.asarray(rows[:, :3] @ rows[:, :3].T * data.node_count / data.mass)
+        return np.asarray(rows[:, :3] @ rows[:, :3].T * data.translations.sum() / data.mass)
     kept = velocity_components(data)[: data.rigid_count]
     own = np.concatenate([rows[:, :3] @ placed.rotation, rows[:, 3:] @ placed.rotation], axis=1)[:, kept]
     mass = rigid_rows(data, np.zeros(data.elastic_count))[kept][:, kept]

@@ -69,7 +69,7 @@ def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
     carriers, components, coordinates = [], [], []
     for placed in system.bodies:
         if isinstance(placed.data, AbsoluteBody):
-            names = [f"{placed.name}: node {k}" for k in range(placed.data.node_count)]
+            names = [f"{placed.name}: {node}" for node in placed.data.node_names]
             carriers += names
             components += [f"{name}: V_{'xyz'[axis]}" for name in names for axis in range(system.dimension)]
             continue

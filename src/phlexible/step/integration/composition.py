@@ -55,9 +55,9 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
     for placed in mechanism.bodies:
         data = placed.data
         if isinstance(data, AbsoluteBody):
-            is_losing = any(each.viscosity or each.relaxation for each in data.strains) or any(
-                e.viscosity or e.relaxation for e in data.elements
-            )
+            is_losing = any(each.viscosity or each.relaxation for each in data.strains)
+            is_losing |= any(each.viscosity or each.relaxation for each in data.elements)
+            is_losing |= any(each.viscosity > 0 for each in data.products)
         else:
             is_losing = bool(data.viscosity or data.relaxation or np.any(data.damping))
         if is_losing:

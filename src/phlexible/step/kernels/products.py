@@ -7,8 +7,19 @@ on y_b do the work delta(U) (5.28).
 """
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import add_multiple, fill, matrix_vector, product
-from phlexible.step.compilation.notation import Reals, Tables, along, any_of, dot, is_nonzero, vector
+from phlexible.step.compilation.dense import add_multiple, copy, fill, matrix_vector, product
+from phlexible.step.compilation.notation import (
+    Number,
+    Reals,
+    Tables,
+    Vectors,
+    along,
+    any_of,
+    dot,
+    is_nonzero,
+    vector,
+    where,
+)
 
 
 @compiled
@@ -50,7 +61,6 @@ def add_product_forces(t: Tables, h: float, damping: float) -> None:
     numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.product_elements):
         g, gamma = t.product_group[e], product_gamma(t, e, h, damping)
-        k, nodes = t.product_nodes_count[e], t.product_node + t.product_nodes_begin[e]
         first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
         stress, rest = t.product_stress + t.product_rests_begin[e], t.product_rest + t.product_rests_begin[e]
         set_element_vectors(t, e)
@@ -68,18 +78,28 @@ def add_product_forces(t: Tables, h: float, damping: float) -> None:
             multiply_by_stiffness(t, e, t.product_step, t.product_strain)
             t.family_work[2] += gamma * product(t.product_strain, t.product_step, t.product_pairs_count[g])
             add_multiple(stress, gamma, t.product_strain, t.product_pairs_count[g])
-        for i in range(k):
-            t.product_force[i] = vector(0.0, 0.0, 0.0)
-        for p in range(t.product_pairs_count[g]):
-            a, b = first[p], second[p]
-            t.product_force[a] += stress[p] * t.product_mean[b]
-            t.product_force[b] += stress[p] * t.product_mean[a]
-        for i in range(k - 1, -1, -1):
-            force, rows = h * t.product_force[i], t.residual + t.velocities_begin[nodes[i]]
-            if 0 < i < t.product_places[g]:
-                t.product_force[0] -= t.product_force[i]
-            for d in range(t.dimension):
-                rows[d] += along(force, d)
+        add_element_forces(t, e, h, stress, t.product_mean)
+
+
+@compiled
+def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors: Vectors) -> None:
+    """Add ``factor`` times the forces of the stresses in product element e to the balances of its nodes in the
+    residual. ``stress`` has a number for each product, ``vectors`` one for each node, which its forces act along;
+    ``t`` holds all tables (arrays) of the model and its state."""
+    g, nodes = t.product_group[e], t.product_node + t.product_nodes_begin[e]
+    first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
+    for i in range(t.product_nodes_count[e]):
+        t.product_force[i] = vector(0.0, 0.0, 0.0)
+    for p in range(t.product_pairs_count[g]):
+        a, b, own = first[p], second[p], factor * stress[p]
+        t.product_force[a] += own * vectors[b]
+        t.product_force[b] += own * vectors[a]
+    for i in range(t.product_nodes_count[e] - 1, -1, -1):
+        force, rows = t.product_force[i], t.residual + t.velocities_begin[nodes[i]]
+        if 0 < i < t.product_places[g]:
+            t.product_force[0] -= force
+        for d in range(t.dimension):
+            rows[d] += along(force, d)
 
 
 @exported
@@ -135,7 +155,8 @@ def set_element_tangent(t: Tables, e: int, factor: float, share: float) -> None:
                 slope[3 * j + 2] += v.z
         H, begin = H + size * size, begin + size
     for p in range(t.product_pairs_count[g]):
-        i, j, half = first[p], second[p], 0.5 * factor * stress[p]
+        carried = where(t.carries_stress[0] > 0.0, t.product_carried[t.product_rests_begin[e] + p], stress[p])
+        i, j, half = first[p], second[p], 0.5 * factor * carried
         for axis in range(3):
             row, other = K + width * (3 * i + axis), K + width * (3 * j + axis)
             add_multiple(row, along(t.product_mean[j], axis), slopes + width * p, width)
@@ -144,20 +165,96 @@ def set_element_tangent(t: Tables, e: int, factor: float, share: float) -> None:
             other[3 * i + axis] += half
 
 
+@compiled
+def set_start_stress(t: Tables, e: int) -> None:
+    """Write p - p0 and H (p - p0) of product element e at the state into ``product_strain`` and ``product_step``.
+    ``t`` holds all tables (arrays) of the model and its state."""
+    g, nodes = t.product_group[e], t.product_node + t.product_nodes_begin[e]
+    for p in range(t.product_pairs_count[g]):
+        a, b = t.product_first[t.product_pairs_begin[g] + p], t.product_second[t.product_pairs_begin[g] + p]
+        x, y = t.position[nodes[a]], t.position[nodes[b]]
+        if a < t.product_places[g]:
+            x -= t.position[nodes[0]]
+        if b < t.product_places[g]:
+            y -= t.position[nodes[0]]
+        t.product_strain[p] = dot(x, y) - t.product_rest[t.product_rests_begin[e] + p]
+    multiply_by_stiffness(t, e, t.product_strain, t.product_step)
+
+
 @exported
 def add_product_energy(t: Tables) -> None:
     """Add the energy that all product elements store at the state to the strain energy in ``energy`` [J]. ``t``
     holds all tables (arrays) of the model and its state."""
     for e in range(t.product_elements):
-        g, count = t.product_group[e], t.product_pairs_count[t.product_group[e]]
-        nodes, places = t.product_node + t.product_nodes_begin[e], t.product_places[g]
-        for p in range(count):
-            a, b = t.product_first[t.product_pairs_begin[g] + p], t.product_second[t.product_pairs_begin[g] + p]
-            x, y = t.position[nodes[a]], t.position[nodes[b]]
-            if a < places:
-                x -= t.position[nodes[0]]
-            if b < places:
-                y -= t.position[nodes[0]]
-            t.product_strain[p] = dot(x, y) - t.product_rest[t.product_rests_begin[e] + p]
-        multiply_by_stiffness(t, e, t.product_strain, t.product_step)
+        set_start_stress(t, e)
+        count = t.product_pairs_count[t.product_group[e]]
         t.energy[1] += 0.5 * product(t.product_strain, t.product_step, count)
+
+
+# Stresses carried along in Newton's method (docs/theory.md, 5).
+#
+# Thin shells are far stiffer to stretching than to bending. An update d of positions changes products by B d and a
+# quadratic part, which stiff directions turn into stress. Newton's matrix therefore takes stresses s* that follow
+# updates linearly (5.30), the first of a step those at its start, and a trial is judged with them, not by the
+# residual alone (5.31): Newton's method for positions and stresses, from which stresses are eliminated.
+
+
+@exported
+def start_carried_stresses(t: Tables) -> None:
+    """Set the stresses that Newton's method carries along to those at the start of the time step, H (p_n - p0).
+    ``t`` holds all tables (arrays) of the model and its state."""
+    for e in range(t.product_elements):
+        set_start_stress(t, e)
+        count = t.product_pairs_count[t.product_group[e]]
+        copy(t.product_step, t.product_carried + t.product_rests_begin[e], count)
+
+
+@compiled
+def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float) -> None:
+    """Compute the carried stresses of product element e after a ``share`` of the update of Newton's method. They
+    are written to ``product_strain``, the update of its vectors at the end of the step to ``product_update``. h is
+    the length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables (arrays) of the model and
+    its state."""
+    g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
+    first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
+    set_element_vectors(t, e)
+    for i in range(t.product_nodes_count[e]):
+        update, d = t.update + t.velocities_begin[nodes[i]], t.dimension
+        y, z = (update[1] if d > 1 else 0.0), (update[2] if d > 2 else 0.0)
+        t.product_update[i] = (0.5 * h) * vector(update[0], y, z)
+        if 0 < i < t.product_places[g]:
+            t.product_update[i] -= t.product_update[0]
+        t.product_mean[i] += 0.5 * t.product_change[i] - share * t.product_update[i]  # end, before the update
+    for p in range(t.product_pairs_count[g]):
+        a, b = first[p], second[p]
+        t.product_step[p] = dot(t.product_mean[a], t.product_update[b])
+        t.product_step[p] += dot(t.product_update[a], t.product_mean[b])
+    multiply_by_stiffness(t, e, t.product_step, t.product_strain)
+    gain = 0.5 + product_gamma(t, e, h, damping)
+    for p in range(t.product_pairs_count[g]):
+        whole = t.product_here[begin + p] + gain * t.product_strain[p]
+        before = where(t.carries_stress[0] > 0.0, t.product_carried[begin + p], t.product_here[begin + p])
+        t.product_strain[p] = before + share * (whole - before)
+
+
+@exported
+def carry_stresses(t: Tables, h: float, damping: float, share: Number) -> None:
+    """Carry the stresses of all product elements along a ``share`` of the update of Newton's method. h is the
+    length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables (arrays) of the model and its
+    state."""
+    for e in range(t.product_elements):
+        set_carried_stress(t, e, h, damping, share)
+        count = t.product_pairs_count[t.product_group[e]]
+        copy(t.product_strain, t.product_carried + t.product_rests_begin[e], count)
+
+
+@exported
+def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> None:
+    """Add to the residual what the carried stresses leave of it after a ``share`` of the update of Newton's method:
+    h B(change of the mean)^T (s* - s), (5.31). h is the length of the time step [s], ``damping`` numerical damping,
+    ``t`` holds all tables (arrays) of the model and its state."""
+    for e in range(t.product_elements):
+        set_carried_stress(t, e, h, damping, share)
+        count = t.product_pairs_count[t.product_group[e]]
+        add_multiple(t.product_strain, -1.0, t.product_stress + t.product_rests_begin[e], count)
+        add_element_forces(t, e, 0.5 * h * share, t.product_strain, t.product_update)

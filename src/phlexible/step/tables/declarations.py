@@ -366,6 +366,9 @@ PRODUCT_TABLES = parse_tables(
     product_stiffness | product_entries | | blocks of H, row by row
     STEP REAL
     product_stress | product_rests | | mean H (p - p0) of the step, with damping
+    product_here   | product_rests | | the same where an update of Newton's method starts
+    product_carried | product_rests | | the same, carried along linearly with updates
+    carries_stress | one | | 1: Newton's matrix takes carried stresses
     product_step   | product_widest | | of one element: change of p in the step
     product_strain | product_widest | | p - p0
     product_matrix | product_room | | derivatives of the forces, then of the stresses
@@ -373,6 +376,7 @@ PRODUCT_TABLES = parse_tables(
     product_mean   | product_widest | m | of one element: vectors of its nodes, mean of the step
     product_change | product_widest | m | their changes
     product_force  | product_widest | N | on them
+    product_update | product_widest | m | their updates at the end of the step
     """
 )
 

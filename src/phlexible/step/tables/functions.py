@@ -78,7 +78,7 @@ solve_carrier accept_step energies_balance compute_energies
     soft | soft bodies | soft_elements | balance: add_soft_forces | tangent: add_soft_tangents
     | energy: add_soft_energy | equations: advance_soft_branches
     products | shells | product_elements | balance: add_product_forces | tangent: add_product_tangents
-    | energy: add_product_energy
+    | energy: add_product_energy | extra: start_carried_stresses carry_stresses add_carried_residual
     pressure | pressure | faces | balance: add_pressures | tangent: add_pressure_tangents | extra: pressure_work
     rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: add_rod_tangents
     | equations: add_rod_forces | extra: rod_round_off

@@ -6,11 +6,13 @@ from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Choice, Reals, Tables, Truth, any_of, where
 from phlexible.step.kernels.many.pairs_in_matrix import correct_for_pairs
+from phlexible.step.kernels.products import add_carried_residual, carry_stresses, start_carried_stresses
 from phlexible.step.kernels.solver.elimination import eliminate, substitute
 from phlexible.step.kernels.step import constraints_close, jacobian, motion_and_forces, residuals
 from phlexible.step.tables.requests import CONVERGED, NEARLY_CONVERGED, NOT_CONVERGED, SINGULAR
 
 MAXIMAL_ITERATIONS = 60
+MOST_OF_SHELLS = 20  # whose steps take less than ten, or are halved
 TOLERANCE = 1e-14
 PREDICTED = 1e-16  # an update that is expected to be smaller is left out
 PREDICTED_OF_FEW = 1e-17  # of few unknowns, where another iteration costs next to nothing:
@@ -94,6 +96,7 @@ def accept_trial_update(t: Tables) -> None:
     copy(t.trial_update, t.update, t.unknowns)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.multiplier1, t.saved_multiplier, t.rows)
+    copy(t.product_stress, t.product_here, t.product_rests)
 
 
 @compiled
@@ -201,20 +204,26 @@ def solve_step(
     without. Updates below ``acceptable`` may stall. It ends when the next update would be below ``enough``, a share
     of the velocities; 0: as close as possible.
 
+    Stresses of product elements are carried along (5.30); a trial that fails may pass with these (5.31).
+
     A lane that has converged leaves ``active`` and does not change: what follows from its unknowns is computed
     again with each residual of the others, and is the same.
     """
     start_norm = velocity_norm(t, t.velocity)
     residuals(t, h, damping)
+    start_carried_stresses(t)
     t.history[0] = 0.0
     predicted = PREDICTED_OF_FEW if t.unknowns <= FEW or t.members > 0 else PREDICTED
     iterations, is_behind = 0, False
     active, wants, fresh = selected, selected, selected  # fresh: factors are of the place of the last residuals
     status, taken, make_friction = where(selected, NOT_CONVERGED, CONVERGED), 0.0, multipliers_make_friction(t)
+    exact = selected & (not selected)  # factors are to be of the stresses of their place, not of carried ones
     rate, size = 1.0, 0.0  # at which updates fall with these factors, nearly the same from one to the next
-    while iterations < MAXIMAL_ITERATIONS:
+    most = MAXIMAL_ITERATIONS if t.product_elements == 0 else MOST_OF_SHELLS
+    while iterations < most:
         wants = wants & active
         if any_of(wants):
+            t.carries_stress[0] = where(exact, 0.0, 1.0)
             is_regular = factor_newtons_matrix(t, h, damping, relaxation, wants, active) | (not wants)
             status, active = where(is_regular, status, SINGULAR), active & is_regular
             if not any_of(active):
@@ -225,7 +234,7 @@ def solve_step(
         scale = max(start_norm, velocity_norm(t, t.velocity1), least_speed)
         t.history[iterations] = size / scale
         iterations += 1
-        if iterations < MAXIMAL_ITERATIONS:
+        if iterations < most:
             t.history[iterations] = 0.0  # where it ends
         taken = where(active, taken + 1.0, taken)
         length, searching = 1.0, active
@@ -236,6 +245,11 @@ def solve_step(
             trial = compute_trial_update(t)
             accepted = (trial <= (1.0 - 0.25 * length) * size) | (size <= TOLERANCE * scale)
             accepted = accepted | ((size <= acceptable * scale) & (fresh | (rate <= KEEP_JACOBIAN)))
+            if t.product_elements > 0 and any_of(searching & fresh & (not accepted)):
+                add_carried_residual(t, h, damping, length)
+                accepted = accepted | (fresh & (compute_trial_update(t) <= (1.0 - 0.25 * length) * size))
+                residuals(t, h, damping)
+                trial = compute_trial_update(t)
             searching = searching & (not accepted)
             is_stuck = searching & ((length <= LEAST_DAMPING) | (not fresh))
             length = where(is_stuck, 0.0, where(searching, 0.5 * length, length))
@@ -246,7 +260,9 @@ def solve_step(
         if any_of(is_stuck):
             set_unknowns(t, length, is_stuck)
             residuals(t, h, damping)
-            active = active & (not (is_stuck & fresh))
+            active = active & (not (is_stuck & fresh & (exact | (t.product_elements == 0))))
+        carry_stresses(t, h, damping, length)
+        exact = is_stuck & fresh
         going = active & (not is_stuck)
         contraction = where(size > 0.0, trial / size, 0.0)
         is_whole = going & (length == 1.0)
@@ -260,7 +276,7 @@ def solve_step(
         left, goal = max(rate, t.pair_left[0]) * trial, predicted * scale
         if t.members == 0 and relaxation == 0.0:  # those of pairs are not exact, nor those near dependent joints
             goal = max(goal, SHARE_OF_PLACES * least_speed)
-            if t.forces == 0:  # laws have kinks
+            if t.forces == 0 and t.product_elements == 0:  # laws have kinks, squares are not small in thin shells
                 left = where(fresh & (size <= SQUARE_IS_NOTHING * scale), 0.0, left)
         last = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal)
         if any_of(last):
@@ -279,6 +295,7 @@ def solve_step(
             break
         wants = is_stuck | (contraction > (KEEP_JACOBIAN if t.members == 0 else KEEP_OF_PAIRS))
         size, rate, fresh = trial, where(fresh, 1.0, contraction), fresh & (not fresh)
+    t.carries_stress[0] = 0.0
     if is_behind:
         motion_and_forces(t, h, damping)
     return status, taken
