@@ -39,10 +39,11 @@ from phlexible.errors import (
     warn_user,
 )
 from phlexible.leaves import leaf_function
-from phlexible.linear.equilibria import OperatingKind, operating_point
+from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.linearize import Form, linearization
 from phlexible.linear.observed import observed_linearization
 from phlexible.linear.signals import Input, Output
+from phlexible.measure.quality import findings
 from phlexible.measure.wave_times import stiff_strings
 from phlexible.measure.when import When, watched_conditions
 from phlexible.pictures.mechanism_plot import plot_model
@@ -223,8 +224,7 @@ class Model(Mechanism):
             raise ParameterError(f"step must not be longer than duration = {duration:g}, got {step:g}; swap them?")
         file = None if output is None else file_path("output", output)
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
-        is_specialized = flag("specialize", specialize)
-        options = StepOptions(order, every, numerical_damping, tolerance, is_specialized)
+        options = StepOptions(order, every, numerical_damping, tolerance, flag("specialize", specialize))
         motion = completed(_run(self, duration, step, options, progress, results, kind, _stop(stop)))
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
         motion._live_page = self._live(kind, duration, step, options, motion)
@@ -450,6 +450,8 @@ class Model(Mechanism):
                 receive(each, *ports_of(each))
         space = option("stress", "discontinuous" if stress is None else stress, StressContinuity)
         linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
+        if kind is OperatingKind.STATIC and about is None:
+            _equilibrium(linear.system, linear.point)
         if linear.left_out:
             what = "; ".join(linear.left_out)
             warn_user(f"the linear model leaves out {what}", LeftOutWarning)
@@ -512,6 +514,7 @@ class Model(Mechanism):
 
         Found by falling towards a minimum of the potential energy, which ends as Newton's method. Where symmetry
         leaves no side to fall to, as of an upright pendulum, it is unstable: a warning and ``is_stable`` say so.
+        Warnings name bodies that deform beyond the limits of their models, as those of a run do.
         Functions of time have their values at the state's time.
 
         Args:
@@ -532,9 +535,7 @@ class Model(Mechanism):
             -7.33
         """
         system = self._numbers.system(self)
-        point = operating_point(system, OperatingKind.STATIC, state)
-        stepper = Stepper(point.equations.assembly, is_redundant=check_redundancy(system, point.state))
-        rest = Equilibrium(system, point, recorded_state(system, stepper, point.state))
+        rest = _equilibrium(system, operating_point(system, OperatingKind.STATIC, state))
         if text := rest.instability:
             warn_user(text, UnstableEquilibriumWarning)
         return rest
@@ -595,12 +596,7 @@ class Model(Mechanism):
 
     @overload
     def plot(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        axes: "Axes",
-        labels: bool = True,
-        frames: bool = False,
+        self, path: str | PathLike[str] | None = None, *, axes: "Axes", labels: bool = True, frames: bool = False
     ) -> "Axes": ...
 
     def plot(
@@ -729,6 +725,15 @@ def _run(
     is_whole = is_complete and run.stopped is None
     taken = instants.full if is_whole else len(motion.time) - 1
     return warn_about_run(motion, options.stored_steps(taken))
+
+
+def _equilibrium(system: System, point: OperatingPoint) -> Equilibrium:
+    """Return the equilibrium at an operating point of a system, after warnings about bodies beyond their limits."""
+    stepper = Stepper(point.equations.assembly, is_redundant=check_redundancy(system, point.state))
+    rest = Equilibrium(system, point, recorded_state(system, stepper, point.state))
+    for finding in findings(rest.run):
+        warn_user(*finding)
+    return rest
 
 
 def _initial(value: object) -> InitialKind | State:

@@ -104,3 +104,13 @@ def test_a_check_says_what_was_kept():
     assert check.is_clean and "no problems found" in str(check)
     assert check.balance_error < 1e-13 and check.joint_gap < 1e-13 and 0 < check.step_error < 1e-5
     assert check.halvings == 0 and check.iterations > 500
+
+
+def test_warnings_that_count_steps_are_findings_of_the_check_too():
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    arm = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "arm")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
+    model.apply(hinge.spring(5.0, rest=92.0))
+    motion, found = messages(lambda: model.simulate(0.5, 1e-2))
+    texts = sorted(text for _, text in found)
+    assert any("iterations a step" in text for text in texts) and texts == sorted(motion.check().findings)

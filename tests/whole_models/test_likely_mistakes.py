@@ -195,6 +195,21 @@ def test_a_plate_that_sags_beyond_its_strain_is_named():
     model.connect(ph.Fixed(model.ground.at(port.initial_position()), port))
     with pytest.warns(ph.LargeDeflectionWarning, match="plate.*of its size in its frame"):
         model.simulate(0.5, 1e-2, progress=False)
+    for at_rest in (model.equilibrium, lambda: model.linearize(at="static")):
+        with pytest.warns(ph.LargeDeflectionWarning, match="plate.*of its size in its frame") as given:
+            at_rest()
+        assert len(given) == 1
+
+
+def test_a_beam_that_sags_by_its_length_at_rest_is_named():
+    """Its own equations give w L^4 / (8 EI), 0.74 of the length; the elastica hangs by 0.55 of it."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    beam = model.add(ph.Beam(1.0, ph.CircularSection(4e-3), ph.Material(2e9, 1200.0)), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    for at_rest in (model.equilibrium, lambda: model.linearize(at="static")):
+        with pytest.warns(ph.LargeDeflectionWarning, match="beam bends further.*deflection up to 0.74") as given:
+            at_rest()
+        assert len(given) == 1
 
 
 def fallen(hold, gravity=(0, -9.81, 0), velocity=None):

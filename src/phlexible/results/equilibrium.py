@@ -91,8 +91,7 @@ class Equilibrium(Readings):
 
     @property
     def _stability(self) -> str:
-        rate = self.growth_rate
-        return f"unstable, grows with exp({rate:.3g} t)" if rate else "stable"
+        return f"unstable, grows with exp({self.growth_rate:.3g} t)" if self.growth_rate else "stable"
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of this equilibrium beside a table of its stability, potential

@@ -140,6 +140,7 @@ def warn_about_run(motion: Motion, steps: int | None) -> Motion:
         found += findings(motion.run, steps or None)
         if found and (unstable := unstable_loop_warning(motion)):
             found = [(unstable, StepWarning)]  # which explains the others
+        motion.run.warnings.extend(text for text, _ in found)
         for text, category in found:
             warn_user(text, category)
     except Exception as error:  # also a warning that the user has made an error
