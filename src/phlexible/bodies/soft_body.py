@@ -88,9 +88,7 @@ def vertex_normals(places: Array, triangles: IntArray) -> Array:
 def _split_faces(faces: IntArray) -> IntArray:
     """Return quadrilaterals (``faces``, shape (f, 4)) of vertex indices, each split into two triangles, shape
     (2 f, 3); triangles (f, 3) are returned as they are."""
-    if faces.shape[1] == 3:
-        return faces
-    return np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
+    return faces if faces.shape[1] == 3 else np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
 
 
 def _checked_plane(name: str, value: object) -> str:

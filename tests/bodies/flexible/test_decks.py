@@ -119,6 +119,9 @@ def test_sets_and_surfaces_add_up(tmp_path):
             "*ELEMENT, TYPE=B31\n8, 1, 2\n*ELEMENT, TYPE=S4R\n10, 1, 2, 3, 4\n*STEP\n*STATIC\n*BOUNDARY\n1, 1, 3\n",
             r"S4R \(1\), \*BOUNDARY \(1\), \*COUPLING .*\*MASS .*RIGID BODY.*SPRING.*B31 .*MASS \(1\), 1 nodes",
         ),
+        ("a.bdf", "GRID,3,,1.,0.1,0.\nGRID,3,,2.,0.1,0.\n", r"earlier positions of GRID .* twice \(1\)"),
+        ("a.inp", "*NODE\n3, 2., 0.1, 0.\n4, 0., 0.1, 0.\n", r"have earlier positions of nodes .* twice \(1\);"),
+        ("a.inp", "*NODE\n9, 2., 0., 0.\n" + ELEMENT.replace(" 2,", " 9,"), r"earlier nodes of elements .* \(1\)"),
     ],
 )
 def test_one_warning_lists_what_the_body_has_not(name, more, message, tmp_path):

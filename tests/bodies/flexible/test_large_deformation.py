@@ -78,6 +78,7 @@ def exact_tip(deflection):
 FRAMES = {"mean_axis": 3e-3, ("start", "end"): 3e-3, "start": 6e-3}
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 def test_a_cantilever_is_off_by_the_square_of_its_slope():
     """0.2 % at a deflection of 5 % of the length, four times as much at 10 %, in the frames for it.
 

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.flexible.nastran_decks import DeckCells, DeckMesh, from_polar
+from phlexible.bodies.flexible.nastran_decks import DeckCells, DeckMesh, from_polar, real_number
 from phlexible.errors import ParameterError
 
 # Keyword, its parameters, and its lines of data.
@@ -161,8 +162,8 @@ class _Deck:
         elif keyword == "NODE":
             kind = parameters.get("SYSTEM", "R").upper()
             for row in block.rows:
-                place = np.array([float(each or 0) for each in [*row[1:4], "", "", ""][:3]])
-                self._scope.nodes[int(row[0])] = from_polar(kind, place)
+                place = np.array([real_number(each or "0") for each in [*row[1:4], "", "", ""][:3]])
+                self._enter("positions of nodes", self._scope.nodes, int(row[0]), from_polar(kind, place))
             self._define_listed("NSET", block)
         elif keyword == "ELEMENT":
             self._add_elements(block)
@@ -182,6 +183,12 @@ class _Deck:
         parameter ``kind`` ("NSET" or "ELSET") names, if any."""
         if name := block.parameters.get(kind):
             self._scope.define(kind, name, _KeywordBlock(kind, {}, [row[:1] for row in block.rows]))
+
+    def _enter(self, what: str, known: dict[int, Any], number: int, value: object) -> None:
+        """Enter the node or element of a number; if this Abaqus deck has another one of this number, count it as
+        left out: the last one is used, as by CalculiX."""
+        self._left[f"earlier {what} that are listed twice"] += str(known.get(number, value)) != str(value)
+        known[number] = value
 
     def _add_elements(self, block: _KeywordBlock) -> None:
         """Add the elements of a keyword block to the current part of this Abaqus deck and to the set that it names.
@@ -204,7 +211,8 @@ class _Deck:
                 f"mesh: elements of type {name} must list {count} nodes each; is the file complete?"
             )
         rows = [ids[first : first + count + 1] for first in range(0, len(ids), count + 1)]
-        self._scope.elements.update({number: (name, nodes) for number, *nodes in rows})
+        for number, *nodes in rows:
+            self._enter("nodes of elements", self._scope.elements, number, (name, nodes))
         self._define_listed("ELSET", _KeywordBlock("", block.parameters, [[str(number)] for number, *_ in rows]))
 
     def mesh(self) -> DeckMesh:
@@ -231,7 +239,7 @@ class _Deck:
             where |= {label: (len(cells), k) for k, (label, _) in enumerate(rows)}
             data = np.array([nodes for _, nodes in rows], dtype=np.int64)
             cells.append(DeckCells(kind, data, "" if is_marker(name) else name))
-        left = [f"{name} ({count})" for name, count in sorted(self._left.items())]
+        left = [f"{name} ({count})" for name, count in sorted(self._left.items()) if count]
         result = DeckMesh(np.concatenate(places), cells, {}, {}, left)
         self._add_sets(scopes, result, number_of, where)
         return result

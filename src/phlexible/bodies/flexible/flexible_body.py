@@ -348,9 +348,7 @@ class FlexibleBody(Body):
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
-        if isinstance(points, PlatePoints):
-            return plate_skin(points)
-        return super().skin(data, ports)
+        return plate_skin(points) if isinstance(points, PlatePoints) else super().skin(data, ports)
 
     def reduced(self, basis: ArrayLike) -> "FlexibleBody":
         """Return this body with k elastic coordinates in place of n: the columns of ``basis`` (n, k), for example

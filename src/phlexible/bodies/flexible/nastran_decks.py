@@ -134,6 +134,8 @@ def read_nastran(path: str) -> DeckMesh:
     points = np.array([systems.position(node) for node in systems.grids]).reshape(-1, 3)
     rows_by_type: dict[tuple[str, str], list[tuple[str, list[int]]]] = {}
     left: Counter[str] = Counter()
+    grids = {f"{fields[:2]} {_parse_numbers(fields[2:5])}" for name, fields in deck if name == "GRID"}
+    left["earlier positions of GRID that are listed twice"] = len(grids) - len(systems.grids)
     for name, fields in deck:
         if name in KINDS:
             ids = fields[2 : 2 + max(KINDS[name])]
@@ -152,7 +154,7 @@ def read_nastran(path: str) -> DeckMesh:
         group: [np.flatnonzero([label == group for label, _ in rows]) for rows in rows_by_type.values()]
         for group in sorted(groups)
     }
-    return DeckMesh(points, cells, {}, sets, [f"{name} ({count})" for name, count in sorted(left.items())])
+    return DeckMesh(points, cells, {}, sets, [f"{name} ({count})" for name, count in sorted(left.items()) if count])
 
 
 def _bulk_lines(file: Path) -> list[str]:

@@ -12,9 +12,7 @@ from phlexible.bodies.mechanics import absolute, floating
 def mass_matrix(body: BodyData, eta: Array) -> Matrix:
     """Return the mass matrix of any body at its elastic coordinates eta, shape (velocity_count, velocity_count);
     sparse for strings, soft and long bodies."""
-    if isinstance(body, AbsoluteBody):
-        return absolute.mass_matrix(body)
-    return floating.mass_matrix(body, eta)
+    return absolute.mass_matrix(body) if isinstance(body, AbsoluteBody) else floating.mass_matrix(body, eta)
 
 
 def elastic_force(body: BodyData, eta: Array) -> Array:
