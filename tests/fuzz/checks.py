@@ -23,7 +23,6 @@ AT_REST = 1e-6  # of the reach, by which something may creep in a run
 UNPREDICTABLE = (
     1e-3  # of the reach: where a kick of 1e-9 grows to more, or an equilibrium is sought, round-off may do so
 )
-OF_HALF_STEPS = 10.0  # times what half the steps change, where round-off chose other parts around contacts
 SAVED, RESUMED = 4, 8  # each fourth seed is saved and read, each eighth is resumed from its file
 DIFFERENCES = 1e3  # by which starts are worse where rates of paths are differences, in windows of some seconds
 UNITS = {
@@ -73,11 +72,6 @@ def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, st
         if other.halvings[-1]:
             continue
         limit = UNPREDICTABLE if is_sought else LIMIT
-        if case.end is None and not np.array_equal(other.contact_steps, motion.contact_steps):
-            finer = replace(case, model=case.placed, step=case.step / 2, steps=2 * case.steps, is_assembled=False)
-            halves = finer.run().recording
-            missed = _distance(motion, here, (halves.position[::2], halves.rotation[::2]))
-            limit = max(limit, OF_HALF_STEPS * missed)
         yield from _apart(name, motion, ends, places_seen_back(other, change), kicked, limit)
 
 

@@ -110,6 +110,29 @@ def test_parts_around_hertz_contacts_follow_the_depth_that_the_speed_leads_to(is
         assert model.simulate(share * longest, share * longest, progress=False).contact_steps[-1] == parts
 
 
+@pytest.mark.parametrize("more", [-1e-16, 0.0, 1e-16])
+@pytest.mark.parametrize("kind", ["rope", "rope in a pair", "list", "two", "stop"])
+def test_what_leaves_a_contact_at_the_start_needs_no_parts(kind, more):
+    """Round-off says whether it is in it there: a rope of its length, a ball that lies on another, a stop."""
+    model, far = ph.Model(dimension=2), 0.2 + more
+    base = model.add(ph.PointMass(1.0), "base", position=(0.1, 0.2, 0))
+    away = {"rope": -0.1, "rope in a pair": 0.0}.get(kind, 0.1)
+    body = model.add(ph.PointMass(1.0), "body", position=(0.3, 0.2, 0), velocity=(away, 0.05, 0))
+    if kind == "list":
+        model.apply(ph.Contact([base.origin, body.origin], radius=far / 2, stiffness=1e8, restitution=1))
+    elif kind == "two":
+        model.apply(ph.Contact(base.origin, body.origin, radius=far, stiffness=1e8, restitution=1))
+    elif kind == "stop":
+        wheel = model.add(BALL, "wheel", angular_velocity=(0, 0, 0.1))
+        pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+        model.apply(pin.stop(lower=more, stiffness=1e8, restitution=1))
+    else:
+        model.apply(ph.SpringDamper(base.origin, body.origin, stiffness=1e8, length=far, tension_only=True))
+        if kind == "rope in a pair":
+            model.connect(ph.Distance(base.origin, body.origin))
+    assert model.simulate(0.1, 0.01, progress=False).contact_steps[-1] == 0
+
+
 def test_hertz_pushes_as_deep_as_its_energy():
     """2 k x^(5/2) / 5 = m g (drop + x) at the deepest place."""
     model, ball = bouncing(1.5, 1e6)

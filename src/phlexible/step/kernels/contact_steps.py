@@ -4,20 +4,11 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy, fill, product
-from phlexible.step.compilation.notation import (
-    Reals,
-    Tables,
-    Truth,
-    Vector,
-    along,
-    dot,
-    lane_value,
-    vector,
-    where,
-)
+from phlexible.step.compilation.notation import Reals, Tables, Truth, Vector, along, dot, lane_value, vector, where
 from phlexible.step.kernels.floating_bodies import eye
 from phlexible.step.kernels.laws_of_functions import gather_coordinate_gradient
 from phlexible.step.kernels.many.contacts_among_many import (
+    GRAZE,
     contact_normal,
     distance_at,
     find_active_pairs,
@@ -31,7 +22,7 @@ from phlexible.step.kernels.many.solids import lowest_rim_point
 from phlexible.step.kernels.solver.elimination import factor_frame, solve_carrier
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.step.kernels.vectors import mean_vector, outer, velocity_count, velocity_index
-from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS, MOVING, RIM
+from phlexible.step.tables.declarations import ANGLE, CONTACT, INSET, MOST_PARTS, MOVING, RIM
 
 FIRM = 1e300  # load of what does not move
 LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight on
@@ -330,15 +321,21 @@ def _stiffness_over_mass(t: Tables, m: int) -> float:
 # The frequency of contacts on a body is at most that of all of them together, omega^2 = sum of N' g M^-1 g^T with
 # the row g of each gap (8.23); joints, which can only lower it, are left out.
 
+STILL_ANGLE = 1e-6  # [rad] that counts as rest
 LONGEST = 0.1  # step times frequency: a rebound comes 0.003 / omega late
 LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / omega
 
 
 @exported
-def find_active_contacts(t: Tables) -> Truth:
+def find_active_contacts(t: Tables, still: float) -> Truth:
     """Return whether any contact (stop or pair of members) transmits a force at the start or end of the last
-    attempted time step. The contacts that do, and the changes of their penetrations, are stored in the
-    tables. ``t`` holds all tables (arrays) of the model and its state."""
+    attempted time step, beyond round-off. The contacts that do, and the changes of their penetrations, are stored
+    in the tables. ``still`` is the motion in a step that counts as rest [m]; ``t`` holds all tables (arrays) of the
+    model and its state.
+
+    Round-off decides whether bodies that start at a contact, such as the ends of a rope of its length, are in it.
+    The number of substeps must not depend on that.
+    """
     found = False
     for f in range(t.forces):
         t.touching[f] = 0.0
@@ -346,10 +343,11 @@ def find_active_contacts(t: Tables) -> Truth:
             continue
         depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
         t.sunk[f] = -t.push_side[f] * t.theta_change[f]
-        pushes = (depth > 0.0) | (depth + t.sunk[f] > 0.0)
+        least = STILL_ANGLE if t.coordinate_of[t.constraints + f] == ANGLE else still
+        pushes = max(depth, depth + t.sunk[f]) > GRAZE * max(abs(t.sunk[f]), least)
         t.touching[f] = where(pushes, 1.0, 0.0)
         found = found | pushes
-    return found | find_active_pairs(t)
+    return found | find_active_pairs(t, still)
 
 
 @exported

@@ -236,7 +236,9 @@ def take_step(
         if products < 0 and attempt == 0 and longest > 0.0 and t.members > 0 and any_of(t.parts[0] > 1.0):
             found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest, ROUGH)
             t.counter[0] += where(rest, iterations, 0.0)
-            if all_of(found == CONVERGED) and any_of(contacts_request_substeps(t, h, longest, damping)):
+            if all_of(found == CONVERGED) and any_of(
+                contacts_request_substeps(t, h, longest, damping, least_speed)
+            ):
                 status = where(rest, TOUCHING, TOUCHING)
                 break
         if products < 0:
@@ -251,7 +253,7 @@ def take_step(
         if is_relaxed and any_of(solved):
             remove_redundant_multipliers(t, h, damping, ACCEPTABLE * least_speed, solved)
     if longest > 0.0 and not any_of(status == TOUCHING):
-        status = where(contacts_request_substeps(t, h, longest, damping), TOUCHING, status)
+        status = where(contacts_request_substeps(t, h, longest, damping, least_speed), TOUCHING, status)
     are_solved = status == CONVERGED
     if not all_of(are_solved):  # lanes that have a solution take the step once more, without the others
         t.counter[0] = where(are_solved, iterated, t.counter[0])
@@ -265,13 +267,13 @@ def take_step(
 
 
 @compiled
-def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float) -> Truth:
+def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float, least_speed: float) -> Truth:
     """Return whether contacts that are active in the time step of length h just attempted require it to be
     divided into substeps; their number is stored in the table ``parts``. ``longest`` is the length of the
-    whole time step [s], ``damping`` numerical damping, a multiple of the stiffness. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    whole time step [s], ``damping`` numerical damping, a multiple of the stiffness; velocities below
+    ``least_speed`` [m/s] count as rest. ``t`` holds all tables (arrays) of the model and its state."""
     t.parts[0] = 1.0
-    if any_of(find_active_contacts(t)):
+    if any_of(find_active_contacts(t, abs(h) * least_speed)):
         t.parts[0] = substeps_around_contacts(t, h, longest, damping)
     return t.parts[0] > 1.0
 

@@ -44,6 +44,7 @@ from phlexible.step.tables.piece_distances import SHARE_OF_LINES as SHARE
 
 BALANCED = 1e-6  # of a force: what is left of forces on both ends of a piece that hold each other
 TOGETHER = 1e-9  # of a piece: the force acts where it touches
+GRAZE = 1e-8  # of its change in the step, or of what counts as rest: smaller penetrations are round-off
 
 
 @compiled
@@ -491,10 +492,11 @@ def contact_group_energy(t: Tables) -> float:
 
 
 @exported
-def find_active_pairs(t: Tables) -> bool:
+def find_active_pairs(t: Tables, still: float) -> bool:
     """Return whether any pair of contact groups transmits a force at the start or end of the last attempted
     time step; such pairs, the changes of their penetrations and the deflections of their bristles are stored.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``still`` is the motion in a step that counts as rest [m]; ``t`` holds all tables (arrays) of the model and
+    its state."""
     t.met_count[0] = 0
     place = 0
     for n in range(count_candidates(t)):
@@ -502,8 +504,8 @@ def find_active_pairs(t: Tables) -> bool:
         if i < 0:
             continue
         before, after = distance_at(t, i, j, 0.0)[0], distance_at(t, i, j, 1.0)[0]
-        met = t.met_count[0]
-        if min(before, after) < t.member_radius[i] + t.member_radius[j] and met < t.near_pairs:
+        met, deepest = t.met_count[0], t.member_radius[i] + t.member_radius[j] - min(before, after)
+        if deepest > GRAZE * max(abs(before - after), still) and met < t.near_pairs:
             t.met_first[met], t.met_second[met], t.met_change[met] = i, j, before - after
             if t.kept_pairs > 0:
                 place = store_pair_deflection(t, i, j, met, place)
