@@ -87,6 +87,19 @@ def one(body):
     return lambda model, **options: model.add(body, "thrown", **options)
 
 
+@pytest.mark.parametrize("spin", [4e-3, 1e-3])
+def test_a_spring_that_pulls_a_pair_on_its_joint_turns_it_in_no_long_step(spin):
+    """The impulse of both is 1e5 times the momentum, and that of the joint is not known where the step begins."""
+    model = ph.Model(dimension=2)
+    wheel = ph.RigidBody(24.0, (10.0, 10.0, 10.0))
+    body = model.add(wheel, "body", velocity=(0, 0.015, 0), angular_velocity=(0, 0, spin))
+    mass = model.add(ph.PointMass(13.0), "mass", (2.0, 0, 0), velocity=(0, 0.015 + 2 * spin, 0))
+    model.connect(ph.Spherical(body.point((2.0, 0, 0)), mass.origin))
+    model.apply(ph.SpringDamper(body.point((-1.0, 0.5, 0)), mass.origin, stiffness=200.0, length=0.7))
+    linear, angular = momentum_errors(model.simulate(10.0, 10.0, progress=False))
+    assert max(linear, angular) <= LIMIT
+
+
 def on_hub(model, position, rotation, velocity):
     """A hub, on which a beam and a rod are fixed."""
     hub = model.add(ph.RigidBody(0.1, (1e-4, 1e-4, 1e-4)), "hub", position, rotation, velocity)

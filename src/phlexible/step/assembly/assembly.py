@@ -52,11 +52,7 @@ from phlexible.step.assembly.interactions import (
     law_tables,
 )
 from phlexible.step.programs import connect
-from phlexible.step.tables.declarations import (
-    SEGMENTED,
-    SPRING,
-    TOGETHER,
-)
+from phlexible.step.tables.declarations import SEGMENTED, SPRING, TOGETHER
 from phlexible.step.tables.memory import Memory, packed
 from phlexible.step.tables.requests import COLUMNS
 

@@ -449,15 +449,7 @@ def velocity_weights(body: FloatingBody) -> Array:
 def _fingerprint(body: FloatingBody) -> tuple[object, ...]:
     strain, moments = body.strain, body.second_moments
     planes: tuple[Matrix, ...] = (moments,) if isinstance(moments, np.ndarray) else moments.matrices
-    arrays = (
-        *planes,
-        body.damping,
-        strain.stiffness,
-        strain.rows,
-        strain.weights,
-        strain.squares,
-        strain.factors,
-    )
+    arrays = (*planes, body.damping, strain.stiffness, strain.rows, strain.weights, strain.squares, strain.factors)
     return (body.rotates, body.mass, body.viscosity, body.relaxation, *map(bytes_of, arrays))
 
 

@@ -144,10 +144,7 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         places = np.linspace(*force.potential.around, PLACES)
         size = max(abs(force.potential.energy_at(float(place))) for place in places)
         sample = float(np.mean(force.potential.around))
-        functions = (
-            user_function(force.potential.energy, sample),
-            user_function(force.potential.slope, sample),
-        )
+        functions = (user_function(force.potential.energy, sample), user_function(force.potential.slope, sample))
     return ForceData(
         coordinate_kind(force.coordinate),
         _energy_kind(force),

@@ -10,13 +10,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_getattr, lower_getattr_generic
 from numba.core.typeconv import Conversion
-from numba.core.typing.templates import (
-    AbstractTemplate,
-    AttributeTemplate,
-    infer_getattr,
-    infer_global,
-    signature,
-)
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
 from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, have_forms, implement, number_kind

@@ -5,6 +5,8 @@ c_t y_a . y_b - constant. Over a step delta(w) = dw/dx(mean) . delta(x) exactly 
 do the work g delta(w) (8.3).
 """
 
+from math import sqrt
+
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, Vectors, along, dot, vector
 from phlexible.step.kernels.vectors import (
@@ -97,6 +99,24 @@ def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         subtract_coupling(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
         subtract_coupling(t, c, t.blocks + t.pair_lower[q], t.pair_second[q], t.pair_first[q], h)
+
+
+@compiled
+def rotational_curvature(t: Tables, k: int) -> float:
+    """Return the largest second derivative of a scalar function with respect to rotations of a floating body, over
+    its inertia [1/(N s2)]. The body carries point or direction k, at which the function has the first derivative
+    that ``compute_gradients`` has stored; zero for nodes. ``t`` holds all tables (arrays) of the model and its
+    state.
+
+    Half the square of the step times a generalized force along the function times this is the share of the inertia
+    by which that force changes Newton's matrix.
+    """
+    b, largest = t.vector_carrier[k], 0.0
+    for i in range(t.dimension, t.rigid_of[b]):
+        weight, arm = t.velocity_weight[t.velocities_begin[b] + i], (t.lever + t.lever_vectors_begin[k])[i]
+        size = sqrt(dot(t.left[k], t.left[k]) * dot(arm, arm))
+        largest = max(largest, size / (t.mass[b] * weight * weight))
+    return largest
 
 
 @compiled

@@ -126,10 +126,7 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
     value, slope = string_gradient(t, f, low, own)
     share, step = where(differs, own / where(differs, change, 1.0), 0.0), where(ends_taut, 1.0, 0.0)
     steeper = where(differs, (step - share) / where(differs, change, 1.0), 0.0)
-    return (
-        where(is_taut, value, share * value),
-        where(is_taut, slope, step * share * slope + steeper * value),
-    )
+    return (where(is_taut, value, share * value), where(is_taut, slope, step * share * slope + steeper * value))
 
 
 @compiled

@@ -66,11 +66,7 @@ def solve_triad_moment(t: Tables, k: int, m: Vector) -> Vector:
     D = mean_triad(t, k)
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
-    x, y, z = (
-        size * unit(0) - row(spread, 0),
-        size * unit(1) - row(spread, 1),
-        size * unit(2) - row(spread, 2),
-    )
+    x, y, z = (size * unit(0) - row(spread, 0), size * unit(1) - row(spread, 1), size * unit(2) - row(spread, 2))
     adjugate = matrix(cross(y, z), cross(z, x), cross(x, y))
     return (1.0 / dot(x, cross(y, z))) * (adjugate @ m)
 

@@ -2,16 +2,7 @@
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy, fill
-from phlexible.step.compilation.notation import (
-    Tables,
-    Truth,
-    all_of,
-    along,
-    any_of,
-    dot,
-    vector,
-    where,
-)
+from phlexible.step.compilation.notation import Tables, Truth, all_of, along, any_of, dot, vector, where
 from phlexible.step.kernels.families import (
     add_tangents_of_families,
     balance_families,
@@ -33,6 +24,7 @@ from phlexible.step.kernels.functions import (
     apply_function_force,
     compute_gradients,
     prescribed_component,
+    rotational_curvature,
     weighted_sum,
 )
 from phlexible.step.kernels.laws import is_active, locked_value, relation_size, relation_value
@@ -171,8 +163,10 @@ def add_interaction_tangents(t: Tables, h: float) -> None:
             compute_gradients(t, m)
             if not all_of(held):
                 clear_inactive_gradients(t, m, held)
+            t.row_curvature[m] = 0.0
             for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
                 add_constraint_blocks(t, e, r, size, h)
+                t.row_curvature[m] += rotational_curvature(t, t.part_vector[e])
             add_second_derivatives(t, m, where(held, t.multiplier1[m], 0.0), h)
     add_law_tangents(t, h)
     for k in range(t.auxiliaries):

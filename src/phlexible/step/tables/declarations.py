@@ -693,6 +693,7 @@ TABLES: tuple[Table, ...] = (
         right_gradient    | group_numbers | |
         row_relaxation    | rows | | of the last factorization
         row_scale         | rows | | what elimination of carriers put on the diagonal
+        row_curvature     | rows | | second derivative over the inertia, where Newton's matrix was computed
         blocks            | block_numbers | |
         other_blocks      | kept_numbers | | before the last factorization
         other_relaxation  | kept_rows | |

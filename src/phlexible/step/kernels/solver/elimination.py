@@ -1,19 +1,8 @@
 """Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4)."""
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import (
-    factor,
-    fill,
-    scale,
-    solve_vector,
-)
-from phlexible.step.compilation.notation import (
-    Reals,
-    Tables,
-    Truth,
-    all_of,
-    any_of,
-)
+from phlexible.step.compilation.dense import factor, fill, scale, solve_vector
+from phlexible.step.compilation.notation import Reals, Tables, Truth, all_of, any_of
 from phlexible.step.kernels.segments import factor_segments, has_segments, solve_segments
 from phlexible.step.kernels.teams import eliminate_teams, is_alone, substitute_teams
 from phlexible.step.kernels.visits import (

@@ -27,6 +27,7 @@ SMALL = 0.1  # updates beyond this fraction of the velocities predict nothing
 MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
 KEEP_JACOBIAN = 0.02
+OF_INERTIA = 1.0  # multipliers that change Newton's matrix by more: its factors predict nothing
 KEEP_OF_PAIRS = 4e-3  # among many, whose factors take less than two residuals
 
 
@@ -60,23 +61,25 @@ def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
 
 
 @compiled
-def next_multiplier_update(t: Tables, make_friction: bool) -> float:
+def next_multiplier_update(t: Tables, make_friction: bool) -> tuple[float, float]:
     """Return an estimate of the relative change of the joint multipliers in the next Newton iteration, if
-    updates go on decreasing as before. If multipliers ``make_friction`` a slower decrease is assumed, that of
-    an iteration with stored factors. ``t`` holds all tables (arrays) of the model and its state.
+    updates go on decreasing as before. Second is the largest product of the last update with ``row_curvature``
+    [1/s2]. If multipliers ``make_friction`` a slower decrease is assumed, that of an iteration with stored
+    factors. ``t`` holds all tables (arrays) of the model and its state.
 
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
     """
-    last, trial, largest = 0.0, 0.0, 0.0
+    last, trial, largest, curved = 0.0, 0.0, 0.0, 0.0
     for i in range(t.constraints):
         place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
         for r in range(t.functions_count[i]):
-            last = max(last, abs(t.update[place + r]))
+            update = abs(t.update[place + r])
+            last, curved = max(last, update), max(curved, update * t.row_curvature[row + r])
             trial = max(trial, abs(t.trial_update[place + r]))
             largest = max(largest, abs(t.multiplier1[row + r]))
     if make_friction:  # which follows them by as much as kept factors miss
-        return where(largest > 0.0, KEEP_JACOBIAN * trial / largest, 0.0)
-    return where(last * largest > 0.0, trial * trial / (last * largest), 0.0)
+        return where(largest > 0.0, KEEP_JACOBIAN * trial / largest, 0.0), curved
+    return where(last * largest > 0.0, trial * trial / (last * largest), 0.0), curved
 
 
 @compiled
@@ -278,9 +281,13 @@ def solve_step(
             goal = max(goal, SHARE_OF_PLACES * least_speed)
             if t.forces == 0 and t.product_elements == 0:  # laws have kinks, squares are not small in thin shells
                 left = where(fresh & (size <= SQUARE_IS_NOTHING * scale), 0.0, left)
-        last = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal)
+        last, is_bent = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal), active & (not active)
         if any_of(last):
-            last = last & (next_multiplier_update(t, make_friction) <= MULTIPLIER_TOLERANCE)
+            change, curved = next_multiplier_update(t, make_friction)
+            # The last update of multipliers adds a share of the inertia to Newton's matrix, which its factors lack.
+            share = 0.5 * h * h * curved if relaxation == 0.0 else 0.0
+            is_bent = last & (share > OF_INERTIA) & (share * trial > goal)
+            last = last & (change <= MULTIPLIER_TOLERANCE) & (not is_bent)
             if any_of(last):
                 accept_trial_update(t)
                 set_unknowns(t, where(last, 1.0, 0.0), last)
@@ -293,7 +300,7 @@ def solve_step(
         active = active & (not (done | stalls | nearly))
         if not any_of(active):
             break
-        wants = is_stuck | (contraction > (KEEP_JACOBIAN if t.members == 0 else KEEP_OF_PAIRS))
+        wants = is_stuck | is_bent | (contraction > (KEEP_JACOBIAN if t.members == 0 else KEEP_OF_PAIRS))
         size, rate, fresh = trial, where(fresh, 1.0, contraction), fresh & (not fresh)
     t.carries_stress[0] = 0.0
     if is_behind:
