@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 import phlexible as ph
 
@@ -231,3 +232,126 @@ def reduced_static_gain():
     model, beam = cantilever(elements=12)
     linear = model.linearize([ph.Force(beam.end, (0, 0, 1))], [ph.Displacement(beam.end, (0, 0, 1))])
     return abs(linear.reduce(4).frequency_response(1e-3).values[0, 0, 0]), 1 / (3 * 2.1e11 * SECOND_MOMENT)
+
+
+# Tasks of the how-to index.
+
+
+def arm_in_the_plane(mass=1.0):
+    """A rigid arm along x on a hinge, its centre half a metre away."""
+    model = ph.Model(**FLAT)
+    arm = model.add(ph.RigidBody(mass, 0.1, center=(0.5, 0, 0)), "arm")
+    return model, arm, model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin, name="pin"))
+
+
+@program("m g a holds an arm at rest", 1e-9)
+def torque_that_holds_an_arm():
+    model, _, pin = arm_in_the_plane()
+    model.apply(pin.drive(angle=lambda t: 0.0))
+    return model.equilibrium().required(pin), G / 2
+
+
+@program("I a + m g c cos(phi) of a prescribed motion", 1e-4)
+def torque_of_a_driven_joint():
+    model, _, pin = arm_in_the_plane()
+    model.apply(pin.drive(angle=lambda t: 0.5 * t**2))
+    motion = model.simulate(duration=1.0, step=1e-2)
+    return motion.required(pin)[50], 0.35 + G / 2 * np.cos(0.125)
+
+
+@program("wheels of ratio 3 share M t / (I1 + I2 / 9)", 1e-5)
+def pair_of_gears():
+    model = ph.Model(dimension=2)
+    small, large = (
+        model.add(ph.RigidBody(1.0, inertia), position=(x, 0, 0)) for x, inertia in ((0, 0.1), (1, 0.9))
+    )
+    pins = [
+        model.connect(ph.Revolute(model.ground.at((x, 0, 0)), each.origin)) for x, each in ((0, small), (1, large))
+    ]
+    model.connect(ph.Gear(*pins, ratio=-3.0))
+    model.apply(pins[0].torque(2.0))
+    motion = model.simulate(duration=1.0, step=1e-3)
+    return motion.angle(pins[0])[-1], 2.0 / (0.1 + 0.9 / 9) / 2
+
+
+@program("sqrt(2 h / g)", 1e-9)
+def run_that_stops_at_the_ground():
+    model = ph.Model(gravity=DOWN)
+    stone = model.add(ph.PointMass(1.0), position=(0, 0, 2))
+    landed = ph.When(lambda t, x: x[2], below=0.0, of=[ph.Position(stone.origin)])
+    return model.simulate(duration=2.0, step=1e-2, stop=landed).time[-1], np.sqrt(4 / G)
+
+
+@program("-w^2 / 2 m of a friction torque of 2 N m", 1e-3)
+def brake_stops_a_wheel():
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, 0.5), angular_velocity=(0, 0, 8))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    model.apply(pin.friction(coulomb=2.0))
+    return model.simulate(duration=3.0, step=5e-3).angle(pin)[-1], 8.0
+
+
+@program("c (cosh(l / 2 c) - 1) of the catenary", 1e-3)
+def rope_between_two_points():
+    model = ph.Model(**FLAT)
+    rope = ph.String(2.0, 0.3, 40, ph.LinearLaw(2e5))
+    placed = model.add(rope, shape=rope.hanging((0, 0, 0), (1.9, 0, 0), (0, -G, 0)))
+    for end, place in ((placed.start, (0, 0, 0)), (placed.end, (1.9, 0, 0))):
+        model.connect(ph.Spherical(model.ground.at(place), end))
+    c = brentq(lambda c: 2 * c * np.sinh(0.95 / c) - 2.0, 0.3, 10.0)
+    return model.equilibrium().position(placed.at(1.0))[1], -c * (np.cosh(0.95 / c) - 1)
+
+
+@program("w L^4 / 8 E I of a start at rest", 1e-5)
+def run_that_starts_bent():
+    model, beam = cantilever(DOWN)
+    motion = model.simulate(duration=0.01, step=1e-3, initial="quasi_static")
+    return motion.position(beam.end)[[0, -1], 2], np.full(2, -7850 * 2e-4 * G / (8 * 2.1e11 * SECOND_MOMENT))
+
+
+@program("F (L - x)", 1e-9)
+def bending_moment():
+    model, beam = cantilever()
+    model.apply(ph.Force(beam.end, (0, 0, -3.0)))
+    return model.equilibrium().section_forces(beam, x=[0.0, 0.5]).moment_y, 3.0 * np.array([[1.0, 0.5]])
+
+
+@program("pi^2 E I / 4 L^2 by the root of a frequency squared", 1e-3)
+def buckling_of_a_column():
+    loads, squares = np.array([840.0, 850.0]), []
+    for load in loads:
+        model, beam = cantilever()
+        model.apply(ph.Force(beam.end, (-load, 0, 0)))
+        squares.append(model.linearize(at="static").modes(1).frequencies[0] ** 2)
+    slope, at_zero = np.polyfit(loads, squares, 1)
+    return -at_zero / slope, np.pi**2 * 2.1e11 * SECOND_MOMENT / 4
+
+
+@program("pi^2 sqrt(E I / m) -+ spin, in axes that turn with the shaft", 1e-3)
+def whirl_of_a_shaft():
+    model = ph.Model()
+    shaft = model.add(ph.Beam(1.0, ph.CircularSection(0.02), STEEL), angular_velocity=(50, 0, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), shaft.start))
+    model.connect(ph.Slider(model.ground.at((1, 0, 0)), shaft.end, axis=(1, 0, 0)))
+    found = model.linearize(at="steady_rotation").modes(3).elastic_frequencies[:2]
+    return found, np.pi**2 * np.sqrt(2.1e11 / 7850) * 0.005 + np.array([-50, 50])
+
+
+@program("a run that goes on from a state ends as one run", 1e-9)
+def run_that_is_continued():
+    model, _, pin = arm_in_the_plane()
+    first = model.simulate(duration=0.5, step=1e-2)
+    further = model.simulate(duration=0.5, step=1e-2, initial=first.at(0.5))
+    return further.angle(pin)[-1], model.simulate(duration=1.0, step=1e-2).angle(pin)[-1]
+
+
+@program("sqrt(k / m) of each mass", 1e-9)
+def study_of_masses():
+    def build(mass):
+        model = ph.Model(dimension=2)
+        rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), model.add(ph.RigidBody(mass, 1.0)).origin))
+        model.apply(rail.spring(100.0))
+        return model
+
+    study = ph.study(build, {"mass": [1.0, 4.0]}, lambda model: model.linearize().modes(1).frequencies[0], 1)
+    return study["value"], (10.0, 5.0)
