@@ -1,6 +1,7 @@
 """Quality of a motion, by balances, joints, lengths of steps and limits of the models (docs/theory.md, 4)."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import as_array, lu_factors
 from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.mesh import BeamFields
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
@@ -158,25 +160,21 @@ def large_deflections(run: RecordedRun) -> list[str]:
     """Return warning messages about bodies of a run that deform more than their strain measure allows: beams with
     large slopes or deflections in their frames, meshed bodies and rods."""
     found: dict[int, str] = {}
-    for beams in _equal_beams(run):
-        eta, time = beams.sampled(run)
-        fields, length = beams.points.station_fields, beams.beam.length
-        slopes = beams.largest(np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T))
-        ways = beams.largest(np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T))
-        is_far = np.maximum(slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * length)) > 1
+    for beams, time, ratios in _beams_beyond(run, _deflection_ratios):
+        slopes, ways = beams.largest(ratios[0]), beams.largest(ratios[1])
+        is_far = np.maximum(slopes, ways) > 1
         for k in np.flatnonzero(is_far.any(axis=1)).tolist():
-            index, slope, away, beyond = beams.bodies[k], slopes[k], ways[k], np.flatnonzero(is_far[k])
-            far = slope / GREATEST_SLOPE, away / (GREATEST_DEFLECTION * length)
-            parts = int(np.ceil(2 * max(far[0].max(), far[1].max()))) + 1
+            index, far, beyond = beams.bodies[k], (slopes[k].max(), ways[k].max()), np.flatnonzero(is_far[k])
+            parts = int(np.ceil(2 * max(far))) + 1
             name = run.system.bodies[index].name
             remedy = f"cut the beam, model.add(beam.split({parts}), ...), or check its material"
             if parts > MOST_PARTS_NAMED:
                 remedy = "check its material (units?), its loads and whether the motion is stable"
             found[index] = (
                 f"{name} bends further than small slopes allow, from t = {time[beyond[0]]:.4g} s on: slope up "
-                f"to {slope.max():.2g}, deflection up to {away.max() / length:.2g} of its length in its "
-                f"frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta are exact "
-                f"but not the shape: {remedy}"
+                f"to {GREATEST_SLOPE * far[0]:.2g}, deflection up to {GREATEST_DEFLECTION * far[1]:.2g} of its "
+                f"length in its frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta "
+                f"are exact but not the shape: {remedy}"
             )
     return [*(found[index] for index in sorted(found)), *large_turns(run), *coarse_rods(run)]
 
@@ -185,43 +183,39 @@ def large_strains(run: RecordedRun) -> list[str]:
     """Return a warning message for each beam of a run whose strain exceeds one tenth, where no material is
     linear."""
     found: dict[int, str] = {}
-    for beams in _equal_beams(run):
-        eta, time = beams.sampled(run)
-        strains = beams.largest(_strains(beams.beam, beams.points, eta))
-        is_far = strains > GREATEST_STRAIN
+    for beams, time, ratios in _beams_beyond(run, _strain_ratios):
+        strains = beams.largest(ratios[0])
+        is_far = strains > 1
         for k in np.flatnonzero(is_far.any(axis=1)).tolist():
-            index, begin = beams.bodies[k], time[np.flatnonzero(is_far[k])[0]]
+            index, begin, made = beams.bodies[k], time[np.flatnonzero(is_far[k])[0]], beams.beam.material
             name = run.system.bodies[index].name
+            cause = f"material (Young's modulus is {made.youngs_modulus:.4g} Pa)" if made else "stiffness matrix"
             found[index] = (
-                f"{name} is strained by up to {100 * strains[k].max():.3g} %, from t = {begin:.4g} s on "
-                f"by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear; check its "
-                f"{_stiffness_of(beams.beam)} and its loads"
+                f"{name} is strained by up to {100 * GREATEST_STRAIN * strains[k].max():.3g} %, from"
+                f" t = {begin:.4g} s on by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear;"
+                f" check its {cause} and its loads"
             )
     return [found[index] for index in sorted(found)]
 
 
-def _strains(beam: Beam, points: BeamPoints, eta: Array) -> Array:
-    """Return the largest strain at each station of a beam (``points``) with elastic coordinates ``eta``,
-    shape (rows, stations). It is axial strain plus bending strain at the radii of gyration, or shear strain
-    if that is larger.
+def _deflection_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
+    """Return slopes and transverse deflections at the stations of a beam in its frame over the largest ones of
+    small slopes, shape (2, rows, stations), for elastic coordinates ``eta``, shape (rows, n)."""
+    slopes = np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T)
+    ways = np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T)
+    return np.array([slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * beams.beam.length)])
 
-    Args:
-        beam, points: beam and stations of all rows.
-        eta: elastic coordinates, shape (rows, n).
-    """
-    fields = points.station_fields
+
+def _strain_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
+    """Return the largest strain at each station of a beam over the largest one of linear materials, shape (1, rows,
+    stations), for elastic coordinates ``eta``, shape (rows, n). It is axial strain plus bending strain at the radii
+    of gyration, or shear strain if that is larger."""
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
     axial = np.abs(eta @ fields.stretch.T + slopes / 2)
-    radius_y, radius_z = beam.radii_of_gyration(points.stations)  # less than the half height
+    radius_y, radius_z = beams.beam.radii_of_gyration(beams.points.stations)  # less than the half height
     bending = radius_y * np.abs(eta @ fields.curvature_y.T) + radius_z * np.abs(eta @ fields.curvature_z.T)
     shear = np.hypot(eta @ fields.shear_y.T, eta @ fields.shear_z.T)
-    return np.asarray(np.maximum(axial + bending, shear))
-
-
-def _stiffness_of(beam: Beam) -> str:
-    if beam.material is None:
-        return "stiffness matrix"
-    return f"material (Young's modulus is {beam.material.youngs_modulus:.4g} Pa)"
+    return np.maximum(axial + bending, shear)[None] / GREATEST_STRAIN
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,12 +231,6 @@ class _EqualBeams:
     points: BeamPoints
     bodies: list[int]
 
-    def sampled(self, run: RecordedRun) -> tuple[Array, Array]:
-        """Return the elastic coordinates of all beams of this group of equal beams at sampled instants of a run.
-        They have the shape (bodies * instants, n); the sampled times [s] come with them."""
-        rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
-        return np.concatenate([run.elastic(index)[rows] for index in self.bodies]), run.recording.time[rows]
-
     def largest(self, values: Array) -> Array:
         """Return the largest value along each beam of this group at each instant, shape (bodies, instants). It is
         taken from values at stations of all beams, shape (bodies * instants, stations)."""
@@ -253,17 +241,29 @@ def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
     """Group the beams of a run by equal description, so that equal beams are checked in one array operation. Groups
     have at most about 4096 rows of coordinates."""
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
-    known: dict[int, _EqualBeams] = {}
-    found: list[_EqualBeams] = []
+    counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
     for index, placed in enumerate(run.system.bodies):
         beam, data = placed.held, placed.data
         if isinstance(beam, Beam) and isinstance(data, FloatingBody) and isinstance(data.points, BeamPoints):
-            group = known.get(id(data))
-            if group is None or len(group.bodies) >= most:
-                group = known[id(data)] = _EqualBeams(beam, data.points, [])
-                found.append(group)
-            group.bodies.append(index)
-    return found
+            group = id(data), counted[id(data)] // most
+            found.setdefault(group, _EqualBeams(beam, data.points, [])).bodies.append(index)
+            counted[id(data)] += 1
+    return list(found.values())
+
+
+def _beams_beyond(
+    run: RecordedRun, ratios: "Callable[[_EqualBeams, BeamFields, Array], Array]"
+) -> Iterator[tuple[_EqualBeams, Array, Array]]:
+    """Yield groups of equal beams of a run in which something may be beyond its limit, with the sampled times [s]
+    and the ratios to the limits at the stations, shape (limits, bodies * instants, stations). Most runs are well
+    below, as one evaluation with absolute fields and the largest value of each coordinate tells."""
+    rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
+    for beams in _equal_beams(run):
+        eta = np.concatenate([run.elastic(index)[rows] for index in beams.bodies])
+        fields = beams.points.station_fields
+        sizes = BeamFields(*(abs(matrix) for matrix in vars(fields).values()))
+        if not ratios(beams, sizes, np.abs(eta).max(axis=0, initial=0.0)[None]).max(initial=0.0) <= 1:
+            yield beams, run.recording.time[rows], ratios(beams, fields, eta)
 
 
 # Finds runs that went astray because linear strain knows no geometric stiffening (docs/theory.md, 3).

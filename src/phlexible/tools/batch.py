@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from phlexible.results.live import LiveRun, SavedInstant
 from phlexible.results.live_rows import LiveRows, run_in_threads
 from phlexible.results.motion import Motion
 from phlexible.results.progress import is_bar_shown, progress_bar
+from phlexible.step.integration.lane_loop import LaneLoop, run_in_lanes
 from phlexible.step.integration.schemes import StepOptions
 from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.tools.study import check_parameters, cores, runs_of
@@ -179,9 +181,11 @@ class Batch:
         width = lanes_for(len(self), lanes, specialize, duration / step)
         groups = _groups(self.parameters, width)
         found: dict[int, _Reading] = {}
+        own = local()  # of each thread: lanes whose memory its groups use one after the other
 
         def run(group: int) -> None:
-            found.update(self._read(groups[group], width, specialize, duration, step, sensors, options))
+            lanes = vars(own).setdefault("lanes", LaneLoop(width, specialize)) if width > 1 else None
+            found.update(self._read(groups[group], lanes, duration, step, sensors, options))
 
         is_bar_shown(progress)
         with progress_bar(progress, "mechanisms") as report:
@@ -244,8 +248,7 @@ class Batch:
     def _read(
         self,
         numbers: Sequence[int],
-        width: int,
-        is_specialized: bool,
+        lanes: "LaneLoop | None",
         duration: float,
         step: float,
         sensors: SensorsOf,
@@ -281,10 +284,7 @@ class Batch:
             return replace(reading, warnings=tuple(given))
 
         models = [model for model, _ in built.values()]
-        if width > 1 and len(built) > 1 and len({id(model) for model in models}) == len(built):
-            from phlexible.step.integration.lane_loop import LaneLoop, run_in_lanes  # with the compiler
-
-            lanes = LaneLoop(width, is_specialized)
+        if lanes is not None and len(built) > 1 and len({id(model) for model in models}) == len(built):
             readings, shares = run_in_lanes([run(number) for number in built], lanes)
             for number, reading, share in zip(built, readings, shares.tolist(), strict=True):
                 if isinstance(reading, Exception):

@@ -47,10 +47,9 @@ class LanesOfStructures:
         first = memories[0]
         are_same = all(memory.system_tables is first.system_tables for memory in memories)
         have_types = are_same or all(memory.type_digest == first.type_digest for memory in memories)
-        name: object = id(first.system_tables) if are_same else f"group {group}"
+        name = id(first.system_tables) if are_same else (group, have_types)
         known, lanes = self._known.get(name, (None, None))
-        is_known = known is first if lanes is None else lanes.fits(first) and (have_types or not lanes.have_types)
-        if is_known:
+        if known is first if lanes is None else lanes.fits(first):
             return lanes
         lanes = None
         if not alone(first):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import NEEDS_WHOLE_RUNS, Array
 from phlexible.errors import ResultFileError, warn_user
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
@@ -33,9 +33,9 @@ HIGH_LEVEL = 8  # from which on bodies are looked at after each block, which the
 MOST_PARTS = 2**12  # shorter steps at most, or a single one of the grid
 EASY_BLOCKS = 2  # that would have done with longer steps, before these are taken
 LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the length, whose errors are 8 times these
-FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
-BLOCK_SECONDS = 0.2
-GROWTH = 4  # of blocks at once, with a tolerance; where they take the less the more, up to
+FIRST_BLOCK, FIRST_NUMBERS = 16, 2**17  # steps; numbers where no part of a run is kept. Blocks grow while they take
+BLOCK_SECONDS = 0.2  # less than that,
+GROWTH = 4  # times at once, with a tolerance; where they take the less the more, up to
 MOST_GROWTH = 64
 BLOCK_BYTES = 2**25
 
@@ -82,7 +82,8 @@ class Simulation:
         self._tolerance = tolerance
         self._level = 0 if tolerance is None else FIRST_LEVEL
         self._easy = 0
-        self._block = 1 if stepper.is_controlled else FIRST_BLOCK  # steps that are taken at a time
+        many = FIRST_NUMBERS // max(stepper.numbers_a_step, 1) if NEEDS_WHOLE_RUNS.get() else 0
+        self._block = 1 if stepper.is_controlled else min(max(FIRST_BLOCK, many), self._longest_block())
         self._since_stored = 0
         self._failed = False  # the next step at full size
         self._is_late = is_late
