@@ -1,11 +1,13 @@
 """Many mechanisms at once, which differ in parameters, initial states or inputs; threads share the work."""
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import nullcontext
+from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from threading import local
+from threading import Lock, local
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +37,7 @@ from phlexible.results.motion import Motion
 from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.step.integration.lane_loop import LaneLoop, run_in_lanes
 from phlexible.step.integration.schemes import StepOptions
-from phlexible.step.integration.step_calls import Calls, completed
+from phlexible.step.integration.step_calls import TURN, Calls, completed
 from phlexible.tools.study import check_parameters, cores, runs_of
 
 if TYPE_CHECKING:
@@ -181,11 +183,13 @@ class Batch:
         width = lanes_for(len(self), lanes, specialize, duration / step)
         groups = _groups(self.parameters, width)
         found: dict[int, _Reading] = {}
-        own = local()  # of each thread: lanes whose memory its groups use one after the other
+        own, turn = local(), Lock() if workers > 1 else None  # of each thread: lanes, whose memory its groups share
 
         def run(group: int) -> None:
             lanes = vars(own).setdefault("lanes", LaneLoop(width, specialize)) if width > 1 else None
-            found.update(self._read(groups[group], lanes, duration, step, sensors, options))
+            found.update(
+                copy_context().run(self._read, groups[group], lanes, turn, duration, step, sensors, options)
+            )
 
         is_bar_shown(progress)
         with progress_bar(progress, "mechanisms") as report:
@@ -234,8 +238,7 @@ class Batch:
         workers = cores() if threads is None else whole("threads", threads)
         width, chosen = lanes_for(len(self), lanes, specialize), device_for(device, lanes, specialize)
         models = [self.model(number) for number in range(len(self))]
-        given: dict[int, list[str]] = {}
-        runs: list[LiveRun] = []
+        given, runs = dict[int, list[str]](), list[LiveRun]()
         for number, model in enumerate(models):
             with deferred_warnings() as given[number]:
                 runs.append(model.start(step, initial=initial, numerical_damping=numerical_damping))
@@ -248,7 +251,8 @@ class Batch:
     def _read(
         self,
         numbers: Sequence[int],
-        lanes: "LaneLoop | None",
+        lanes: LaneLoop | None,
+        turn: "Lock | None",
         duration: float,
         step: float,
         sensors: SensorsOf,
@@ -278,20 +282,20 @@ class Batch:
                     motion = yield from simulation(model, duration, step, initial, StepOptions(**rest))
                     reading = _Reading.of(motion, wanted)
                 except Exception as error:
-                    before, reading = getattr(error, "motion", None), _Reading(error=error)
-                    if isinstance(before, Motion):
-                        reading = _Reading.of(before, wanted, error)
+                    before, fails = getattr(error, "motion", None), _Reading(error=error)
+                    reading = _Reading.of(before, wanted, error) if isinstance(before, Motion) else fails
             return replace(reading, warnings=tuple(given))
 
-        models = [model for model, _ in built.values()]
-        if lanes is not None and len(built) > 1 and len({id(model) for model in models}) == len(built):
+        TURN.set(turn)
+        with turn or nullcontext():
+            if lanes is None or len(built) < 2 or len({id(model) for model, _ in built.values()}) < len(built):
+                return found | {number: completed(run(number)) for number in built}
             readings, shares = run_in_lanes([run(number) for number in built], lanes)
-            for number, reading, share in zip(built, readings, shares.tolist(), strict=True):
-                if isinstance(reading, Exception):
-                    raise reading
-                found[number] = replace(reading, in_lanes=share)
-            return found
-        return found | {number: completed(run(number)) for number in built}
+        for number, reading, share in zip(built, readings, shares.tolist(), strict=True):
+            if isinstance(reading, Exception):
+                raise reading
+            found[number] = replace(reading, in_lanes=share)
+        return found
 
 
 def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: float = np.inf) -> int:

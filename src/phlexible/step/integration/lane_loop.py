@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.step.integration.step_calls import ALONE, Calls, Loop, Result, StepCall
+from phlexible.step.integration.step_calls import ALONE, Calls, Loop, Result, StepCall, out_of_turn
 from phlexible.step.programs import advance, alone, announce_structure, connect_lanes
 from phlexible.step.tables.memory import LANES, LaneMemory, Memory, specialized_structure
 from phlexible.step.tables.requests import CONVERGED
@@ -120,7 +120,7 @@ class LaneLoop:
             announce_structure(*arguments)
             self._announced = [lanes]
         begin = perf_counter()
-        done = int(advance.source(*arguments)[0])
+        done = int(out_of_turn(advance.source, *arguments)[0])
         seconds = perf_counter() - begin
         for lane, call in enumerate(calls):
             call.memory.state[:] = lanes.state[:, lane]
@@ -144,10 +144,8 @@ def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[R
     """
     contexts = [copy_context() for _ in runs]
     results: list[Any] = [None] * len(runs)
-    calls: dict[int, StepCall] = {}
-    steps = np.zeros((len(runs), 2))  # in lanes, alone
-    memories: dict[int, Memory] = {}  # of runs whose steps can be in lanes
-    rest = set(range(len(runs)))
+    calls, memories = dict[int, StepCall](), dict[int, Memory]()  # of runs whose steps can be in lanes
+    steps, rest = np.zeros((len(runs), 2)), set(range(len(runs)))  # in lanes, alone
     try:
         while rest:
             for k in sorted(rest - calls.keys()):
@@ -155,11 +153,8 @@ def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[R
                     while not (call := contexts[k].run(next, runs[k])).can_join:
                         call.take()
                     calls[k], memories[k] = call, call.memory
-                except StopIteration as end:
-                    results[k] = end.value
-                    rest.discard(k)
-                except Exception as error:
-                    results[k] = error
+                except Exception as end:
+                    results[k] = end.value if isinstance(end, StopIteration) else end
                     rest.discard(k)
             numbered = sorted(calls.items())
             waiting = _take_in_lanes([call for _, call in numbered], lanes)

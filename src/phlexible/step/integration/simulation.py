@@ -13,7 +13,7 @@ from phlexible.algebra.arrays import NEEDS_WHOLE_RUNS, Array
 from phlexible.errors import ResultFileError, warn_user
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
-from phlexible.state.recording import LateReactions, Reactions, RecordedStates
+from phlexible.state.recording import LateReactions, RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
 from phlexible.step.integration.events import RunEvents, Watching
@@ -33,7 +33,7 @@ HIGH_LEVEL = 8  # from which on bodies are looked at after each block, which the
 MOST_PARTS = 2**12  # shorter steps at most, or a single one of the grid
 EASY_BLOCKS = 2  # that would have done with longer steps, before these are taken
 LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the length, whose errors are 8 times these
-FIRST_BLOCK, FIRST_NUMBERS = 16, 2**17  # steps; numbers where no part of a run is kept. Blocks grow while they take
+FIRST_BLOCK, FIRST_NUMBERS = 16, 2**20  # steps; numbers where no part of a run is kept. Blocks grow while they take
 BLOCK_SECONDS = 0.2  # less than that,
 GROWTH = 4  # times at once, with a tolerance; where they take the less the more, up to
 MOST_GROWTH = 64
@@ -78,7 +78,7 @@ class Simulation:
         self._recorder = Recorder(system, stepper.work_sources, sink)
         self._events = RunEvents(system, stepper, clock, conditions)
         self._run = Run(stepper, on_change=self._set_reactions, check=JumpChecks(system).check)
-        self._progress: Progress = _silent
+        self._progress: Progress = lambda done, count: None
         self._tolerance = tolerance
         self._level = 0 if tolerance is None else FIRST_LEVEL
         self._easy = 0
@@ -389,16 +389,6 @@ class Simulation:
         """Return a function that computes multipliers and forces at a time [s] from the accelerations there;
         velocities are projected onto the joints first unless they are (``is_projected``). Functions of time
         are called up to ``end`` [s]; it returns None where functions of the user cannot be evaluated."""
-        find: LateReactions = _no_reactions
         with suppress(ValueError):
-            find = self._stepper.reactions(time, end, is_projected)
-        return find
-
-
-def _silent(done: int, count: int) -> None:
-    """Report no progress of a run (``done`` of ``count`` time steps): the callback that does nothing."""
-
-
-def _no_reactions() -> Reactions | None:
-    """Return None in the place of joint reactions, where none are known."""
-    return None
+            return self._stepper.reactions(time, end, is_projected)
+        return lambda: None

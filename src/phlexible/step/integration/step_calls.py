@@ -6,8 +6,11 @@ A run yields each call, and continues once the call is answered. ``completed`` t
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from sys import maxsize
+from threading import Lock
 from typing import Any, TypeVar
 
 from phlexible.algebra.arrays import Array
@@ -23,6 +26,22 @@ SHARED = ("numerical_damping", "is_redundant", "every")
 """What requests of mechanisms in lanes have in common."""
 ALONE = ("measures", "is_around_contacts", "is_tried", "gradient_iterations")
 """Requests of these are for a mechanism alone."""
+
+
+TURN: ContextVar["Lock | None"] = ContextVar("TURN", default=None)
+"""Lock that a thread of a batch holds while it runs Python, so that one at a time does and others step meanwhile.
+Threads that share the interpreter evenly would come to their steps at the same time. None: there are no others."""
+
+
+def out_of_turn(loop: Callable[..., Result], *arguments: Any) -> Result:
+    """Call compiled code and return its result; meanwhile another thread has its turn."""
+    if (turn := TURN.get()) is None:
+        return loop(*arguments)
+    turn.release()
+    try:
+        return loop(*arguments)
+    finally:
+        turn.acquire()
 
 
 @dataclass(eq=False)
@@ -80,7 +99,8 @@ class StepCall:
         arguments = self.sizes, self.request, self.moving, self.loads, self.reactions, self.rows
         try:
             with self.guard() if self.guard else nullcontext():
-                self.taken = self.loop(self.memory.header, *arguments)
+                loop = partial(out_of_turn, self.loop) if self.request[0]["steps"] else self.loop
+                self.taken = loop(self.memory.header, *arguments)
             self.memory.steps_alone += self.steps_taken
         except BaseException as error:  # of the run, which sees it when it goes on
             self.error = error
@@ -89,10 +109,9 @@ class StepCall:
 def completed(run: Calls[Result]) -> Result:
     """Take all time steps of one run, given as a generator of time step calls, and return the result of the
     run."""
-    while True:
-        try:
-            call = next(run)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
-        call.take()
+    try:
+        while True:
+            next(run).take()
+    except StopIteration as end:
+        result: Result = end.value
+        return result
