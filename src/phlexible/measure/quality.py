@@ -215,7 +215,7 @@ def _strain_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Arra
     radius_y, radius_z = beams.beam.radii_of_gyration(beams.points.stations)  # less than the half height
     bending = radius_y * np.abs(eta @ fields.curvature_y.T) + radius_z * np.abs(eta @ fields.curvature_z.T)
     shear = np.hypot(eta @ fields.shear_y.T, eta @ fields.shear_z.T)
-    return np.maximum(axial + bending, shear)[None] / GREATEST_STRAIN
+    return np.asarray(np.maximum(axial + bending, shear)[None] / GREATEST_STRAIN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only, read_only
+from phlexible.algebra.arrays import Array, IntArray, read_only
 from phlexible.state.instants import Instants, RecordedMotions
 from phlexible.state.layout import State
 
@@ -81,13 +81,10 @@ class RecordedStates:
         ends = f", t = {self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else ""
         return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
-    def read_only(self) -> Self:
+    def read_only(self) -> "RecordedStates":
         """Return a copy of this recording of states and energies that shares its arrays, which are made
         read-only."""
-        result = type(self).__new__(type(self))
-        vars(result).update(vars(self))
-        make_arrays_read_only(result)
-        return result
+        return on_demand(lambda name: read_only(getattr(self, name)), self.work_names, vars(self).get("_known"))
 
     def instants(self) -> Instants:
         """Return the recorded states at all instants as ``Instants``, with the recorded motions of ground frames
@@ -108,14 +105,13 @@ class RecordedStates:
 
         Multipliers and forces of both ends are not computed for it.
         """
-        known: RecordedStates = vars(self).get("_late", (self,))[0]
+        known: RecordedStates = vars(self).get("_known") or self
         return known.rows(slice(1, -1)) if len(self.time) > 2 else self
 
-    def rows(self, rows: slice | IntArray) -> Self:
+    def rows(self, rows: slice | IntArray) -> "RecordedStates":
         """Return this recording of states and energies at the chosen instants (``rows``) only. A slice makes
         views of the arrays, not copies."""
-        arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAYS}
-        return type(self)(**arrays, work_names=self.work_names)
+        return on_demand(lambda name: getattr(self, name)[rows], self.work_names)
 
     def state(self, instant: int) -> State:
         """Return the recorded state of the mechanism (pose, velocities, history variables) at the instant with this
@@ -143,27 +139,36 @@ LateReactions = Callable[[], Reactions | None]
 """Function that computes reactions on demand; None where joints contradict each other, in singular positions."""
 
 
-class LateRecording(RecordedStates):
-    """Recording that computes missing multipliers and forces when one of them is first read."""
+class RecordingOnDemand(RecordedStates):
+    """Recording each of whose arrays is made when it is first read, since most readings need few of them."""
 
-    _late: tuple[RecordedStates, Mapping[int, LateReactions]]
+    _make: Callable[[str], Array]
 
     def __getattr__(self, name: str) -> Array:
-        """Compute the missing multipliers and element forces of all recorded instants when the attribute of
-        this ``name``, ``multipliers`` or ``forces`` is first read; return the requested one."""
-        if name not in LATE or "_late" not in self.__dict__:
+        """Make the array with this ``name`` when the attribute is first read, and keep it."""
+        if name not in ARRAYS or "_make" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        known, late = self.__dict__.pop("_late")
-        for row, find in late.items():
-            if (found := find()) is not None:
-                known.multipliers[row], known.forces[row] = found
-        self.__dict__.update({each: read_only(getattr(known, each)) for each in LATE})
-        return np.asarray(self.__dict__[name])
+        self.__dict__[name] = made = self._make(name)
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all arrays of this recording by name for pickling; multipliers and element forces that are still
-        missing are computed first."""
+        """Return all arrays of this recording by name for pickling; those that are still missing are made first."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def on_demand(
+    make: Callable[[str], Array], work_names: tuple[str, ...], known: RecordedStates | None = None
+) -> RecordedStates:
+    """Return a recording of states and energies whose arrays a function of their names makes when they are read.
+
+    Args:
+        make: makes an array, by the name of the attribute; what it reads must not change any more.
+        work_names: names of the sources of work.
+        known: the same recording without late multipliers and forces, if there are any.
+    """
+    result = RecordingOnDemand.__new__(RecordingOnDemand)
+    result.__dict__.update(work_names=work_names, _make=make, _known=known)
+    return result
 
 
 LATE = ("multipliers", "forces")
@@ -172,19 +177,27 @@ LATE = ("multipliers", "forces")
 def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
     """Return a recording of the same states whose multipliers and element forces at some instants are computed only
     when they are first read. ``late`` maps indices of instants to functions that compute them."""
-    result = LateRecording.__new__(LateRecording)
-    result.__dict__.update({each: own for each, own in vars(recording).items() if each not in LATE})
-    result.__dict__["_late"] = (recording, late)
-    return result
+    missing = dict(late)
+
+    def made(name: str) -> Array:
+        while name in LATE and missing:
+            row, find = missing.popitem()
+            if (found := find()) is not None:
+                recording.multipliers[row], recording.forces[row] = found
+        return np.asarray(getattr(recording, name))
+
+    return on_demand(made, recording.work_names, recording)
+
+
+def joined(recordings: Sequence[RecordedStates]) -> RecordedStates:
+    """Return one recording made of consecutive ``recordings`` of the same system, whose arrays are joined when
+    they are read."""
+    parts = tuple(recordings)
+    return on_demand(lambda name: np.concatenate([getattr(each, name) for each in parts]), parts[0].work_names)
 
 
 def concatenated(recordings: Sequence[RecordedStates]) -> RecordedStates:
     """Return one recording of states and energies made of consecutive recordings of the same system, with copies of
     their arrays."""
-    first = recordings[0]
-    arrays: dict[str, Any]
-    if len(recordings) == 1:
-        arrays = {name: getattr(first, name).copy() for name in ARRAYS}
-    else:
-        arrays = {name: np.concatenate([getattr(each, name) for each in recordings]) for name in ARRAYS}
-    return type(first)(**arrays, work_names=first.work_names)
+    whole = joined(recordings)
+    return RecordedStates(**{name: getattr(whole, name) for name in ARRAYS}, work_names=whole.work_names)

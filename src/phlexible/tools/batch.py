@@ -245,8 +245,7 @@ class Batch:
         warn_of_runs(given, len(self))
         if chosen is not None:
             return LiveBatch(tuple(models), runs, 1, [range(len(runs))], len(runs) + 1, chosen)
-        groups = _groups(self.parameters, width)
-        return LiveBatch(tuple(models), runs, workers, groups, width, is_specialized=specialize)
+        return LiveBatch(tuple(models), runs, workers, _groups(self.parameters, width), width, None, specialize)
 
     def _read(
         self,
@@ -264,9 +263,8 @@ class Batch:
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """
-        found: dict[int, _Reading] = {}
+        found, built = dict[int, _Reading](), dict[int, tuple[Model, Mapping[str, Sensor]]]()
         initial, rest = options["initial"], {name: each for name, each in options.items() if name != "initial"}
-        built: dict[int, tuple[Model, Mapping[str, Sensor]]] = {}
         for number in numbers:
             try:
                 model = self.model(number)
@@ -376,7 +374,7 @@ class _Reading:
 
     @classmethod
     def of(cls, motion: Motion, sensors: Mapping[str, Sensor], error: Exception | None = None) -> "_Reading":
-        values = {name: np.asarray(motion[sensor]) for name, sensor in sensors.items()}
+        values = {name: np.array(motion[sensor]) for name, sensor in sensors.items()}  # no views of rows
         return cls(motion.time.copy(), values, balance_error(motion.run), error)
 
 

@@ -15,7 +15,7 @@ from phlexible.results.files.journal import UnfinishedFile
 from phlexible.results.files.writing import FileLock, refuse_existing, uninterrupted
 from phlexible.results.motion import Motion
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import LateReactions, RecordedStates, concatenated, with_late_reactions
+from phlexible.state.recording import LateReactions, RecordedStates, concatenated, joined, with_late_reactions
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 
@@ -55,7 +55,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         warnings: list[str] | None = None,
     ) -> None:
         self._system, self._warnings = system, warnings
-        self._path = None if path is None else real_path(path)
+        self._path, self.is_file = None if path is None else real_path(path), path is not None
         self._description: dict[str, Any] = {}
         self._blocks: list[RecordedStates] = []
         self._settled = 0  # blocks that are joined, and in the file
@@ -88,7 +88,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
     def recording(self) -> RecordedStates:
         """Recording of all instants of the run so far, of those in memory and of the resumed file, concatenated."""
         if len(self._blocks) > 1:
-            self._blocks, self._settled = [concatenated(self._blocks)], 0
+            # Those of long runs do not stay in memory twice.
+            self._blocks, self._settled = [(concatenated if self._settled else joined)(self._blocks)], 0
         return self._blocks[0]
 
     def take(self, block: RecordedStates, checkpoint: Checkpoint) -> None:
@@ -117,7 +118,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             if self._failure is not None:
                 raise self._failure
             self._convert_to_hdf5(is_complete)
-            return self.motion(is_complete)
+            motion, self._blocks = self.motion(is_complete), []  # its arrays go when it goes
+            return motion
 
     def give_up(self, error: BaseException) -> Motion | None:
         """Complete the results file with the instants before an error, and return the motion up to the error; None
@@ -137,12 +139,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
     def motion(self, is_complete: bool) -> Motion:
         """Return the motion of all instants of the run so far; ``is_complete`` tells whether the run reached its
         end."""
-        recording = with_late_reactions(self.recording, self.late) if self.late else self.recording
-        return Motion(self._system, recording, is_complete, self._checkpoint, warnings=self._warnings)
-
-    @property
-    def is_file(self) -> bool:
-        return self._path is not None
+        whole = with_late_reactions(self.recording, self.late)
+        return Motion(self._system, whole, is_complete, self._checkpoint, warnings=self._warnings)
 
     @property
     def _has_steps(self) -> bool:

@@ -9,8 +9,8 @@ in a program of their own.
 
 from collections.abc import Sequence
 from contextvars import copy_context
-from sys import maxsize
-from time import perf_counter
+from math import prod
+from sys import getrefcount, maxsize
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,7 @@ class LaneLoop:
 
     def __init__(self, width: int, is_specialized: bool = False) -> None:
         self._structures, self._announced = LanesOfStructures(width, is_specialized), list[LaneMemory]()
+        self._stored: Array = np.empty(0)
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
         """Take the time steps of the largest group of calls that request the same time steps in SIMD lanes,
@@ -114,19 +115,20 @@ class LaneLoop:
         loads = np.stack([call.loads[: steps * substeps] for call in spread], -1)
         reactions = np.zeros((len(first.reactions), width))
         kept = (int(first.request[0]["since_stored"]) + steps) // int(first.request[0]["every"])
-        rows = np.zeros((kept, first.rows.shape[1], width))
+        shape = kept, first.rows.shape[1], width
+        if self._stored.size < prod(shape) or getrefcount(self._stored) > 2:  # others read what was stored there
+            self._stored = np.empty(prod(shape))  # pages that are new to the process take longer than steps
+        rows = self._stored[: prod(shape)].reshape(shape)
         arguments = lanes.header, first.sizes, requests, moving, loads, reactions, rows
         if lanes.is_specialized and lanes not in self._announced:
             announce_structure(*arguments)
             self._announced = [lanes]
-        begin = perf_counter()
         done = int(out_of_turn(advance.source, *arguments)[0])
-        seconds = perf_counter() - begin
         for lane, call in enumerate(calls):
             call.memory.state[:] = lanes.state[:, lane]
-            call.rows[:kept] = rows[:, :, lane]
+            call.stored = rows[:, :, lane]
             call.reactions[:] = reactions[:, lane]
-            call.seconds, call.is_in_lanes = seconds, True
+            call.is_in_lanes = True
             call.taken = (done, CONVERGED if done == steps else int(lanes.status[lane]))
 
 
@@ -157,7 +159,13 @@ def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[R
                     results[k] = end.value if isinstance(end, StopIteration) else end
                     rest.discard(k)
             numbered = sorted(calls.items())
-            waiting = _take_in_lanes([call for _, call in numbered], lanes)
+            waiting: list[StepCall] = []
+            try:
+                waiting = lanes.take([call for _, call in numbered])
+            except Exception as error:  # of every call
+                for _, call in numbered:
+                    call.error = RuntimeError(str(error))
+                    call.error.__cause__ = error
             for k, call in numbered:
                 if call in waiting:
                     continue
@@ -170,18 +178,6 @@ def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[R
             context.run(run.close)
     steps[list(memories), 1] = [memory.steps_alone for memory in memories.values()]
     return results, np.asarray(steps[:, 0] / np.maximum(1, steps.sum(axis=1)))
-
-
-def _take_in_lanes(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
-    """Take the time steps of several ``calls`` in SIMD lanes where possible, and return the calls that should
-    wait; an exception becomes the error of every call."""
-    try:
-        return lanes.take(calls)
-    except Exception as error:
-        for call in calls:
-            call.error = RuntimeError(str(error))
-            call.error.__cause__ = error
-        return []
 
 
 def specialized_loop(memory: Memory) -> Loop:

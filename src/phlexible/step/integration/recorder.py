@@ -1,12 +1,13 @@
 """Recorder of a run, which gathers stored instants of a stepper into recordings, block by block."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.state.instants import PrescribedFunctions, PrescribedMotions
-from phlexible.state.recording import Reactions, RecordedStates, concatenated
+from phlexible.state.recording import Reactions, RecordedStates, concatenated, joined, on_demand
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 from phlexible.step.integration.stored_rows import branches_of
@@ -69,7 +70,7 @@ class Recorder:
     def finish(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
         """Set final multipliers and forces of the last instant of the run from ``reactions`` (both arrays, or
         None: they stay). The instant is sent to the sink of the recording again, with the ``checkpoint``."""
-        last = concatenated([self._last])
+        last = concatenated(self._blocks)
         if reactions is not None:
             last.multipliers[-1], last.forces[-1] = reactions
             self._sink(last, checkpoint)
@@ -105,9 +106,8 @@ class Recorder:
     def flush(self, checkpoint: Checkpoint) -> None:
         """Send the recording of all instants since the last call to the sink (memory or results file), with the
         checkpoint at their end."""
-        block = concatenated(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
-        self._last = block.rows(slice(-1, None))
-        self._blocks = [concatenated([self._last])]
+        block = joined(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
+        self._blocks = [concatenated([self._blocks[-1].rows(slice(-1, None))])]
         self._sink(block, checkpoint)
 
 
@@ -128,46 +128,50 @@ def recording_of(
         system: system of the run.
         sources: columns of the stored work by the name of the source.
         times: stored instants, shape (instants,) [s].
-        rows: stored rows of the stepper.
+        rows: stored rows of the stepper, which do not change any more: arrays are made when they are read.
         halvings: number of halved steps so far.
         prescribed: frames and paths at these times, where they are known.
     """
-    count = len(times)
-    own = {name: array[:count] for name, array in rows.items()}
-    prescribed = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
-    work = [_work_sum(own["work"], columns) for columns in sources.values()]
-    tables = {name: own[table] for name, table in TABLE_OF.items()}
-    functions = {name: getattr(prescribed, name) for name in OF_TIME}
-    energies = dict(zip(("kinetic", "strain", "gravity", "spring"), own["energy"].T, strict=True))
-    return RecordedStates(
-        time=np.array(times),
-        branches=branches_of(own),
-        work=np.stack(work, axis=1) if work else np.zeros((count, 0)),
-        dissipated=own["dissipated"][:, 0],
-        iterations=own["counter"][:, 0].astype(np.int64),
-        halvings=np.full(count, halvings, dtype=np.int64),
-        contact_steps=own["counter"][:, 2].astype(np.int64),
-        step_error=own["step_error"][:, 0],
-        work_names=tuple(sources),
-        **tables,
-        **functions,
-        **energies,
-    )
+    count, moving = len(times), prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
+    if isinstance(moving, PrescribedFunctions):
+        moving.first_order()  # functions of users are called now
+    known: dict[str, Any] = {"time": np.array(times), "halvings": np.full(count, halvings, dtype=np.int64)}
+
+    def made(name: str) -> Array:
+        if name in known:
+            return np.asarray(known[name])
+        if name == "work":
+            return _work_sums(rows[name][:count], sources)
+        if name == "branches":
+            return branches_of(rows)[:count]
+        if name in OF_TIME:
+            return np.asarray(getattr(moving, name))
+        table, column = COLUMN_OF.get(name, (TABLE_OF.get(name, name), ...))
+        array = rows[table][:count, column]
+        return array.astype(np.int64) if table == "counter" else array
+
+    return on_demand(made, tuple(sources))
 
 
 TABLE_OF = {
-    **{name: name for name in ("position", "rotation", "eta", "velocity", "theta", "held")},
-    **{"multipliers": "multiplier", "forces": "force"},
-    **{"event_times": "event_time", "event_losses": "event_loss"},
+    "multipliers": "multiplier",
+    "forces": "force",
+    "event_times": "event_time",
+    "event_losses": "event_loss",
 }
-"""Names of tables in the kernels by those in a recording."""
+"""Names of tables in the kernels by those in a recording, where they differ."""
+COLUMN_OF = {name: ("energy", k) for k, name in enumerate(("kinetic", "strain", "gravity", "spring"))}
+COLUMN_OF |= {"iterations": ("counter", 0), "contact_steps": ("counter", 2)}
+COLUMN_OF |= {name: (name, 0) for name in ("dissipated", "step_error")}
+"""Columns of tables in the kernels by their names in a recording."""
 OF_TIME = "paths", "path_rates", "frames", "frame_rotations", "frame_velocities", "frame_angular_velocities"
 
 
-def _work_sum(work: Array, columns: list[int]) -> Array:
-    """Return the sum of some ``columns`` of the table of ``work``, shape (rows,) [J]. The order of additions
-    does not depend on the number of rows, so that digits repeat.
+def _work_sums(work: Array, sources: Mapping[str, list[int]]) -> Array:
+    """Return the sums of some columns of the table of ``work``, shape (rows, sources) [J]; ``sources`` are the
+    columns by name. The order of additions does not depend on the number of rows, so that digits repeat.
 
     ``sum`` takes another order where there is one instant only.
     """
-    return np.asarray(np.cumsum(work[:, columns], axis=1)[:, -1])
+    sums = [np.cumsum(work[:, columns], axis=1)[:, -1] for columns in sources.values()]
+    return np.stack(sums, axis=1) if sums else np.zeros((len(work), 0))

@@ -80,12 +80,10 @@ class Simulation:
         self._run = Run(stepper, on_change=self._set_reactions, check=JumpChecks(system).check)
         self._progress: Progress = lambda done, count: None
         self._tolerance = tolerance
-        self._level = 0 if tolerance is None else FIRST_LEVEL
-        self._easy = 0
+        self._level, self._easy = 0 if tolerance is None else FIRST_LEVEL, 0
         many = FIRST_NUMBERS // max(stepper.numbers_a_step, 1) if NEEDS_WHOLE_RUNS.get() else 0
         self._block = 1 if stepper.is_controlled else min(max(FIRST_BLOCK, many), self._longest_block())
-        self._since_stored = 0
-        self._failed = False  # the next step at full size
+        self._since_stored, self._failed = 0, False  # the next step at full size
         self._is_late = is_late
         self.late: dict[int, LateReactions] = {}
         self._reached: Checkpoint | None = None  # where the sink stands
@@ -283,8 +281,7 @@ class Simulation:
             self._since_stored = (self._since_stored + done) % self._every
         self._failed = done < steps and not taken.is_stopped
         if done == self._block:
-            # in lanes the time between steps is that of other mechanisms
-            seconds = max(taken.lane_seconds or wall.perf_counter() - begin, BLOCK_SECONDS / MOST_GROWTH)
+            seconds = max(wall.perf_counter() - begin, BLOCK_SECONDS / MOST_GROWTH)
             growth = int(BLOCK_SECONDS / seconds) if self._tolerance is None else GROWTH
             self._block = max(self._block, min(growth * self._block, self._longest_block()))
         return done

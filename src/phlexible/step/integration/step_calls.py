@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from sys import maxsize
 from threading import Lock
 from typing import Any, TypeVar
@@ -34,8 +33,9 @@ Threads that share the interpreter evenly would come to their steps at the same 
 
 
 def out_of_turn(loop: Callable[..., Result], *arguments: Any) -> Result:
-    """Call compiled code and return its result; meanwhile another thread has its turn."""
-    if (turn := TURN.get()) is None:
+    """Call the compiled loop over steps with its arguments (header, sizes, request and so on), and return its
+    result; if there are steps, another thread has its turn meanwhile."""
+    if (turn := TURN.get()) is None or not arguments[2][0]["steps"]:
         return loop(*arguments)
     turn.release()
     try:
@@ -61,8 +61,8 @@ class StepCall:
     taken: tuple[int, int] | None = None
     error: BaseException | None = None
     is_in_lanes: bool = False
-    seconds: float = 0.0  # of the loop in lanes, equal for all of them
     most: int = maxsize  # steps that are to be taken alone
+    stored: Array | None = None  # rows that lanes stored in place of ``rows``
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -99,8 +99,7 @@ class StepCall:
         arguments = self.sizes, self.request, self.moving, self.loads, self.reactions, self.rows
         try:
             with self.guard() if self.guard else nullcontext():
-                loop = partial(out_of_turn, self.loop) if self.request[0]["steps"] else self.loop
-                self.taken = loop(self.memory.header, *arguments)
+                self.taken = out_of_turn(self.loop, self.memory.header, *arguments)
             self.memory.steps_alone += self.steps_taken
         except BaseException as error:  # of the run, which sees it when it goes on
             self.error = error

@@ -123,7 +123,7 @@ class Stepper(MechanismState):
         rates = self._controllers.moving_rates(instants[:-1]) if with_controllers else NOTHING
         rows = StoredRows(self.memory, count, storage)
         at_once, purpose = 1 if with_controllers or has_laws else count, MEASURING if with_controllers else REGULAR
-        done, status, seconds = 0, CONVERGED, 0.0
+        done, status = 0, CONVERGED
         while True:
             if with_controllers and done and not self._evaluate_controllers(float(instants[done]), rates[done]):
                 break
@@ -133,7 +133,6 @@ class Stepper(MechanismState):
             else:
                 yield (call := self._call(rows, step, ahead, purpose))
                 taken, status = self._record_answer(rows, call)
-                seconds += call.seconds
             done += taken
             if status == TOUCHING:
                 around = self._contact_substeps(instants[done : done + 2], step)
@@ -144,7 +143,7 @@ class Stepper(MechanismState):
         self.measured_at = float(instants[done]) if with_controllers and done else nan
         found, error = self.memory.rows(rows.numbers), float(self._step_error[0])
         is_stopped = self._stop is not None
-        return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials, seconds)
+        return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials)
 
     def attempt(self, time: float, step: float) -> bool:
         """Take one time step of any size ``step`` [s] with loads and prescribed motions constant at a time
@@ -273,7 +272,7 @@ class Stepper(MechanismState):
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)
-        rows.record_steps(taken, call.reactions)
+        rows.record_steps(taken, call.reactions, call.stored)
         return int(taken), int(status)
 
     def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:

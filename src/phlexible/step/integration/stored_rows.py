@@ -39,7 +39,6 @@ class Advance(NamedTuple):
         last_error: largest estimated error of the steps after the last stored row, see ``error``.
         is_stopped: a controller or a law raised an error before the next one: ``raise_deferred`` raises it.
         trials: number of steps that were tried in order to solve for laws of the state.
-        lane_seconds: time of the compiled steps in lanes [s]; 0 for steps of a mechanism alone.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
     """
 
@@ -50,7 +49,6 @@ class Advance(NamedTuple):
     last_error: float
     is_stopped: bool = False
     trials: int = 0
-    lane_seconds: float = 0.0
     watched: Mapping[str, Array] = MappingProxyType({})
 
     @property
@@ -142,11 +140,16 @@ class StoredRows:
         instant, or with ``count`` = 1 for the present state."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
-    def record_steps(self, steps: int, reactions: Array) -> None:
-        """Record that ``steps`` more time steps were taken: average the reactions of the last stored instant
-        with those of the first of these time steps, shape (reactions,), and count the rows filled."""
+    def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:
+        """Record that ``steps`` more time steps were taken: average the reactions of the last stored instant with
+        those of the first of these time steps, shape (reactions,), and count the rows filled. ``stored`` are rows in another
+        array, shape (rows, state numbers), which is kept if it has all of them."""
         if not steps:
             return
+        if stored is not None and len(stored) == len(self.numbers):
+            self.numbers = stored
+        elif stored is not None:
+            self.rest[: len(stored)] = stored
         if self._open >= 0:
             own = self.numbers[self._open, self.numbers.shape[1] - len(reactions) :]
             own += reactions
