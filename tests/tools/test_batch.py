@@ -1,10 +1,14 @@
 """Batches: every number is that of the mechanism alone; what fails is recorded and the rest goes on."""
 
+from threading import Barrier, current_thread, main_thread
+
 import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.step.integration import lane_loop
+from phlexible.results.files import run_output
+from phlexible.step.compilation.lanes import lanes_of_processor
+from phlexible.step.integration import lane_loop, stepper
 
 SPEEDS = [100.0, 120.0, 150.0]
 
@@ -66,6 +70,44 @@ def test_what_fails_is_recorded_and_read_up_to_there():
     assert np.isnan(runs.balance_error[0]) and runs.balance_error[2] < 1e-12
     with pytest.raises(ValueError, match="too short"):
         ph.batch(build, {"length": [-1.0, -2.0], "blows": [False, False]}).simulate(1e-2, 1e-3, place)
+
+
+def test_threads_step_at_the_same_time(monkeypatch):
+    """The steps of each of two threads begin once those of the other have begun."""
+    both, steps_of = Barrier(2), stepper.advance
+
+    def met(header, sizes, request, *arguments):
+        if current_thread() is not main_thread() and request[0]["steps"] > 1:
+            both.wait(20.0)
+        return steps_of(header, sizes, request, *arguments)
+
+    monkeypatch.setattr(stepper, "advance", met)
+    runs = ph.batch(cart, {"push": [0.0, 1.0, 2.0]}).simulate(0.1, 1e-2, place, threads=2)
+    assert not both.broken and not runs.failures
+    assert runs["x"][:, -1, 0] == pytest.approx([0.0, 2.5e-3, 5e-3])
+
+
+def test_the_motion_before_a_failure_stays_when_other_groups_use_its_lanes(monkeypatch):
+    monkeypatch.setattr(run_output, "SECONDS", np.inf)  # blocks are joined when they are read
+
+    def build(push, breaks):
+        model, end = cart(push), 0.035 if breaks else np.inf
+
+        def more(t):
+            if np.any(t > end):
+                raise RuntimeError("broken table")
+            return 0.0 * t, 0.0 * t, 0.0 * t
+
+        model.apply(ph.Force(model["cart"].origin, more))
+        return model
+
+    pushes = np.arange(1.0, 3 * lanes_of_processor() + 1)
+    batch = ph.batch(build, {"push": pushes, "breaks": 1.0 * (pushes == 1.0)})
+    runs = batch.simulate(0.1, 1e-2, lambda model: {"x": ph.Position(model["cart"].origin)}, threads=1, lanes=True)
+    moved = runs.failures[0].motion
+    assert list(runs.failures) == [0] and len(moved.time) > 2
+    assert moved.recording.position[:, 0, 0] == pytest.approx(0.25 * moved.time**2, rel=1e-12)
+    assert moved.recording.velocity[:, 0] == pytest.approx(0.5 * moved.time, rel=1e-12)
 
 
 def test_live_mechanisms_take_inputs_by_rows_and_go_back_by_a_mask():
