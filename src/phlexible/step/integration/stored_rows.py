@@ -142,8 +142,8 @@ class StoredRows:
 
     def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:
         """Record that ``steps`` more time steps were taken: average the reactions of the last stored instant with
-        those of the first of these time steps, shape (reactions,), and count the rows filled. ``stored`` are rows in another
-        array, shape (rows, state numbers), which is kept if it has all of them."""
+        those of the first of these time steps, shape (reactions,), and count the rows filled. ``stored`` are rows
+        in another array, shape (rows, state numbers), which is kept if it has all of them."""
         if not steps:
             return
         if stored is not None and len(stored) == len(self.numbers):
