@@ -199,17 +199,17 @@ def large_strains(run: RecordedRun) -> list[str]:
 
 
 def _deflection_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
-    """Return slopes and transverse deflections at the stations of a beam in its frame over the largest ones of
-    small slopes, shape (2, rows, stations), for elastic coordinates ``eta``, shape (rows, n)."""
+    """Return slopes and deflections at the stations of ``beams`` over their limits, shape (2, rows, stations).
+    ``fields`` are those at the stations, ``eta`` elastic coordinates, shape (rows, n)."""
     slopes = np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T)
     ways = np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T)
     return np.array([slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * beams.beam.length)])
 
 
 def _strain_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
-    """Return the largest strain at each station of a beam over the largest one of linear materials, shape (1, rows,
-    stations), for elastic coordinates ``eta``, shape (rows, n). It is axial strain plus bending strain at the radii
-    of gyration, or shear strain if that is larger."""
+    """Return the largest strain at the stations of ``beams`` over its limit, shape (1, rows, stations). ``fields``
+    are those at the stations, ``eta`` elastic coordinates, shape (rows, n). It is axial strain plus bending
+    strain at the radii of gyration, or shear strain if that is larger."""
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
     axial = np.abs(eta @ fields.stretch.T + slopes / 2)
     radius_y, radius_z = beams.beam.radii_of_gyration(beams.points.stations)  # less than the half height
@@ -254,9 +254,9 @@ def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
 def _beams_beyond(
     run: RecordedRun, ratios: "Callable[[_EqualBeams, BeamFields, Array], Array]"
 ) -> Iterator[tuple[_EqualBeams, Array, Array]]:
-    """Yield groups of equal beams of a run in which something may be beyond its limit, with the sampled times [s]
-    and the ratios to the limits at the stations, shape (limits, bodies * instants, stations). Most runs are well
-    below, as one evaluation with absolute fields and the largest value of each coordinate tells."""
+    """Yield groups of equal beams of a ``run`` in which something may be beyond its limit. With them come the
+    sampled times [s] and the ``ratios`` to the limits, shape (limits, bodies * instants, stations). Most runs are
+    well below, as one evaluation with absolute fields and the largest value of each coordinate tells."""
     rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
     for beams in _equal_beams(run):
         eta = np.concatenate([run.elastic(index)[rows] for index in beams.bodies])
