@@ -372,9 +372,9 @@ def tower_crane(
     load = model.add(block, "load", position=(begin, -depth, 0.0))
     rail = model.connect(Prismatic(model.ground.at((0.0, 0.0, 0.0)), trolley.origin, axis=(1.0, 0.0, 0.0)))
 
-    def share(time: float | Array) -> float | Array:
+    def share(time: float) -> float:
         """Return the share of the motion at a time, from 0 to 1 without a jerk."""
-        s = np.clip(np.asarray(time) / duration, 0.0, 1.0)
+        s = min(time / duration, 1.0)
         return s**3 * (10 - 15 * s + 6 * s**2)
 
     model.apply(rail.drive(position=lambda time: begin + travel * share(time), name="trolley drive"))
