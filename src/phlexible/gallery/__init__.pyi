@@ -54,6 +54,7 @@ from .rods import (
     roll_up as roll_up,
     twisted_ring as twisted_ring,
 )
+from .shells import short_cylinder as short_cylinder
 from .soft_bodies import inflated_membrane as inflated_membrane
 from .strings import (
     cable_robot as cable_robot,

@@ -19,6 +19,7 @@ TOPICS: Mapping[str, str] = {
     "rigid_bodies": "Rigid bodies, tops and balls",
     "strings": "Strings and cables",
     "rods": "Rods",
+    "shells": "Shells",
     "soft_bodies": "Soft bodies",
     "contacts": "Contact and friction",
 }

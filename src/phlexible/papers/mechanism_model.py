@@ -291,13 +291,11 @@ class MechanismModel(ComposedModel):
         assert isinstance(data, AbsoluteBody), "with nodes"
         d = data.dimension
         fall, places = mechanism.gravity[:d], placed.nodes.positions[:, :d]
-        if data.products:
-            raise ModelError(f"{placed.name} is a shell, which has no form of the papers; take model.simulate")
         if any(group.relaxation for group in data.elements):
             raise ModelError(
                 f"{placed.name} creeps (ph.Maxwell), and the form of a soft body has no history variables"
             )
-        if data.elements:
+        if data.elements or data.products:
             return SoftForm(data, fall, {}, np.concatenate([places.ravel(), np.zeros(places.size)]))
         free = (Boundary.FORCE, Boundary.FORCE)
         return StringForm(data, fall, free, places, np.zeros_like(places))

@@ -141,5 +141,11 @@ def test_what_an_edge_and_a_node_do_not_carry_is_refused() -> None:
         model.connect(ph.Fixed(wall, shell.node(0)))
     with pytest.raises(AttachmentError, match="no interface"):
         shell["middle"]
+    with pytest.raises(ph.ParameterError, match="make an element flat"):
+        model.add(shell.body, "line", shape=lambda x: (x[0], 0.0, 0.0))
+    honey = model.add(ph.Shell.plate(1.0, 0.2, 0.01, ph.Material(2e9, 1000.0, viscosity=0.1)), "honey")
+    with pytest.raises(ph.ModelError, match="damping of honey"):
+        model.simulate(0.1, step=0.01, order=4)
+    assert honey.kind == "shell"
     with pytest.raises(ph.ParameterError, match="model in space"):
         ph.Model(dimension=2).add(shell.body, "flat")

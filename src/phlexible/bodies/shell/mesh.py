@@ -309,7 +309,8 @@ def _user_directors(directors: Any, points: Array) -> Array:
     if callable(directors):
         values = [called(directors, "directors", x.copy(), at=f"at x = {x.tolist()}") for x in points]
     else:
-        values = list(given := numbers("directors", directors, "a function of position or vectors"))
+        given = numbers("directors", directors, "a function of position or vectors")
+        values = list(np.atleast_1d(given))
         if given.shape != points.shape:
             raise ParameterError(
                 "directors must be a function of position or one vector for each point of the mesh, shape "

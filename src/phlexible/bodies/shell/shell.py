@@ -474,7 +474,10 @@ class Shell(NodalBody):
         given = [np.asarray(each)[own] if is_whole else each for each, is_whole in zip(fields, whole, strict=True)]
         nodes = initial_nodes(self.nodes, dimension, given[0], given[1], position, rotation)
         x, v = nodes.positions, nodes.velocities
-        directors = mesh.directors @ rotation.T if shape is None else mesh.turned_directors(x)
+        with np.errstate(invalid="ignore"):
+            directors = mesh.directors @ rotation.T if shape is None else mesh.turned_directors(x)
+        if not np.isfinite(directors).all():
+            raise ParameterError("shape must not make an element flat: its corners lie on one line")
         if whole[0]:
             directors = np.asarray(fields[0])[mesh.director_at] @ rotation.T / mesh.gyration
         if v is not None:
