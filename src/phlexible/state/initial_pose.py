@@ -11,7 +11,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.saddle import nearest_point, smallest_solution
 from phlexible.algebra.sparse import lu_factors
-from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.mechanics.floating import moment_products
 from phlexible.bodies.string import String
@@ -333,17 +333,17 @@ def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> spa
         count, rigid = placed.data.velocity_count, placed.data.rigid_count
         if placed.name in fixed:
             block = np.zeros((count, 0))
-        elif placed.nodes is None:
+        elif isinstance(placed.data, FloatingBody):
             block = np.eye(count, rigid)
-        elif isinstance(placed.data, AbsoluteBody) and not isinstance(placed.body, String):  # moves as a whole
-            block = np.kron(placed.data.translations[:, None], np.eye(system.dimension))
-        else:
+        elif isinstance(placed.body, String):
             d, s = system.dimension, placed.body.mesh.nodes
             own = slice(int(layout.velocity[index]), int(layout.velocity[index + 1]) + 1)
             is_held = np.diff(held[own]).reshape(-1, d).any(axis=1)
             is_held[[0, -1]] = True
             shares = np.array([np.interp(s, s[is_held], unit) for unit in np.eye(int(is_held.sum()))])
             block = np.kron(shares.T, np.eye(d))
+        else:  # moves as a whole
+            block = (placed.data.translations[:, None, None] * np.eye(system.dimension)).reshape(count, -1)
         blocks.append(sparse.csr_array(block))
     return sparse.csr_array(sparse.block_diag(blocks, "csr"))
 
