@@ -13,7 +13,15 @@ WEIGHT = STEEL.density * THICK**2 * GRAVITY  # of a metre
 BENDING = STEEL.youngs_modulus * THICK**4 / 12
 SAG = WEIGHT * LENGTH**4 / (8 * BENDING)
 FIRST = 1.8751040687**2 * np.sqrt(BENDING * GRAVITY / WEIGHT) / LENGTH**2
+SOLID = ph.StVenantKirchhoff(STEEL.youngs_modulus, 0.0)
 ENDS = {"start": (lambda x: x[0] < 1e-9, "rigid"), "end": (lambda x: x[0] > LENGTH - 1e-9, "rigid")}
+
+
+def clamp(model, placed):
+    """Holds the nodes of a soft body at its start; one at its end."""
+    for number in placed.body.points_where(lambda x: x[0] < 1e-9).tolist():
+        model.connect(ph.Spherical(model.ground.at(placed.node(number).initial_position()), placed.node(number)))
+    return placed.node(int(placed.body.points_where(lambda x: x[0] > LENGTH - 1e-9)[0]))
 
 
 def strip(elements: int, layers: int) -> skfem.MeshQuad:
@@ -27,6 +35,8 @@ BODIES = {
     "beam with shear": (2, lambda n: ph.Beam(LENGTH, SQUARE, STEEL, elements=n, theory="timoshenko")),
     "mean-axis beam": (2, lambda n: ph.Beam(LENGTH, SQUARE, STEEL, elements=n, frame="mean_axis")),
     "rod": (2, lambda n: ph.Rod(LENGTH, SQUARE, STEEL, elements=n // 2, order=2)),
+    "rod in space": (3, lambda n: ph.Rod(LENGTH, SQUARE, STEEL, elements=n // 2, order=2)),
+    "soft": (2, lambda n: ph.SoftBody(strip(n, 1), SOLID, STEEL.density, order=2, thickness=THICK)),
     "plate": (3, lambda n: ph.Plate(LENGTH, THICK, THICK, STEEL, (n, 1), interfaces=dict.fromkeys(ENDS, "rigid"))),
     "mesh": (2, lambda n: ph.FlexibleBody.from_mesh(strip(n, 2), STEEL, ENDS, thickness=THICK, modes=3)),
 }
@@ -45,39 +55,40 @@ QUICK = [(300, "beam in the plane"), (300, "mesh")]
 )
 def test_cantilevers_sag_and_swing_alike(name, elements):
     dimension, make = BODIES[name]
-    across = 1 if dimension == 2 or name == "beam" else 2
+    across = 1 if dimension == 2 or name in ("beam", "rod in space") else 2
     model = ph.Model(gravity=-GRAVITY * np.eye(3)[across], dimension=dimension)
     placed = model.add(make(elements), "body")
-    start, end = (placed[each] if name in ("plate", "mesh") else getattr(placed, each) for each in ENDS)
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), start))
+    if name == "soft":
+        end = clamp(model, placed)
+    else:
+        start, end = (placed[each] if name in ("plate", "mesh") else getattr(placed, each) for each in ENDS)
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), start))
     rest = model.equilibrium()
-    assert rest.position(end)[across] == pytest.approx(-SAG, rel=3e-3)
+    assert (rest.position(end) - end.initial_position())[across] == pytest.approx(-SAG, rel=3e-3)
     assert model.linearize(at="static").modes(1).frequencies == pytest.approx(FIRST, rel=2e-3)
-    for initial in (rest, "quasi_static"):
+    for initial in (rest,) if name == "soft" else (rest, "quasi_static"):  # soft bodies start as they are placed
         position = model.simulate(2e-5, 1e-5, initial=initial, progress=False).position(end)
         assert position == pytest.approx(np.tile(rest.position(end), (3, 1)), abs=1e-5 * SAG)
 
 
 @pytest.mark.parametrize("elements", [10, 100, 300])
-@pytest.mark.parametrize("is_soft", [False, True])
-def test_what_hangs_is_stretched_by_its_weight_alike(is_soft, elements):
+@pytest.mark.parametrize(("kind", "dimension"), [("soft", 2), ("string", 2), ("string", 3), ("soft of order 2", 2)])
+def test_what_hangs_is_stretched_by_its_weight_alike(kind, dimension, elements):
     """A string, and a bar of a soft solid: w L^2 / (2 E A)."""
-    model = ph.Model(gravity=(GRAVITY, 0, 0), dimension=2)
+    model = ph.Model(gravity=(GRAVITY, 0, 0), dimension=dimension)
     stretch = WEIGHT * LENGTH**2 / (2 * STEEL.youngs_modulus * THICK**2)
-    if is_soft:
-        mesh, law = strip(elements, 1), ph.StVenantKirchhoff(STEEL.youngs_modulus, 0.0)
-        bar = model.add(ph.SoftBody(mesh, law, STEEL.density, order=1, thickness=THICK), "bar")
-        for node in map(bar.node, np.flatnonzero(mesh.p[0] == 0).tolist()):
-            model.connect(ph.Spherical(model.ground.at(node.initial_position()), node))
-        end = bar.node(int(mesh.p[0].argmax()))
-    else:
+    if kind == "string":
         law = ph.LinearLaw(STEEL.youngs_modulus * THICK**2)
         string = model.add(ph.String(LENGTH, WEIGHT / GRAVITY, elements, law), "string")
         model.connect(ph.Spherical(model.ground.at((0, 0, 0)), string.start))
         end = string.end
+    else:
+        order = 2 if kind.endswith("2") else 1
+        bar = ph.SoftBody(strip(elements, 1), SOLID, STEEL.density, order=order, thickness=THICK)
+        end = clamp(model, model.add(bar, "bar"))
     rest = model.equilibrium()
     assert rest.position(end)[0] - LENGTH == pytest.approx(stretch, rel=1e-3)
-    if not is_soft:  # half the first zero of J0, times sqrt(g / L)
+    if kind == "string":  # half the first zero of J0, times sqrt(g / L)
         assert model.linearize(at="static").modes(1).frequencies == pytest.approx(
             1.2024 * np.sqrt(GRAVITY), rel=1e-3
         )
