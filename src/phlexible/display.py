@@ -183,8 +183,9 @@ class _PlainText:
 
 
 def shorten(public: object) -> None:
-    """Give a ``public`` function, or the methods of a class, a signature with short type names, which
-    ``help`` and notebooks show."""
+    """Set ``__signature__`` of a ``public`` function to one with short type names, which ``help`` and
+    notebooks show. For a class do so for ``__init__`` and all public methods, also those that it inherits
+    from this library."""
     if not inspect.isclass(public):
         _shorten_function(public)
         return

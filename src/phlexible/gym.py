@@ -191,7 +191,9 @@ class Env(gymnasium.Env[Array, Array]):
         return model
 
     def _start(self, model: Model) -> LiveRun:
-        """Start a run of the model of an episode and return it; the sensors of observations are stored."""
+        """Start a live run of ``model`` at its initial state, with the step size of this environment, and
+        return it. The sensors of observations are stored in ``self._sensors``, the begin of the run in
+        ``self._begun``."""
         seen = called(self._observe, "observe", model, at=BEGIN) if callable(self._observe) else self._observe
         self._sensors = checked_sensors("observe", seen)
         run = model.start(self._step_size)

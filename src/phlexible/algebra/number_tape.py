@@ -157,8 +157,8 @@ class NumberTape:
         return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.index, values)))))
 
     def index(self, value: object) -> int:
-        """Return the index of a number (``value``) on this tape (record of arithmetic); a sum or a constant
-        is appended to the tape as an entry first."""
+        """Return the index of the entry of this tape (record of arithmetic) that is ``value``. An entry
+        itself gives its own index; any other sum, product or constant is first added by ``entry``."""
         sum_ = self.as_sum(value)
         if not sum_.constant and len(sum_.terms) == 1 and sum_.terms[0][0] == 1.0 and len(sum_.terms[0][1]) == 1:
             return sum_.terms[0][1][0]

@@ -465,7 +465,8 @@ class WeightedSums:
 
     @cached_property
     def _owners(self) -> IntArray:
-        """Indices of the weighted sums that have at least one entry, ascending; the others are zero."""
+        """Indices among all weighted sums y of those that have at least one entry, ascending, shape (sums
+        with entries,). The other sums are zero."""
         return self.owners[self._starts]
 
     @cached_property

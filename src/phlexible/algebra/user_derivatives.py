@@ -422,7 +422,7 @@ def disagreement(energy: Function, slope: Function, places: Array, tolerance: fl
 
 def quotient_of(function: Function, begin: float, end: float) -> float:
     """Return the difference quotient (f(end) - f(begin)) / (end - begin) of a scalar ``function`` f of one
-    number."""
+    number. ``begin`` and ``end`` must differ: equal ones divide by zero."""
     return (float(function(end)) - float(function(begin))) / (end - begin)
 
 

@@ -150,9 +150,10 @@ def _section_ring(outline: Outline) -> tuple[Array, Array]:
 
 
 def _side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
-    """Return the triangles between neighbouring rings of ``count`` vertices along a drawn tube, as vertex
-    indices, shape (t, 3). Each face has two. There are ``stations`` rings; round ones (``is_round``) have one
-    vertex for each corner, others two."""
+    """Return the triangles of the side of a tube as vertex indices, shape (t, 3), two for each face between
+    neighbouring rings. Vertex i of ring k, of ``stations`` rings, is number k ``count`` + i. With
+    ``is_round`` neighbouring faces share vertices; otherwise each corner has two vertices, and faces join
+    vertices 2 i and 2 i + 1."""
     first = np.arange(count) if is_round else np.arange(0, count, 2)
     second = (first + 1) % count
     quads = []

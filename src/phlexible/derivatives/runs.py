@@ -471,9 +471,9 @@ class _Instants:
         return concatenated(self._blocks)
 
     def take(self, recording: RecordedStates, checkpoint: Checkpoint) -> None:
-        """Collect the instants of a recorded block of a run (``recording``), and the block itself if blocks
-        are stored; the ``checkpoint`` is not used. The first instant of a block is the last one of the block
-        before."""
+        """Add the instants of a block of a run (``recording``) to the instants of this object, each once. If
+        ``stores_blocks`` is set, append the block too, without its first instant, which ends the block
+        before. ``checkpoint`` is not used."""
         self._times.update(dict.fromkeys(recording.time.tolist()))
         if self._stores_blocks:
             self._blocks.append(recording.rows(slice(1 if self._blocks else 0, None)))

@@ -170,10 +170,10 @@ def sensitivity(
     numerical_damping: float,
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
-    """Return the derivatives of sensor readings over a recorded motion (``recording``) with respect to
-    parameters of its model. ``build`` makes the model of parameters, ``measured`` its sensors; see
-    ``Motion.sensitivity``. ``initial`` and ``numerical_damping`` are those of the motion, ``scales`` are
-    sizes of parameters by name.
+    """Return the derivatives of sensor readings with respect to ``parameters``, over the motion in
+    ``recording``. ``build(parameters)`` returns the model, ``measured(model)`` its sensors, ``initial`` its
+    initial state. ``numerical_damping`` is that of the run, ``scales`` are typical sizes of parameters by
+    name (None: from their values).
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.

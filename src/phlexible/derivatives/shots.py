@@ -295,8 +295,9 @@ class ShotRun:
 
 
 def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
-    """Simulate a model (``base``) in several shots (segments with independent initial states) and return them
-    as one run. ``steps`` has the number of time steps of each shot, ``step`` their size [s].
+    """Simulate a model (``base``: tables and initial state) in segments and return them joined as a
+    ``ShotRun``. Segment 0 begins at the model's initial state, the others at the states of ``shots``; segment
+    i has ``steps[i]`` time steps of size ``step`` [s]. Gaps between segments stay.
 
     Raises:
         ConvergenceError: a step, or joints between shots, did not converge.

@@ -58,11 +58,10 @@ class StepDerivative:
     pose_map: Array
 
     def vjp(self, pose: Array, velocity: Array, history: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
-        """Propagate adjoints (derivatives of costs) of ``pose``, ``velocity`` and ``history`` from the state
-        after this time step to the state before it. There is one row for each cost. Newton's method has
-        ``unknowns`` unknowns. Return adjoints of pose, velocities and history variables before it, and those
-        of its equations. History variables are strains of Maxwell branches, deflections of friction springs
-        and impact speeds.
+        """Propagate adjoints of ``pose``, ``velocity`` and ``history`` variables (one row a cost) from the
+        end of this time step to its start. Return the three at the start and the adjoints of the residual,
+        shape (costs, ``unknowns``). History variables are strains of Maxwell branches, deflections of
+        friction springs and impact speeds.
 
         Args:
             pose, velocity, history: adjoints of pose, velocities and strains after the step.
@@ -240,9 +239,10 @@ class DifferentiableSteps(TakenSteps):
         return equations
 
     def jvp(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of
-        these time steps, in place. ``equations`` are changes of the residuals, shape (steps, parameters,
-        unknowns)."""
+        """Propagate changes of the state (forward mode) from instant ``first`` to ``last`` of these time
+        steps. Row 0 of ``pose`` and ``velocity``, shape (last - first + 1, parameters, velocities), is given;
+        the rows of later instants are overwritten. ``equations`` are changes of the step residuals, shape
+        (steps, parameters, unknowns)."""
         none = np.zeros((pose.shape[1], 0))
         for begin, end in self._parts(first, last):
             a, b = begin - first, end - first

@@ -89,8 +89,9 @@ class TakenSteps:
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """Recorded states of these time steps at all their ends, as tables by name (position, rotation, velocity,
-        ...), shape (steps + 1, ...) each."""
+        """Recorded states at the ends of these time steps: a dictionary from the name of a state table to its
+        values, shape (steps + 1, ...). Tables are position, rotation, velocity and others; the first row is
+        the state before the first step."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property

@@ -89,10 +89,10 @@ def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
 
 
 def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate another (perturbed) model at the recorded states of a run, without the residuals of time
-    steps. Return velocities after jumps, values of controllers and state-dependent forces, history variables
-    and event conditions. History variables are strains of Maxwell branches, deflections of friction springs
-    and impact speeds. ``assembly`` holds the tables of the model."""
+    """Evaluate a perturbed model (tables ``assembly``) at the recorded states of ``run`` and return a
+    ``RunParts`` without step residuals. It has history variables (Maxwell strains, friction deflections,
+    impact speeds), velocities after jumps, values of controllers and state-dependent forces, positions of
+    locks and event conditions."""
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)

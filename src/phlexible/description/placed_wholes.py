@@ -106,7 +106,8 @@ class PlacedWhole(ModelPart, ABC):
 
     @abstractmethod
     def nodes(self) -> tuple[Attachment, ...]:
-        """Return the attachments along a whole beam or rod at which contacts may act (cuts or sections)."""
+        """Return points of a beam or rod in several parts, from start to end, at which contacts may act. For
+        a beam these are its ends and the cuts between its parts, for a rod the origins of its rigid sections."""
 
     def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
         """Yield each part (body) of a beam or rod with the position along the whole at which it begins [m]."""

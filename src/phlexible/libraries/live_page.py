@@ -30,11 +30,10 @@ def live_page(
     sections: Sequence[str] = (),
     variants: Variants[Any] | None = None,
 ) -> str:
-    """Return the HTML text of a page that steps a model in the browser (as WebAssembly). Messages about
-    approximated functions of time are printed. ``start`` begins a run, ``name`` is the title. ``inputs`` have
-    sliders, ``outputs`` curves; functions of time are known up to ``duration`` [s]. ``seen`` is a run that
-    says how far things go, ``sections`` are texts before those of the model, and ``variants`` is the model as
-    a function of parameters.
+    """Return the HTML text of a page that simulates a model in the browser by WebAssembly. ``name`` is its
+    title, ``start`` begins a run, ``inputs`` get sliders, ``outputs`` curves; functions of time are tabulated
+    up to ``duration`` [s]. The run ``seen`` sets the view, ``sections`` are texts, ``variants`` makes models
+    of parameters. Messages are printed.
 
     Args:
         model: stays as it is.

@@ -145,8 +145,9 @@ class ParameterFunctions:
         return np.array([weights @ products[terms] for terms, weights in self.entries])
 
     def arrays(self) -> Iterable[tuple[str, NDArray[np.int64] | Array]]:
-        """Yield the arrays (name, values) of the terms and weights from which the library's C code computes numbers
-        that depend on parameters."""
+        """Yield pairs (name, array) that hold these functions for generated C code: which factors each
+        product has, which numbers of the model change, and the products and weights of each. Lists of
+        different lengths are concatenated, with an array of their begins (name ``..._start``)."""
         none = np.zeros(0, dtype=np.int64)
         yield "term_start", np.cumsum([0, *map(len, self.terms)])
         yield "term_factor", np.array([j for term in self.terms for j in term], dtype=np.int64)

@@ -113,8 +113,9 @@ def _cached_code(file: Path) -> bytes:
 
 
 def _cache_suffix(platform: Platform, optimized_for: CodeTarget | None) -> str:
-    """Return the suffix of file names of cached machine code, a digest of the processor (``platform``),
-    settings and compiler version. Passes are for the processor ``optimized_for``, if it is given."""
+    """Return the end of the file names of cached machine code, ``-PLATFORM-DIGEST.library``. The digest
+    covers machine and compiler settings, the LLVM version, the source of this compiler and ``optimized_for``,
+    the processor that the optimization is for (None: that of ``platform``)."""
     own = Path(machine_code.__file__).read_bytes() + Path(passes.__file__).read_bytes()
     words = f"{platform.machine} {optimized_for} {code_settings()} {llvmlite.__version__}"
     return f"-{platform.name}-{hashlib.sha256(words.encode() + own).hexdigest()[:16]}.library"

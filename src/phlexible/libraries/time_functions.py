@@ -184,8 +184,8 @@ def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> It
 
 
 def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
-    """Return the weighted sum of polynomial pieces (``parts``: weight, piece, shift), each shifted in time,
-    as one polynomial piece with another begin."""
+    """Return the sum of weight * piece(t + shift) over ``parts`` (weight, piece, shift) as one polynomial in
+    (t - ``begin``). A piece is a polynomial of scaled time; a positive shift moves it to earlier times."""
     scale = max(piece.scale for _, piece, _ in parts)
     found: Array = np.zeros(1)
     for factor, piece, shift in parts:

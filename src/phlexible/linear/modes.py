@@ -419,9 +419,9 @@ def _kernel(matrix: Array, round_off: float) -> Array:
 
 
 def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
-    """Return the number of independent states of self-stress of a linear model in stress form, i.e. stresses in
-    balance with themselves that no motion changes; 0 in displacement form. ``rigid`` is the number of its rigid
-    modes."""
+    """Return the number of independent self-stresses of a linear ``model``: stresses in balance without
+    loads, which no motion changes. It is the number of stress states minus that of deformations (velocities
+    minus joint rows minus ``rigid``, the rigid modes); 0 in displacement form."""
     mechanics = model.mechanics
     if mechanics is None or model.form is not Form.STRESS:
         return 0  # displacements that obey the joints

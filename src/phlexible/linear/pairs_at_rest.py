@@ -104,8 +104,9 @@ class PairsAtRest:
         return marked
 
     def _first_member(self, number: float) -> int:
-        """Return the index of the first contact member (surface) of the contact pair with this number. Contact
-        members are spheres, line segments and solids."""
+        """Return the index i of the first of the two members (sphere, line segment or solid) of a contact
+        pair. The ``number`` of the pair of members i and j is 1 + i members + j, with the total number of
+        members."""
         return (int(number) - 1) // self._memory.counts["members"]
 
     def _group(self, number: float) -> int:

@@ -206,8 +206,9 @@ class RestEquations:
 
     @cached_property
     def _slow(self) -> "RestEquations":
-        """Equations of this mechanism at rest in which viscoelastic branches have relaxation times of 1e30 s,
-        so that they act as springs. In a time step of -1 s their forces would grow by exp(1 s / tau)."""
+        """Copy of these equations in which all viscoelastic branches have a relaxation time of 1e30 s, so
+        that they act as springs; these equations themselves without branches. In a time step of -1 s their
+        forces would grow by exp(1 s / tau)."""
         times = self.memory["fading_time"]
         return self.with_numbers({"fading_time": np.full_like(times, 1e30)}) if len(times) else self
 

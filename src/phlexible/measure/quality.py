@@ -594,8 +594,9 @@ def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type
 
 
 def motion_check(run: RecordedRun) -> MotionCheck:
-    """Check the quality of a run: return errors of energy balance and joints, numbers of iterations, and all
-    problems as texts."""
+    """Return a ``MotionCheck`` of a ``run``: errors of the energy balance, the largest joint gap over the
+    model's gap lengths, the largest step error, numbers of halved steps and of Newton iterations, and a tuple
+    of texts of all problems (empty if there are none)."""
     record, scale, parts = run.recording, energies_in(run), energy_scale(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     limits = [text for text, _ in findings(run)]

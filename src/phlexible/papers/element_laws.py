@@ -175,8 +175,9 @@ def state_laws(system: System) -> list[StateLaw]:
 
 
 def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coordinate]]:
-    """Yield for each angle that a user's function of the state (``law``) measures its index among the numbers
-    that the function receives, and its coordinate. ``dimension`` is 2 or 3."""
+    """Yield (index, coordinate) for each angle among the measurements of a user's function of the state
+    (``law``). The index is its position in the array that the function receives: six numbers for a port,
+    value and rate for a coordinate. ``dimension`` is 2 or 3."""
     place = 0
     for item in law.measured:
         if isinstance(item, Attachment):

@@ -593,8 +593,8 @@ class PrintedForm(FloatingBodyForm):
 
     @property
     def _full(self) -> FullForm:
-        """Exact port-Hamiltonian model of the same floating body, without the errors of the printed equations; its
-        stored energy is used."""
+        """Exact port-Hamiltonian model (``FullForm``) of the same floating body. This class follows a paper's
+        equations, which have errors, and takes only its stored energy from the exact model."""
         return FullForm(self.body, self.stress_space, self.gravity, self.fixed_rotation, self.locations)
 
 

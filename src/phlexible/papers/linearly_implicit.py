@@ -97,8 +97,9 @@ class LinearlyImplicitLoop(StageLoop):
 
 
 def _strain_rows(equations: Equations, x: Array) -> IntArray:
-    """Return the indices of those states of a port-Hamiltonian model (``equations``), at the state x, that
-    are strains or stresses: neither coordinates, nor multipliers, nor velocities that change coordinates."""
+    """Return the indices of the strains or stresses among the states of a port-Hamiltonian model
+    (``equations``). They are all states but coordinates, algebraic states (multipliers), and states with an
+    entry in a row of coordinates in the structure matrix J(x), i.e. velocities."""
     coordinates = equations.model.coordinates
     structure = sparse.csr_array(equations.model.structure_matrix(x))[coordinates]
     is_strain = ~equations.is_algebraic

@@ -327,8 +327,9 @@ class PolyconvexFields(StrainFields):
 
     @cached_property
     def _volume_laws(self) -> list[tuple[ScalarFunction, sparse.csr_array]]:
-        """Functions h of the determinant in the elastic law of a soft body, each with a sparse matrix of shape
-        (determinants, e q). The matrix sums the quadrature points over which a determinant is averaged."""
+        """Return pairs (h, S) for the part h(J) of the elastic energy of a soft body, J = det C. The sparse
+        matrix S of ones, shape (determinants, e q), adds up quadrature points: each alone, or all of an
+        element for the term b (ln J)^2 if volumes are averaged."""
         e, q = self.group.weights.shape
         law, points = self.law.third, sparse.eye_array(e * q, format="csr")
         if not self.mean_volume:
@@ -530,8 +531,9 @@ class SoftStrainForm(StrainForm):
         return q.reshape(-1, self.whole.body.dimension)
 
     def _strain_slopes(self, q: Array) -> sparse.csr_array:
-        """Return the derivatives of volume times Green-Lagrange strain at all quadrature points of a soft body with
-        respect to the node positions q, sparse; shape (6 e q, d N); they are linear in q."""
+        """Return the sparse derivatives of Green-Lagrange strain times volume with respect to the node
+        positions q, shape (6 e q, d N). Rows belong to the e q quadrature points of a soft body, the six
+        components of a point one after the other. They are linear in q."""
         volumes = sparse.diags_array(np.repeat(self.fields.group.weights.ravel(), 6))
         return sparse.csr_array(volumes @ soft.strain_slopes(self.fields.group, self._nodes(q)))
 

@@ -541,8 +541,9 @@ def most_real(shape: Array | ComplexArray) -> ComplexArray:
 
 
 def largest_turn(linear: Linearization, shape: ComplexArray) -> float:
-    """Return the largest rotation of a body about one of its axes in a mode of the model ``linear``, in the
-    units of ``shape`` (coordinates,)."""
+    """Return the largest absolute value among the rigid rotations of all bodies in a mode ``shape`` (complex,
+    shape (coordinates,)) of the model ``linear``. Each of the three components in body axes counts by itself
+    (one in the plane); the unit is that of ``shape``."""
     largest = 0.0
     for index, placed in enumerate(linear.system.bodies):
         begin = linear.system.layout.velocity[index]

@@ -341,9 +341,9 @@ def lit_colors(base: Array, corners: Array, strength: float = 1.0) -> Array:
 
 
 def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
-    """Move those triangles (``corners``, (t, 3, 3)) of a drawn surface that show their inner side to the
-    viewer away from him; return all of them. ``viewer`` is the unit vector to the viewer, ``way`` the
-    distance.
+    """Return the triangles ``corners`` (t, 3, 3), with those that show their inner side to the viewer moved
+    away from him, along ``-viewer``. These have a normal (b - a) x (c - a) against ``viewer``, the unit
+    vector to the viewer. Each moves by ``way`` plus its own extent along ``viewer``.
 
     By ``way`` and their own depth, so that they are behind the outer side of a thin body, however they are cut.
     """
@@ -380,8 +380,9 @@ def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, In
 
 
 def silhouette(vertices: Array, triangles: IntArray) -> IntArray:
-    """Return the outline of a triangulated surface as seen along z, as edges (e, 2) of vertex indices: edges
-    between triangles that face the viewer and others.
+    """Return the outline of triangles as seen along z, as edges (e, 2) of indices of ``vertices``. Edges
+    belong to it between a triangle whose normal has z > 0 and another one, and edges of only one such
+    triangle. Vertices at one position (tolerance 1e-7 of the size) count as one; ``triangles`` are (t, 3).
 
     Corners at one place count as one vertex, so that flat-shaded triangles are joined.
     """

@@ -86,9 +86,9 @@ class Inputs(MutableMapping[str, Array]):
         return rows
 
     def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:
-        """Return which slice of the array of all load values the input ``name`` occupies, and how much its
-        values differ from the model's. The values ``rows`` belong to several mechanisms; the differences have
-        shape (mechanisms, components) [N or N m]."""
+        """Return a tuple for the input ``name``: its slice of the array of all load values, and ``rows``
+        minus the constant values of the model. ``rows`` are values of the input for several mechanisms, shape
+        (mechanisms, components), as is the difference [N or N m]."""
         begin, value, _ = self._known[name]
         return slice(begin, begin + len(value)), rows - value
 

@@ -406,9 +406,9 @@ def _descend_to_nearest_pose(problem: _PoseProblem, state: State) -> State:
 
 
 def _descent_step(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Array]:
-    """Return two results at a pose ``state`` with closed joints of a ``problem`` (bodies, joints, start
-    pose): the metric (weighted mass matrix of the allowed motions), and the displacement, shape (motions,),
-    along linearized closed poses to the one nearest to the start pose."""
+    """Return the metric M (n, n) at a pose ``state`` with closed joints and the small motion d (n,) towards
+    the start pose. d is among the n rigid motions of the ``problem``; it minimizes the squared distance,
+    quadratic with M, while linearized joints stay closed."""
     metric, matrix = problem.metric(state), problem.matrix(state)
     return metric, nearest_point(metric, matrix).solve(-problem.distance_gradient(state))[0]
 

@@ -121,8 +121,10 @@ class PrescribedFunctions:
         return self._differentiated(lambda path, *at: path.rates(*at)[1], self.driven)
 
     def first_order(self) -> tuple[Array, ...]:
-        """Return positions, velocities, rotations and angular velocities of all moving ground frames, then values
-        and rates of all paths of drives: at all times, as a flat tuple of arrays."""
+        """Return prescribed values and velocities at all T times as a tuple of arrays: of moving ground
+        frames origins (T, f, 3), their velocities (T, f, 3), rotation matrices (T, f, 3, 3) and angular
+        velocities (T, f, 3); then values and rates of drives, (T, p). Frames or drives are left out if the
+        model has none."""
         found: list[Array] = []
         if self.moving:
             found += [self.frames, self.frame_velocities, self.frame_rotations, self.frame_angular_velocities]

@@ -77,8 +77,9 @@ class RecordedRun:
 
     @cached_property
     def velocities(self) -> Array:
-        """Velocities of all bodies at all recorded instants, shape (instants, velocities). They are projected so
-        that they satisfy the joint constraints exactly, unless ``is_projected`` is False."""
+        """Velocities of all bodies at all recorded instants, shape (instants, velocities). If the attribute
+        ``is_projected`` is True, they are projected onto the velocities that satisfy the joint constraints;
+        otherwise they are as recorded."""
         return read_only(_projected_velocities(self) if self.is_projected else self.recording.velocity)
 
     @cached_property

@@ -378,8 +378,9 @@ class _Servo:
             run.inputs[name] = value if own.load is None else value * own.value
 
     def _read(self, run: LiveRun, before: Array | None = None) -> Array:
-        """Return the present readings of the outputs of a live run, shape (outputs,). Angles are continued over
-        full turns from the readings ``before``."""
+        """Return the present readings of all outputs of a live ``run`` one after the other, shape (outputs,).
+        With earlier readings ``before``, each angle [rad] gets the multiple of 2 pi that brings it nearest to
+        its value in ``before``; None leaves angles as they are read."""
         now = np.concatenate([np.atleast_1d(run.read(sensor)) for sensor in self._sensors])
         if before is not None:
             turns = np.round((before - now) / (2 * np.pi))

@@ -608,8 +608,9 @@ class _Descent:
         return self._sloped[1]
 
     def best(self, progress: bool | None) -> OptimalInputs:
-        """Search for the minimum of the cost near the start, and return the optimal inputs. ``progress`` says
-        whether a progress bar is shown.
+        """Return the inputs with the least cost near the start, by sequential quadratic programming (SLSQP)
+        within bounds and conditions. With a final state at rest it is repeated until all conditions hold or
+        trials are used up. ``progress`` says whether a progress bar is shown.
 
         Raises:
             ConvergenceError: there is none.

@@ -140,8 +140,9 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
-    """Return what section forces of a beam (``mesh``, ``basis``) are without its section and material: kinds,
-    points, functions, strains, slopes and factors."""
+    """Return six data of the section forces of a beam (``mesh``, ``basis``) that do not depend on section and
+    material: kinds of strain, their Gauss points, interpolation functions, strain matrices, slope matrix and
+    integration weights of squared slopes."""
     present = section_strains(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]

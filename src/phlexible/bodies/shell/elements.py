@@ -119,8 +119,9 @@ class ShellElements:
         return np.stack([one, np.cross(normals, one)], axis=2)
 
     def jacobians(self, at: Array) -> Array:
-        """Return the tangents in local axes of each element at q points, J_ai = X,a . e_i, shape (e, q, 2, 2)
-        [m]."""
+        """Return the Jacobians J[a, i] = (dX/dxi_a) . e_i of each element at q points ``at`` (q, 2), shape
+        (e, q, 2, 2) [m]. a is the reference coordinate (r, s), e_i the first or second local axis of the
+        element at the point."""
         return np.asarray(np.einsum("eqai,eqji->eqaj", self.tangents(at), self.axes(at)))
 
     def strain_rows(self, at: Array) -> Array:
@@ -181,8 +182,10 @@ class ShellElements:
         return np.asarray(self.stress_shapes(MIDDLE)[0][:, 0] @ self._eliminated(section)[0][1])
 
     def blocks(self, section: ShellSection) -> tuple[tuple[int, ...], Array]:
-        """Return the sizes of the blocks of the constant matrix H of each element, and their numbers one after the
-        other, shape (e, .). Membrane and bending are one block if the section couples them."""
+        """Return the constant matrix H of each element as diagonal blocks: a tuple of their sizes, and their
+        entries row by row, shape (e, sum of size^2). Membrane and bending are two blocks, one if the
+        ``section`` couples them; then follow four blocks of size 1, stiffnesses across the thickness at the
+        nodes."""
         H = sum(np.einsum("emn,emk->enk", g, solved) for g, solved in self._eliminated(section))
         H = (H + H.swapaxes(1, 2)) / 2
         if section.stiffness[:3, 3:].any():

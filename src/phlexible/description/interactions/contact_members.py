@@ -249,8 +249,9 @@ def _list_members(side: int, members: Iterator[Member]) -> list[Member]:
 
 
 def _identity_key(part: Side) -> object:
-    """Return a key that is equal for identical parts of a contact, such as two ports at one position of one
-    body. It serves to use each part once. A port is a point of a body, or of the ground."""
+    """Return a key that two contact members share if they are the same. For ports it is body and position,
+    for surfaces of a mesh body and ``where`` (the chosen positions), for all others the identity of the
+    object ``part``."""
     if isinstance(part, MeshSurface):
         return id(part.body), part.where
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)

@@ -383,8 +383,9 @@ class DistanceCoordinate(Coordinate):
     second: Port
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear function y = |x_b - x_a|^2 of a distance coordinate, the squared distance of
-        two ports, as a tuple of one. A port is a point of a body, or of the ground."""
+        """Return the squared distance |x_b - x_a|^2 of the ``second`` from the ``first`` port, in a tuple of
+        one ``Bilinear``: a sum of scalar products of vectors of the bodies. A port is a point of a body or of
+        the ground."""
         difference = between(self.first, self.second)
         return (Bilinear((BilinearTerm(1.0, difference, difference),), 0.0, self.name),)
 
@@ -605,8 +606,9 @@ class KinematicPair(ModelPart, ABC):
         return ()
 
     def coordinate(self, dimension: int, name: str | None = None) -> Coordinate:
-        """Return the coordinate of a joint with a name, or its only one if the name is None, cached for each
-        dimension of the model.
+        """Return the coordinate ``name`` of this joint in a model of ``dimension`` 2 or 3. With name None the
+        joint must have exactly one coordinate, which is returned. Each call with the same arguments returns
+        the same object.
 
         Raises:
             ModelError: there is none of that name, or more than one without a name; lists them.

@@ -135,8 +135,9 @@ def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, coun
 
 
 def _port_directions(mechanics: LinearMechanics) -> Array:
-    """Return linearly independent columns, shape (n, k), that span the forces at the inputs and the rows of
-    the outputs of a second-order model (``mechanics``)."""
+    """Return a basis, shape (n, k), of the span of the input columns and the transposed output rows of a
+    second-order model ``mechanics``. Its columns are orthonormal after division by the square roots of the
+    diagonal masses; dependent ones are left out."""
     weight = np.sqrt(mechanics.mass.diagonal())[:, None]
     return np.asarray(weight * _orthonormal(port_columns(mechanics) / weight))
 

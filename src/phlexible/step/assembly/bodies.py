@@ -417,8 +417,9 @@ def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _planes(w: "Planes", dimension: int) -> dict[tuple[int, int], Matrix]:
-    """Return the combinations of the second mass moments W[a, b] = w[a][b] that the compiled time step needs,
-    by (p, q): all nine in space, two in the plane. The number of axes is ``dimension``."""
+    """Return the second mass moments by axes (p, q) that the compiled step needs, from the matrices w[p][q]
+    of a body. In space (``dimension`` 3) these are all nine; in the plane key (0, 0) has w[0][0] + w[1][1],
+    key (1, 0) has w[1][0] - w[0][1]."""
     if dimension == 2:
         return {(0, 0): w[0][0] + w[1][1], (1, 0): w[1][0] - w[0][1]}
     return {(p, q): w[p][q] for q in range(3) for p in range(3)}

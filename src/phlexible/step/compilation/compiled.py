@@ -348,8 +348,8 @@ class ForFamilies(Written):
         super().__init__(function, FORMS[None], given, self._calls)
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature with the types of the ``arguments`` of the call, for the function that
-        calls one function of each family of forces."""
+        """Return the Numba signature that returns nothing and takes ``arguments`` (Numba types). It is that
+        of the compiled function that calls one function for each family of forces of a model."""
         return signature(types.none, *arguments)
 
     def _calls(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:

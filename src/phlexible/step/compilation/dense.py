@@ -152,9 +152,9 @@ def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
 
 @compiled
 def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """Factorize the (n, n) matrix a into LU with partial pivoting in place, its rows ``stride`` numbers
-    apart; return False where it is singular or not finite. The indices of the pivot rows are stored in
-    ``pivots``, n integers.
+    """Factorize the (n, n) matrix a in place as P a = L U with partial pivoting; its rows are ``stride``
+    numbers apart. The diagonal of U holds inverses, L has ones on its diagonal; ``pivots`` (n integers) gets
+    the index of the row swapped with row k. Return False where a is singular or not finite.
 
     On the diagonal are the inverses of the pivots: a division takes longer than a row of few numbers.
     """

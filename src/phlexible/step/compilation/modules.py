@@ -216,10 +216,10 @@ class _Python:
 
 
 def _read_array(context: Any, builder: Any, python: _Python, passed: Any, argument: _Argument, check: Any) -> Any:
-    """Emit LLVM code that checks the NumPy array ``passed`` by Python and reads its address and lengths;
-    returns the LLVM value of the array in Numba's form, without a reference count. ``argument`` is its
-    declaration; ``check`` emits a test with its error. ``context`` is Numba's target context, ``builder``
-    llvmlite's ``IRBuilder``, which writes the code. ``python`` writes calls of Python's C interface."""
+    """Emit LLVM code that tests whether the Python object ``passed`` is a contiguous NumPy array of the type
+    and number of axes of ``argument``; ``check`` emits the test with its error. Return the LLVM value of
+    Numba's array struct on its memory, without a reference count. ``python`` has Python's C interface.
+    ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
 
     def field(object_: Any, offset: int, kind: Any) -> Any:
         return builder.load(builder.bitcast(builder.gep(object_, [_LONG(offset)]), kind.as_pointer()))

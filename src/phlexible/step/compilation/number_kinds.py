@@ -414,11 +414,10 @@ class Secant(NumberKind):
         return self.number(builder, self.base.larger(context, builder, sign, x, y), half)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit LLVM code for the square root or absolute value (``function``) of a secant number; returns the
-        LLVM value. Its change over the time step is exact: the change of the squares over the sum of both
-        ends. A secant number is a value at the start of a time step, its change, and weights that reproduce
-        the change. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes
-        the code."""
+        """Emit LLVM code for ``function``, square root or absolute value, of a secant number (the only one of
+        ``values``) and return its LLVM value. A secant number has a value at the start of a time step, its
+        change, and weights that add up to it. The change of a root is (change of x) / (sum of roots).
+        ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
         if function not in OF_PROCESSOR:
             raise NotImplementedError(f"secant of {function.__name__}")
         value, moves = self.parts(builder, values[0])

@@ -213,7 +213,8 @@ class Simulation:
         return self._events.stopped
 
     def _stop(self, k: int, time: float) -> None:
-        """Record the last instant of a run that a stop condition ends at a time [s], in time step k."""
+        """Record the last instant of a run that a stop condition ended at ``time`` [s] within time step
+        ``k``, unless it is recorded already. Then pass on all instants that are not passed on yet."""
         self._before_end = None
         if self._recorder.last_time != time:
             self._recorder.add(np.array([time]), self._stepper.now(time), self._run.halvings, is_last_open=True)

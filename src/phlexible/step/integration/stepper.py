@@ -180,9 +180,9 @@ class Stepper(MechanismState):
         return taken._replace(rows=rows, watched=watched, last_error=float(self._step_error[0]))
 
     def _evaluate_controllers(self, time: float, rates: Array) -> bool:
-        """Evaluate all controllers at a time [s], with the ``rates`` of moving frames, and return whether
-        they returned values; an exception is stored and raised once the time steps before have been stored.
-        Moving frames are points of the ground with prescribed motion."""
+        """Call all controllers of the model at a time [s] and store their load values in this stepper. Return
+        True, or False if one raised; its exception is stored too, to be raised after the steps before.
+        ``rates`` are velocities of the vectors in moving ground frames, shape (vectors, 3)."""
         try:
             self._controllers.hold(time, rates, self._controller_values, partial(self._recorded, time))
         except BaseException as raised:

@@ -77,9 +77,10 @@ def trace(M: Matrix) -> float:
 
 @compiled
 def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Compute the moments of floating body b that its inertia needs: N_pq,i = sum_j W_pq,ij x_j for each
-    shape function i and axes p, q. x = (1, eta) are its coordinates, W its constant second moments of mass; N
-    is written from the offset of the body on. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the mass moments N_pq,i = sum_j W_pq,ij x_j of floating body b for each shape function i and
+    axes p, q. x = (1, eta) are its coordinates or their rates, W constant second moments of mass. They are
+    written to the array N, from the body's offset on. ``t`` holds all tables (arrays) of the model and its
+    state."""
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -96,9 +97,9 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def compute_end_moments(t: Tables, b: int, h: float) -> None:
-    """Compute the mass moments N of floating body b with the positions of its points at the end of a time
-    step of length h. They are those at the start plus h times the mean of their rates, since elastic
-    coordinates move with their mean rates (4.4). ``t`` holds all tables (arrays) of the model and its state."""
+    """Write the mass moments of floating body b at the end of a time step of length h to ``t.moment1``: those
+    at the start, ``t.moment0``, plus h times the mean of the rates at both ends (4.4). ``t`` holds all tables
+    (arrays) of the model and its state."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
@@ -483,10 +484,10 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
 
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute the mean elastic and damping forces of floating body b on its elastic coordinates over a time
-    step of length h (4.8). Its scalar strains at the end of the time step are computed too; ``damping`` is
-    numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Compute the mean elastic and damping force on the elastic coordinates of floating body b over a time
+    step of length h (4.8), in ``t.elastic_force``. Scalar strains at the end are written to ``t.strain1``,
+    their changes to ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
+    holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     if n == 0:
@@ -678,10 +679,10 @@ def begin_frame(t: Tables, b: int) -> None:
 
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute the elastic coordinates, moments and rotation of floating body b at the end of a time step of
-    length h from its velocities there. Its mean elastic and damping force over the time step is computed too.
-    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Integrate floating body b over a time step of length h, from its velocities at the end. Written are
+    elastic coordinates ``t.xi1``, mass moments ``t.moment1``, angular momentum ``t.angular1``, the rotation
+    at the end, and the mean of elastic and damping force, ``t.elastic_force``. ``damping`` is numerical
+    damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):

@@ -378,10 +378,10 @@ def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: flo
 
 @compiled
 def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float) -> None:
-    """Compute the change of the angle theta = atan2(s, c) of force element f in a time step, and the forces
-    on s and c. These two functions have the numbers ``first`` (c) and ``first`` + 1 (s); derivatives of the
-    forces are computed too. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds
-    all tables (arrays) of the model and its state.
+    """Compute the change of the angle theta = atan2(s, c) of force element f over a time step, in
+    ``t.theta_change``. The discrete-gradient forces on c and s, functions ``first`` and ``first`` + 1, go to
+    ``t.generalized``, their derivatives to ``t.tangent``. h is the step length [s], ``damping`` numerical
+    damping. ``t`` holds all tables (arrays) of the model and its state.
 
     omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
     """

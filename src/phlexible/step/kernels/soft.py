@@ -575,9 +575,9 @@ def add_soft_energy(t: Tables) -> None:
 
 @compiled
 def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Return the mean over the time step of a tangent vector of face f of a soft body at quadrature point p:
-    the derivative of the position to the first (a = 1) or second (a = 2) reference coordinate. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the tangent vector dx/dxi_a of face f of a soft body at its quadrature point p, the mean over
+    the time step. a = 1 or 2 is the reference coordinate; axes are world axes. ``t`` holds all tables
+    (arrays) of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     start = nodal_slope(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
     return start + 0.5 * tangent_change(t, f, p, a)
@@ -585,18 +585,18 @@ def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
 
 @compiled
 def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Return the change in the time step of a tangent vector of face f of a soft body at quadrature point p:
-    of the derivative of the position to the first (a = 1) or second (a = 2) reference coordinate. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the change in the time step of the tangent vector dx/dxi_a of face f of a soft body at its
+    quadrature point p. a = 1 or 2 is the reference coordinate; axes are world axes. ``t`` holds all tables
+    (arrays) of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     return nodal_slope(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
 
 
 @compiled
 def mean_normal(t: Tables, f: int, p: int) -> Vector:
-    """Return the mean normal over the time step of face f of a soft body at quadrature point p, for nodes
-    that move along lines. Its length is the area per reference area. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the mean over the time step of the normal dx/dxi_1 x dx/dxi_2 of face f of a soft body at its
+    quadrature point p. It is exact for nodes that move along straight lines; its length is the area per
+    reference area, its axes are world axes. ``t`` holds all tables (arrays) of the model and its state."""
     turn = cross(tangent_change(t, f, p, 1), tangent_change(t, f, p, 2))
     return cross(mean_tangent(t, f, p, 1), mean_tangent(t, f, p, 2)) + (1.0 / 12.0) * turn
 

@@ -405,10 +405,10 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
-    """Compute Newton's matrix, the exact derivative of ``residuals`` to velocities and multipliers at the end
-    of the time step, where the residual was last computed. It is stored in blocks of bodies and constraints.
-    h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Compute Newton's matrix, the exact derivative of ``residuals`` with respect to velocities and
+    multipliers at the end of the time step. It is that at the last call of ``residuals``; its blocks of
+    bodies are in ``t.blocks``. h is the length of the time step [s], ``damping`` numerical damping. ``t``
+    holds all tables (arrays) of the model and its state."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
@@ -421,10 +421,10 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
-    """Write the inertia part of Newton's matrix for a time step of length h into its blocks, after setting
-    all of them to zero. How velocities move all points and directions of bodies, and how forces on these act,
-    is computed too. ``turning`` is the time step of the gyroscopic terms, ``moves`` (0 or 1) whether the
-    derivative to the pose is included. ``t`` holds all tables (arrays) of the model and its state.
+    """Set ``t.blocks``, the blocks of Newton's matrix, to the inertia part for a time step of length h.
+    Motions of points of bodies per velocity, and levers of their forces, are written too. ``turning`` is the
+    step length of the gyroscopic terms, ``moves`` (0 or 1) whether derivatives with respect to the pose
+    count. ``t`` holds all tables (arrays) of the model and its state.
 
     ``turning``: step of the gyroscopic terms; 0 leaves the mass matrix where nothing rotates in the step. With
     ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.

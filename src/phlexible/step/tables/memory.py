@@ -431,8 +431,9 @@ class LaneMemory:
             self.state[:, lane] = memory.state
 
     def set_tables(self, memories: Sequence[Memory]) -> None:
-        """Copy the tables that are written once from the model into the lanes, one for each of the mechanisms
-        (``memories``). Tables that are there already stay."""
+        """Copy the constant model tables of mechanism i, of ``memories``, to column i of these tables (SIMD
+        lane i). All its numbers that change in a run become zero. A mechanism whose tables are there already
+        (the same object) is left out."""
         for lane, memory in enumerate(memories):
             if self._members[lane] is memory._tables:
                 continue

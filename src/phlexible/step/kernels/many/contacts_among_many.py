@@ -436,9 +436,9 @@ def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 
 @compiled
 def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
-    """Return the outward unit normal of solid j at its contact with member i, in world axes at the mean of
-    the time step. Then follows the parameter 0 .. 1 of the contact along i. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return a tuple of two: the outward unit normal of solid j where line segment or sphere i touches it, in
+    world axes at the middle of the time step. The second is the position of the contact along the segment, 0
+    (start) to 1 (end). ``t`` holds all tables (arrays) of the model and its state."""
     _, _, _, s, omega, on_b = _distance_over_solid(t, i, j)
     n = _rotated_to_world(t, t.member_axis + 6 * j, omega + on_b)
     size = sqrt(dot(n, n))
