@@ -27,8 +27,9 @@ END = 0.3  # of all rows in each of the two ends
 def dissection_predecessors(sizes: Sequence[int], later: list[tuple[int, ...]], last: int) -> list[list[int]]:
     """Order the elimination of a graph by nested dissection (halves first, the separator between them last,
     recursively). Return for each node the list of the nodes that must be eliminated before it, those of both
-    halves for a node of their separator. Only nodes from the index ``last`` on are dissected. ``sizes`` are
-    the rows of each node, ``later`` the later nodes to which its elimination couples it.
+    halves for a node of their separator. Only nodes from the index ``last`` on are dissected, and parts of at
+    most 120 nodes are not. ``sizes`` are the rows of each node, ``later`` the later nodes to which its
+    elimination couples it.
 
     Args:
         sizes: rows of each node.
@@ -72,7 +73,7 @@ NEAR, BETWEEN, FAR = range(3)
 def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
     """Find the separator with the fewest matrix rows that divides a connected ``graph`` into two halves,
     tried between several pairs of opposite ends. Return the side of each node: NEAR, BETWEEN (separator) or
-    FAR; None if every separator is too large."""
+    FAR; None if every separator has a quarter of all rows or more."""
     best, least = None, rows.sum() / 4.0
     for first, second in _end_distances(graph):
         order = np.argsort(first - second, kind="stable")
@@ -305,8 +306,9 @@ def _node_groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
     """Join consecutive nodes of an elimination into groups with nearly the same coupled later nodes
-    (supernodes) where this saves time; return the groups in the order of elimination. ``later`` are the later
-    nodes to which each node is coupled, ``sizes`` its rows. Nodes before ``last`` are in no group.
+    (supernodes) where this saves estimated time. Groups have at most 48 rows unless one node has more. Return
+    them in the order of elimination. ``later`` are the later nodes to which each node is coupled, ``sizes``
+    its rows. Nodes before ``last`` are in no group.
 
     A group joins the first node that it is coupled to where that saves time; those with most later rows come first.
     """

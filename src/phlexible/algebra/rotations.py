@@ -36,8 +36,8 @@ def rotations_about_z(angles: Array) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Return the vector cross products a x b of arrays of vectors (..., 3), as ``numpy.cross`` does, but ten times
-    faster for few vectors."""
+    """Return the vector cross products a x b over the last axis of arrays of vectors (..., 3) that broadcast
+    together, as ``numpy.cross`` does. For few vectors this is ten times faster."""
     if a.shape == b.shape == (3,):
         (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
         return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), dtype=np.float64)

@@ -268,8 +268,8 @@ def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) ->
 
 def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
     """Return the time at which a user's function ``rates`` differs most from the derivative of the function
-    ``values`` (by differences), with both values; None if they agree at all times. At a kink the rate may be that
-    of either side.
+    ``values`` (by differences), with both values; None if they agree at all times, to 1e-3 of the largest
+    rate. At a kink the rate may be that of either side.
 
     Times at which a function raises ValueError are left out.
     """
@@ -324,7 +324,8 @@ def _narrow_jump(
 ) -> Jump | None:
     """Return the discontinuity of a function between two times ``ends``, at which it has the values ``at``,
     by repeated halving of the interval: its time and the values on both sides. None if the change is smaller
-    than ``smallest`` or is not sudden. ``depth`` counts halvings so far."""
+    than ``smallest`` or is not sudden (at some halving both halves have at most 75 per cent of it). ``depth``
+    counts halvings so far."""
     (begin, end), (low, high) = ends, at
     if float(_largest_component(high - low)) <= smallest:
         return None
@@ -403,8 +404,9 @@ class Disagreement(NamedTuple):
 
 def disagreement(energy: Function, slope: Function, places: Array, tolerance: float) -> Disagreement | None:
     """Return the first interval in which a user's function ``slope`` is not the derivative of the function
-    ``energy``, by more than ``tolerance``. Intervals lie between neighbouring arguments ``places``. None if there
-    is none.
+    ``energy``, by more than ``tolerance``. Intervals lie between neighbouring arguments ``places``. None if
+    there is none. Intervals with kinks pass: a disagreement needs more than two of 64 equal parts that
+    differ.
 
     A kink makes the quadrature wrong in its interval and in the few pieces of it that contain the kink; a wrong
     slope makes it wrong in most pieces.

@@ -71,7 +71,8 @@ class Body(ABC):
 
     def memory(self, dimension: int) -> tuple[int, float]:
         """Return the number of finite elements of this body and the estimated memory [bytes] of a simulation
-        with it. Both are zero for small kinds of bodies. ``dimension`` is that of the model (1, 2 or 3)."""
+        with it. Both are zero unless a class of body overrides this. ``dimension`` is that of the model (1, 2
+        or 3)."""
         return 0, 0.0
 
     def port_hamiltonian(

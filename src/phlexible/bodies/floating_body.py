@@ -88,8 +88,9 @@ class LocalMoments:
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:
-        """All arrays that define the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this long body: nine
-        sparse matrices, row by row, and the subtracted part."""
+        """All arrays that define the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this long body:
+        nine sparse matrices (n + 1, n + 1), [a, b] row by row, and the matrix (3, n + 1) whose products of
+        rows are subtracted."""
         return (*(plane for row in self.planes for plane in row), self.removed)
 
     def times(self, xi: Array) -> Array:

@@ -76,7 +76,8 @@ def _largest_moment(inertia: Array) -> float:
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
     """Return the edge lengths (3,) [m] and the axes, as columns (3, 3), of the homogeneous box with the given
-    ``mass`` and ``inertia`` tensor. From I_zz alone a flat square plate is made."""
+    ``mass`` and ``inertia`` tensor. From I_zz alone a flat square plate is made. There the edges are (a, a, a
+    / 4). Edges are at least a twentieth of the longest."""
     if inertia.ndim == 0:
         edge = float(np.sqrt(6 * inertia / mass))
         return np.array([edge, edge, edge / 4]), np.eye(3)

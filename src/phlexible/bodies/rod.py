@@ -408,10 +408,10 @@ class RodPose:
 
 
 def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
-    """Return world positions and rotation matrices of the cross-sections of a rod along a user's curve
-    (``shape``) at t = 0. Local x axes are tangents of the curve, y and z rotate about x as little as
-    possible. ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of the rod, for messages.
-    ``position`` and ``rotation`` are those of the whole rod.
+    """Return the poses of the N cross-sections of a rod along a user's curve (``shape``) at t = 0. They are
+    world positions (N, 3) and rotation matrices (N, 3, 3). Local x axes are tangents of the curve, y and z
+    rotate about x as little as possible. ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of
+    the rod, for messages. ``position`` and ``rotation`` are those of the whole rod.
 
     Args:
         rod: the description.
@@ -454,7 +454,7 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
 
 def derivatives_along(places: Array, values: Array) -> Array:
     """Return the derivatives d/ds of values (N, 3) that are known at positions s, ``places`` (N,), by
-    second-order finite differences, shape (N, 3)."""
+    second-order finite differences, shape (N, 3). Two positions give their difference quotient twice."""
     slopes = np.gradient(values, places, axis=0, edge_order=2) if len(places) > 2 else None
     return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(places), (2, 1)) if slopes is None else slopes)
 

@@ -146,8 +146,9 @@ class SoftMesh:
 
     @property
     def strain_degree(self) -> int:
-        """Polynomial degree that the quadrature of the stored energy integrates exactly on the elements of this
-        mesh."""
+        """Polynomial degree that the quadrature of the stored energy integrates exactly on the elements of
+        this mesh. It is 2 (order - 1), at least 1, for triangles and tetrahedra, and 2 order for other
+        elements."""
         return max(2 * (self.order - 1), 1) if self.kind.is_simplex else 2 * self.order
 
     def quadrature(self, degree: int) -> tuple[Array, Array, Array]:
@@ -378,7 +379,8 @@ class SoftPoints(MaterialPoints):
         return nearest
 
     def _node_point(self, node: int) -> MaterialPoint:
-        """Return the material point at the node of this soft body with the given index."""
+        """Return the material point at the node of this soft body with the index ``node``: a weighted sum of
+        node positions whose weight is 1 there."""
         weights = np.zeros(len(self.mesh.nodes))
         weights[node] = 1.0
         return MaterialPoint(np.zeros(3), self._matrix(weights), None, node)
@@ -487,9 +489,9 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
 
 
 def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
-    """Return the indices of the nodes of a soft body that may touch others: those on the surface of a solid,
-    all of a sheet in space, those on the outline of a sheet in the plane. ``mesh`` is the finite element
-    mesh. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the ascending indices of the nodes of a soft body that may touch others: those on the surface of
+    a solid, all of a sheet in space, those on the outline of a sheet in the plane. ``mesh`` is the finite
+    element mesh. ``dimension`` is that of the model (1, 2 or 3)."""
     if mesh.is_sheet:
         return np.unique(_boundary_edges(mesh, mesh.nodes) if dimension < 3 else mesh.element_nodes)
     surface = soft_surface(mesh, None)

@@ -50,8 +50,9 @@ class StringLaw(ABC):
 
     @abstractmethod
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy of a string [N]. It does
-        not cancel where both strains are close. With it, a time step conserves energy."""
+        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy of a string [N]. It
+        is accurate also where both strains are close, and dW/dC where they are equal. With it, a time step
+        conserves energy."""
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
         """Return the viscous coefficient EA / 4 of this elastic law of a string, of the shape of C [N]:
@@ -299,8 +300,8 @@ class Law(Portable, StringLaw):
         return np.array(values).reshape(pairs.shape)
 
     def _discrete_derivative(self, C0: float, C1: float) -> float:
-        """Return the difference quotient of a user's stored energy W between two numbers C0 and C1 [N]. It is the
-        mean of the derivative where that is more accurate."""
+        """Return the difference quotient of a user's stored energy W between two numbers C0 and C1 [N]. It is
+        dW/dC for equal numbers, and the mean of dW/dC for close ones if both agree to round-off."""
         change = C1 - C0
         if change == 0:
             return float(self._slope_at(C0))

@@ -155,8 +155,8 @@ class PlacedRod(PlacedWhole):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """Return the positions along a rod at which its rigid sections begin to represent it [m], halfway between
-        neighbouring sections."""
+        """Return, for each rigid section of a rod, the position along the rod at which it begins to represent
+        the rod [m]: 0, then the middles between neighbouring sections."""
         places = self.body.node_places
         return (0.0, *(0.5 * (places[1:] + places[:-1])).tolist())
 

@@ -90,7 +90,8 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
 
 def html_summary(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
     """Return HTML of a table of names and values (``rows``) under a title, next to a small picture. The
-    picture shows surfaces and lines (``parts``) in a ``color``."""
+    picture shows surfaces and lines (``parts``) in a ``color``. ``color`` None is the default blue; without
+    surfaces and lines only the table is returned."""
     lines = [line for _, part_lines in parts for line in part_lines]
     counts = np.cumsum([0, *(len(surface.vertices) for surface, _ in parts)])
     vertices = np.concatenate([surface.vertices for surface, _ in parts])

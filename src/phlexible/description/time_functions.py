@@ -28,8 +28,9 @@ _AGREEMENTS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 def _takes_arrays(function: object, times: Array) -> bool | None:
-    """Return whether a user's ``function`` of time accepts an array of ``times``, as far as the agreement of
-    earlier calls has shown; None if that must still be tested."""
+    """Return whether a user's ``function`` of time accepts an array of ``times``. The answer is known after
+    eight consecutive calls that agreed with single calls, or did not, and for at most two times; otherwise
+    None: it must still be tested."""
     try:
         agreements = _AGREEMENTS.get(function, 0)
     except TypeError:  # not hashable
@@ -54,8 +55,8 @@ def at_least_two(times: Array) -> Array:
 
 
 def probe_indices(times: Array) -> list[int]:
-    """Return the indices of up to four of the times, evenly spread. There the values of one call with all times are
-    compared with those of single calls."""
+    """Return the indices of up to four of the times, evenly spread, with the first and the last. There the
+    values of one call with all times are compared with those of single calls."""
     last = len(times) - 1
     return [0] if last == 0 else sorted({share * last // (PROBES - 1) for share in range(PROBES)})
 
@@ -163,8 +164,9 @@ class Signal(Portable):
         self.times.flags.writeable = self.values.flags.writeable = False
 
     def __call__(self, time: float) -> float:
-        """Return the value of a signal (function of time given by samples) at a time [s], by linear interpolation
-        or as a step function; an array for an array of times."""
+        """Return the value of a signal (function of time given by samples) at a time [s], by linear
+        interpolation or as a step function; an array for an array of times. Before the first and after the
+        last sample it is constant."""
         if self.between is Between.CONSTANT:
             before = np.searchsorted(self.times, time, "right") - 1
             value = np.asarray(self.values[np.maximum(before, 0)])

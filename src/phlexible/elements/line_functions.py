@@ -30,8 +30,8 @@ def lagrange_values(s: Array) -> Array:
 
 
 def lagrange_slopes(s: Array, length: float) -> Array:
-    """Return the derivatives d/dx, -1/L and 1/L, of both linear Lagrange shape functions of a line element of the
-    given length L [m]. They are returned at relative positions s (k,), shape (k, 2) [1/m]."""
+    """Return the derivatives d/dx, -1/L and 1/L, of both linear Lagrange shape functions of a line element of
+    the given length L [m]. They are repeated for each of the relative positions s (k,), shape (k, 2) [1/m]."""
     return np.broadcast_to(np.array([-1.0, 1.0]) / length, (*s.shape, 2))
 
 
@@ -68,9 +68,9 @@ def hermite_values(s: Array, length: float) -> Array:
 
 
 def hermite_slopes(s: Array, length: float) -> Array:
-    """Return the first derivatives d/dx of the four cubic Hermite shape functions of a beam element of the given
-    length [m]: of deflection and slope at the start, then at the end, at relative positions s (k,), shape (k,
-    4)."""
+    """Return the first derivatives d/dx of the four cubic Hermite shape functions of a beam element of the
+    given length [m], shape (k, 4). They are at relative positions s (k,) in [0, 1]. They belong to the
+    deflection and slope at the start, then at the end."""
     return np.stack(
         [
             6 * s * (s - 1) / length,
@@ -83,9 +83,9 @@ def hermite_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_curvatures(s: Array, length: float) -> Array:
-    """Return the second derivatives d2/dx2 of the four cubic Hermite shape functions of a beam element of the given
-    length [m]: of deflection and slope at the start, then at the end, at relative positions s (k,), shape (k,
-    4)."""
+    """Return the second derivatives d2/dx2 of the four cubic Hermite shape functions of a beam element of the
+    given length [m], shape (k, 4). They are at relative positions s (k,) in [0, 1]. They belong to the
+    deflection and slope at the start, then at the end."""
     return np.stack(
         [
             (12 * s - 6) / length**2,

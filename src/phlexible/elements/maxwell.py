@@ -85,8 +85,9 @@ class Maxwell:
         return np.asarray(sum(k * np.exp(-t / tau) for k, tau in self.pairs))
 
     def complex_stiffness(self, frequency: ArrayLike) -> Array:
-        """Return the complex dynamic stiffness of this generalized Maxwell model (parallel branches of spring and
-        dashpot) at angular frequencies w [rad/s]: ``sum k i w tau / (1 + i w tau)``.
+        """Return the complex dynamic stiffness of this generalized Maxwell model (parallel branches of spring
+        and dashpot) at angular frequencies w [rad/s]: ``sum k i w tau / (1 + i w tau)``. The result has the
+        shape of ``frequency``.
 
         With the elastic stiffness added, its real part is the storage modulus, its imaginary part the loss modulus,
         their ratio the loss tangent.

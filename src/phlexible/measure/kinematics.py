@@ -158,8 +158,8 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
 
 def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:
     """Return the number of full turns by which angles between -pi and pi, ``wrapped``, differ from a
-    prescribed path at the instants ``time``, shape (instants,). None if the angles do not follow the path, or
-    if the path has no function (motions from files)."""
+    prescribed path at the instants ``time``, shape (instants,). None if the angles differ from the path by
+    more than 1e-6 turns, or if the path has no function (motions from files)."""
     try:
         turns = (path.at_times(time) - wrapped) / (2 * np.pi)
     except ModelError:

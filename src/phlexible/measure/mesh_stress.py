@@ -45,8 +45,8 @@ def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
     """Return the stress components at nodes of a meshed body (``target``) over time, at every ``every``-th
-    recorded instant of a run. Without ``nodes`` they are those of the surface, of a shell
-    ``surface_places``."""
+    recorded instant of a run. Without ``nodes`` they are those of the surface, of a shell ``surface_places``.
+    The result has times (T,), positions (k, 3) [m] and components xx, yy, zz, yz, xz, xy (T, k, 6) [Pa]."""
     instants = slice(None, None, every)
     if isinstance(target, PlacedBody) and isinstance(target.body, Shell):
         places, vectors = target.body.surface_places, run.elastic(run.body_index(target))[instants]

@@ -52,8 +52,9 @@ def some_instants(run: RecordedRun) -> IntArray:
 
 
 def large_turns(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each meshed body of a run that deforms too much in its frame (rotation of
-    interfaces, deflection of nodes): how far, when, and what to do."""
+    """Yield a warning message for each meshed body of a run that deforms too much in its frame: interfaces
+    rotate by more than 0.2 rad (linear strain: 0.05), or nodes move by more than half of its size (linear
+    strain: a tenth): how far, when, and what to do."""
     for index, placed in enumerate(run.system.bodies):
         body = placed.held
         if not isinstance(body, FlexibleBody):
@@ -102,8 +103,8 @@ MARGIN = 1.2
 
 
 def coarse_rods(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each rod of a run whose neighbouring sections rotate too far against each other:
-    how far, when, and how many elements to take."""
+    """Yield a warning message for each rod of a run whose neighbouring sections rotate by more than the
+    largest accurate rotation against each other: how far, when, and how many elements to take."""
     if not run.mechanism.rods:
         return
     rows = some_instants(run)
@@ -157,8 +158,9 @@ GREATEST_STRAIN = 0.1
 
 
 def large_deflections(run: RecordedRun) -> list[str]:
-    """Return warning messages about bodies of a run that deform more than their strain measure allows: beams with
-    large slopes or deflections in their frames, meshed bodies and rods."""
+    """Return warning messages about bodies of a run that deform more than their strain measure allows: beams
+    with slopes above 0.2 or deflections above a tenth of their length in their frames, meshed bodies and
+    rods."""
     found: dict[int, str] = {}
     for beams, time, ratios in _beams_beyond(run, _deflection_ratios):
         slopes, ways = beams.largest(ratios[0]), beams.largest(ratios[1])
@@ -273,8 +275,9 @@ FAST = 0.3  # of the lowest frequency; slower rotation changes stiffness by less
 
 
 def missing_stiffening(run: RecordedRun) -> list[str]:
-    """Return a warning message for each spinning beam of a run that bent far although centrifugal forces would
-    straighten it. Linear strain, which it uses, has no centrifugal stiffening.
+    """Return a warning message for each spinning beam of a run that bent far although centrifugal forces
+    would straighten it. Far is more than 0.3 of its length. Linear strain, which it uses, has no centrifugal
+    stiffening.
 
     The centrifugal force pulls a bent beam straight, but only through the square of the slope in its
     strain; without it the same force pushes the beam out, past its lowest frequency without bound
@@ -438,7 +441,8 @@ def round_off_energy_share(run: RecordedRun, steps: int) -> float:
 
 def alternating_share(run: RecordedRun) -> float:
     """Return the share of the energy of a run that is in elastic rates which change their sign in every time
-    step. A large share shows vibrations faster than the time step.
+    step. It is judged by second differences of velocities, and zero for fewer than three instants. A large
+    share shows vibrations faster than the time step.
 
     A hinge or a spring gives the frame a part that alternates against it: what both have together counts where it
     is less. The frame may seem to alternate alone where a body turns by radians in a step.
@@ -501,9 +505,9 @@ def iterations(record: RecordedStates) -> int:
 
 
 def balance_faults(run: RecordedRun, scale: float, parts: float) -> list[str]:
-    """Return a list with one message if the energy balance of a run is violated by more than round-off and
-    tolerances explain; else an empty list. ``scale`` is that of the energies, ``parts`` that of their
-    round-off [J].
+    """Return a list with one message if the energy balance of a run is violated; else an empty list. The
+    limit is 1e-6 of ``scale`` plus 1e-14 of ``parts`` for each iteration. ``scale`` is that of the energies,
+    ``parts`` that of their round-off [J].
 
     Args:
         run: run to be checked.

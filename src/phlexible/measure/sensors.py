@@ -156,9 +156,9 @@ class LinearPoint:
 def named_rows(
     point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
-    """Yield one or all coordinates of a joint as rows of a linear model about ``point``: name, whether it is
-    an angle, and derivative with respect to the small motions, shape (velocities,). ``kind_names`` are the
-    words for an angle and for a displacement in the names.
+    """Yield the ``coordinate`` of this index, or all coordinates (None), of a joint as rows of a linear model
+    about ``point``: name, whether it is an angle, and derivative with respect to the small motions, shape
+    (velocities,). ``kind_names`` are the words for an angle and for a displacement in the names.
 
 
     Raises:

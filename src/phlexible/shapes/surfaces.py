@@ -214,8 +214,8 @@ def circle(radius: float) -> Outline:
 
 
 def outline_of(section: UniformSection) -> Outline:
-    """Return the outline of a beam's cross-section as a polygon in local (y, z) [m], for pictures. For a section
-    that is given by numbers it is a rectangle with the same radii of gyration."""
+    """Return the outline of a beam's cross-section as a polygon of vertices (k, 2) in local (y, z) [m], for
+    pictures. For a section that is given by numbers it is a rectangle with the same radii of gyration."""
     match section:
         case CircularSection(diameter=diameter):
             return circle(diameter / 2)

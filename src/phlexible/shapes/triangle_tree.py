@@ -123,9 +123,9 @@ class TriangleTree:
         return positions[~is_sharp], positions[is_sharp], inner[is_sharp[numbers]]
 
     def inset_edges(self) -> Array:
-        """Return line segments along the convex sharp edges of this triangle mesh, at which contact with other
-        solids is tested, shape (k, 2, 3) [m]. Each edge gives one in the face on either side, moved slightly into
-        that face."""
+        """Return line segments along the convex sharp edges of this triangle mesh, at which contact with
+        other solids is tested, shape (k, 2, 3) [m]. Each edge gives one in the face on either side, moved
+        into that face by 2 per cent of the distance to its middle."""
         inward = np.cross(self.normals[:, None, :], np.roll(self.corners, -1, axis=1) - self.corners)
         is_ridge = np.einsum("tki,tki->tk", inward, self.edge_normals) < 0
         inner = self._inset_points()
@@ -213,9 +213,10 @@ def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
 
 
 def _nested_boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, IntArray]:
-    """Build a hierarchy of bounding boxes by halving the triangles, given by their vertices (t, 3, 3), along the
-    longest side of their box. Return lower and upper corners of the boxes, index of the next box to visit, first
-    triangle and number of triangles of each leaf, and the order of the triangles."""
+    """Build nested bounding boxes of triangles with the vertices (t, 3, 3), by halving them along the
+    direction in which their middles spread most. Return, for b boxes in depth-first order, lower and upper
+    corners (b, 3), index of the next box after its subtree, first triangle (-1: no leaf) and number of
+    triangles (0: no leaf), each (b,), and the order of the triangles (t,)."""
     low, high = corners.min(axis=1), corners.max(axis=1)
     middles = (low + high) / 2
     boxes: list[tuple[Array, Array]] = []

@@ -259,8 +259,8 @@ def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list
 
 
 def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
-    """Return whether a symmetric positive definite matrix has entries above round-off between two groups of
-    indices, ``one`` and ``other``. They are compared with the diagonal."""
+    """Return whether a symmetric positive definite matrix has entries above 1e-9 between two groups of
+    indices, ``one`` and ``other``. Each is compared with the geometric mean of its diagonal entries."""
     scale = np.sqrt(np.diag(matrix))
     block = np.abs(matrix[np.ix_(one, other)]) / np.outer(scale[one], scale[other])
     return bool(block.max() > COUPLED)
@@ -288,8 +288,9 @@ def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: i
 
 
 def _sort_equal_frequencies(modes: list[tuple[float, int, Array]]) -> None:
-    """Sort, in place, vibration modes of nearly equal frequency by their kind (bending in y, in z, torsion). A mode
-    is a tuple of squared frequency, kind and shape."""
+    """Sort, in place, vibration modes whose squared frequencies differ by at most 1e-6 of themselves by their
+    kind (bending in y, in z, torsion). A mode is a tuple of squared frequency, kind and shape. Modes must be
+    in ascending order."""
     start = 0
     for i in range(1, len(modes) + 1):
         if i == len(modes) or modes[i][0] > modes[start][0] * (1 + TIE):

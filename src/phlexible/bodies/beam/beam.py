@@ -301,8 +301,9 @@ class Beam(Body):
         return with_axial_columns(columns, full.strain, members, kind)
 
     def split(self, parts: int, elements: int | None = None) -> "SplitBeam":
-        """Return this beam cut into equal parts, of ``elements`` elements each, each with a body frame of its
-        own, for large deflections: they need to be small within each part only.
+        """Return this beam cut into equal ``parts``, each with a body frame of its own, for large
+        deflections: they need to be small within each part only. Each part has ``elements`` elements; None:
+        the beam's divided by ``parts``, rounded up.
 
         ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
         be small within each part only: the error falls with the number of parts.

@@ -245,8 +245,9 @@ def linear_stiffness(strain: StrainEnergy) -> Matrix:
 
 
 def _assembled_stiffness(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
-    """Return the stiffness matrix sum_e B_e^T S_e B_e over the finite elements e of a beam, exactly symmetric,
-    shape (n, n). The matrices ``strains`` have the rows of the B_e, ``stiffness`` the S_e."""
+    """Return the stiffness matrix sum_e B_e^T S_e B_e over the finite elements e of a beam, exactly
+    symmetric, shape (n, n). Matrix k of ``strains``, shape (elements, n), has row k of each B_e;
+    ``stiffness`` has the S_e, shape (elements, k, k)."""
     root = np.asarray(np.linalg.cholesky(stiffness), dtype=np.float64)
     blocks: list[Matrix] = []
     for k in range(len(strains)):

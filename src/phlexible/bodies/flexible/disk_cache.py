@@ -45,7 +45,7 @@ class StoredShapes:
     def of(cls, model: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "StoredShapes":
         """Return the results of a finite element model's reduction as arrays that can be stored in a file:
         shapes, frequencies, interface motions, ``geometric`` stiffness, ``unrelaxed`` strains. Its equations
-        are left out."""
+        are left out. Missing stiffness or strains (None) become empty arrays."""
         n = model.shapes.shape[1]
         return cls(
             model.shapes,
@@ -79,9 +79,9 @@ class Folder:
     path: Path | None
 
     def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
-        """Return the retained shapes of a finite element model from a file in this cache folder. If there is
-        none for the same data ``made_of``, compute them by ``make()`` and write the file. Retained shapes are
-        the few displacement shapes that replace the nodal unknowns.
+        """Return the retained shapes of a finite element model from a file in this cache folder. If the cache
+        has no folder, or no readable file for the same data ``made_of``, compute them by ``make()`` and write
+        the file. Retained shapes are the few displacement shapes that replace the nodal unknowns.
 
         A file that cannot be read is replaced; nothing in it is executed.
 

@@ -199,8 +199,9 @@ def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.cs
 
 
 def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
-    """Raise ``ParameterError`` if a user's stiffness matrix resists rigid motions: the body must be free of
-    supports, and node positions must fit. ``unknowns`` describes the unknowns of the nodes."""
+    """Raise ``ParameterError`` if a user's stiffness matrix resists rigid motions, by more than 1e-5 of the
+    sum of the absolute forces: the body must be free of supports, and node positions must fit. ``unknowns``
+    describes the unknowns of the nodes."""
     rigid = unknowns.rigid_fields(unknowns.places.mean(axis=0))
     forces = np.abs(stiffness @ rigid).max(axis=0)
     gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)

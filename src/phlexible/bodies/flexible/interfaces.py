@@ -143,8 +143,8 @@ class MeshRegion:
     is_chosen: BoolArray
 
     def uncovered_vertices(self, mesh: ElementMesh) -> IntArray:
-        """Return the chosen vertices of the mesh that belong neither to the elements nor to the facets of this
-        region."""
+        """Return the ascending indices of the chosen vertices of the mesh that belong neither to the elements
+        nor to the facets of this region."""
         covered = [mesh.cells[self.cells].ravel(), mesh.mesh.facets[:, self.facets].ravel()]
         return np.setdiff1d(np.flatnonzero(self.is_chosen), np.concatenate(covered))
 
@@ -441,8 +441,8 @@ def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unkn
 
 
 def _tied_unknowns(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
-    """Return the indices of the ``unknowns`` that a rigid ``interface`` moves: all unknowns of its nodes, or
-    only displacements if it is hinged."""
+    """Return the ascending indices of the ``unknowns`` that a rigid ``interface`` moves: all unknowns of its
+    nodes, or only displacements if it is hinged."""
     members = unknowns.of_nodes(interface.nodes)
     return members if interface.kind is InterfaceKind.RIGID else members[unknowns.component[members] < 3]
 

@@ -60,7 +60,8 @@ class LabelledMatrix:
 
 def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_symmetric: bool) -> LabelledMatrix:
     """Return a matrix whose unknowns have labels (node, component), from a dictionary of entries by the
-    labels of row and column. Of a symmetric matrix (``is_symmetric``) one half is enough."""
+    labels of row and column. Of a symmetric matrix (``is_symmetric``) one half is enough. Unknowns are sorted
+    by node, then component; scalar ones (component 0) come last."""
     labels = sorted({label for pair in entries for label in pair}, key=lambda label: (label[1] == 0, *label))
     number = {label: k for k, label in enumerate(labels)}
     rows = np.array([number[row] for row, _ in entries], dtype=np.int64)

@@ -80,7 +80,8 @@ class UserMesh:
 
     @property
     def points_by_name(self) -> dict[str, IntArray]:
-        """Indices of the points in each named group of nodes or facets of this mesh, as a dictionary."""
+        """Dictionary with the ascending indices of the points in each named group of facets of this mesh, and
+        the indices in each group of nodes."""
         return {name: np.unique(corners) for name, corners in self.facet_groups.items()} | dict(self.node_groups)
 
 
@@ -484,8 +485,8 @@ def warn_of_stiff_elements(mesh: ElementMesh) -> None:
 
 
 def _overlapping(mesh: ElementMesh) -> IntArray:
-    """Return the indices of triangles or tetrahedra of a mesh that lie on top of a neighbour: on the same side of
-    the common facet."""
+    """Return the indices of triangles or tetrahedra of a mesh that overlap a neighbour: their centers are on
+    the same side of the common facet."""
     facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
     inner = np.flatnonzero(neighbours[:, 1] >= 0)
     places = mesh.geometry

@@ -180,8 +180,8 @@ def _is_above(matrix: Array, number: float) -> bool:
 
 
 def _least_value(matrix: Matrix) -> tuple[float, Array]:
-    """Return the least eigenvalue of a symmetric matrix, divided by its largest, and its eigenvector. Both are
-    approximate if the matrix is sparse."""
+    """Return the least eigenvalue of a symmetric matrix, divided by its largest, and its eigenvector. Both
+    are approximate if the matrix is sparse. The vector has unit length."""
     if isinstance(matrix, np.ndarray):
         values, vectors = np.linalg.eigh(matrix)
         return float(values[0] / values[-1]), vectors[:, 0]
@@ -254,8 +254,8 @@ def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def velocity_components(body: FloatingBody) -> list[int]:
-    """Return the indices of those entries of the full list (v, w, deta/dt), 6 + n numbers, that are velocities of
-    this body. A planar body, for example, has no v_z."""
+    """Return the indices of those entries of the full list (v, w, deta/dt), 6 + n numbers, that are
+    velocities of this body. A planar body, for example, has no v_z. Axes of the frame come first."""
     rigid = [*body.linear_axes, *(3 + axis for axis in body.rotation_axes)]
     return rigid + list(range(6, 6 + body.elastic_count))
 

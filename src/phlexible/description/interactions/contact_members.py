@@ -57,8 +57,9 @@ class SegmentOfLine(NamedTuple):
     loop: int
 
     def is_far_from(self, other: "SegmentOfLine") -> bool:
-        """Return whether this segment and another segment of one line body are far enough apart along the line to
-        touch each other (self-contact)."""
+        """Return whether this segment and the segment ``other`` of one line body may touch each other
+        (self-contact): their indices differ by at least ``least_separation``, on a closed line along both
+        ways around it."""
         way = abs(self.place - other.place)
         return min(way, self.loop - way if self.loop else way) >= self.least_separation
 
@@ -100,8 +101,8 @@ class Member(NamedTuple):
 
     @property
     def is_edge(self) -> bool:
-        """Return whether a contact member is an edge of a rigid body, or the axis of one, and not a segment of a
-        line body."""
+        """Return whether a contact member is an edge of a rigid body, or the axis of a cylinder (both have
+        unlimited ``size[1]``). Segments of line bodies and capsules are none."""
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
     @property
@@ -111,8 +112,10 @@ class Member(NamedTuple):
         return self.rounding < WIDE
 
     def touches_segment(self, piece: "Member") -> bool:
-        """Return whether a solid must be tested against the interior of the line segment ``piece``. It must
-        if the segment is long compared with the rounding of the solid; otherwise its ends suffice."""
+        """Return whether the interior of the line segment ``piece`` must be tested against this solid. It
+        must if the solid's least radius of curvature is below the segment's bound ``size[1]`` (2 lengths for
+        lines; unlimited for edges and capsules). Segments of no length are not tested, and edges of cylinders
+        not against solids with sharp edges (``rounding`` 0)."""
         length, thickest, is_alone = piece.size
         return bool(length and self.rounding < thickest and (self.rounding or not is_alone))
 
@@ -259,7 +262,7 @@ def _identity_key(part: Side) -> object:
 
 def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool:
     """Return whether both sides of a contact, ``first`` and ``second``, are the same line body (string, rod
-    or beam), which then touches itself."""
+    or beam), which then touches itself. False if ``second`` is None or if a side has several parts."""
     if second is None or len(first) != 1 or len(second) != 1 or first[0] is not second[0]:
         return False
     return isinstance(first[0], PlacedBody | PlacedWhole) and bool(line_nodes(first[0]))
@@ -267,7 +270,8 @@ def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool
 
 def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
     """Return the line segments of a string, rod or beam that touches itself, with this ``radius`` [m]. Each
-    stores its position along the line; neighbours within two diameters do not touch."""
+    stores its position along the line; segments whose indices differ by less than 1 + max(1, ceil(4
+    ``radius`` / shortest segment)) do not touch."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
@@ -285,6 +289,7 @@ def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port,
     """Return, for the start and the end of each member of contacts, the adjoining segment: pairs (index of
     that segment, its far end: 0 start, 1 end) in the order of starts and ends. A member without a neighbour
     has itself there. Ports that are ``joined`` count as one. A port is a point of a body, or of the ground.
+    Ports coincide within 1e-9 of the largest coordinate.
 
     Two segments share an end where they have one port, or where their ports are at one position of one body or are
     joined there at the start; of more than two segments two do.
@@ -689,9 +694,9 @@ def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
-    """Raise ModelError if two contact members (spheres, segments, solids) overlap deeply at the initial pose,
-    judged by their centres, middles and ends. ``owner`` is the contact, for the message. ``dimension`` is
-    that of the model (1, 2 or 3).
+    """Raise ModelError if two contact members (spheres, segments, solids) overlap by more than a tenth of
+    their size at the initial pose. They are judged by their centres, middles and ends. ``owner`` is the
+    contact, for the message. ``dimension`` is that of the model (1, 2 or 3).
 
     Raises:
         ModelError: two start deep inside each other; says how deep.

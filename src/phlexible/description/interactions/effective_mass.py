@@ -65,8 +65,9 @@ def effective_mass(coordinate: Coordinate, rows: Sequence[Bilinear] = ()) -> flo
 
 
 def _body_forces(rows: Sequence[Bilinear], slopes: Array) -> dict[PlacedBody, Array]:
-    """Return the force and the moment about its origin on each body, in world axes, shape (6,). They belong
-    to forces of size ``slopes`` along the given functions ``rows`` of the poses."""
+    """Return the wrench on each body, a dictionary of arrays of shape (6,): force, then moment about its
+    origin, in world axes. They are due to forces of size ``slopes`` (k,) along the k functions ``rows`` of
+    the poses, which are given at the initial pose."""
     found: dict[PlacedBody, Array] = {}
     for slope, row in zip(slopes, rows, strict=True):
         for term in row.terms:

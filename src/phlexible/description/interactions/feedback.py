@@ -128,7 +128,8 @@ def _state_space_realization(functions: Any) -> tuple[Array, Array, Array, Array
 
 def discretized(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
     """Return the discrete-time matrices of a linear system whose input is constant over a duration h [s]
-    (zero-order hold): exp(A h), and the integral of exp(A s) from 0 to h times B."""
+    (zero-order hold): exp(A h), and the integral of exp(A s) from 0 to h times B. Their shapes are those of
+    ``A`` (n, n) and ``B`` (n, m)."""
     n, m = B.shape
     whole = np.zeros((n + m, n + m))
     whole[:n, :n], whole[:n, n:] = A, B
@@ -138,7 +139,8 @@ def discretized(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
 
 def transition_matrices(law: LinearController, duration: float) -> tuple[Array, Array]:
     """Return the matrices A and B of the state update x -> A x + B u of a linear controller over a duration
-    [s]. ``law`` is the controller. The input u is constant; a discrete controller has these matrices already."""
+    [s]. ``law`` is the controller. The input u is constant; a discrete controller has these matrices already.
+    Shapes are (n, n) and (n, m)."""
     return (law.A, law.B) if law.is_discrete else discretized(law.A, law.B, duration)
 
 

@@ -220,8 +220,8 @@ class OneSided:
 
     @property
     def substep_factor(self) -> float:
-        """Return the factor by which omega^2 is multiplied so that a contact with its own longest substep is
-        treated like one with the default ``LONGEST_PART``."""
+        """Return (0.1 / ``longest_part``)^2, the factor by which omega^2 of a contact is multiplied. A
+        contact with its own longest substep is then treated like one with the default 0.1 / omega."""
         return (LONGEST_PART / self.longest_part) ** 2
 
     @property
@@ -236,8 +236,9 @@ class OneSided:
         return max(self.side * (limit - theta), 0.0)
 
     def energy(self, theta: float, limit: float) -> float:
-        """Return the energy stored in a one-sided spring (contact or stop) at a coordinate theta, whose contact
-        begins at ``limit`` [J]."""
+        """Return the energy stored in a one-sided spring (contact or stop) at a coordinate theta, whose
+        contact begins at ``limit`` [J]. It is k depth^(exponent + 1) / (exponent + 1) with the ``stiffness``
+        k."""
         return float(self.stiffness * self.depth(theta, limit) ** (self.exponent + 1) / (self.exponent + 1))
 
     def force(self, theta: float, limit: float) -> float:
@@ -253,8 +254,9 @@ class OneSided:
         return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
 
     def damping_at(self, theta: float, limit: float) -> float:
-        """Return the linear damping coefficient of a one-sided spring for small motions about a coordinate
-        theta beyond its ``limit`` [N s/m or N m s/rad]. Such springs are contacts and stops."""
+        """Return the linear damping coefficient of a one-sided spring (contact or stop) for small motions
+        about a coordinate theta [N s/m or N m s/rad]. It is depth^exponent times ``damping``, or, with a
+        restitution, times ``impact_damping / slowest``; zero up to the ``limit``."""
         share = float(self.depth(theta, limit) ** self.exponent)
         return share * (self.damping if self.restitution is None else self.impact_damping / self.slowest)
 
@@ -452,8 +454,9 @@ class CoordinateForce(Portable):
         return push - self.stiffness * (theta - self.rest) - slope
 
     def damping_at(self, theta: float) -> float:
-        """Return the damping coefficient of a force along a coordinate for small motions about theta, without dry
-        friction [N s/m or N m s/rad].
+        """Return the damping coefficient of a force along a coordinate for small motions about theta, without
+        dry friction [N s/m or N m s/rad]. With a one-sided contact it is that of the contact plus ``damping``
+        where the contact is closed, zero where it is open.
 
         That of a one-sided spring acts only where the depth is positive.
         """

@@ -30,7 +30,8 @@ ROUND_OFF = 1e-9
 
 def _inertia_along(along: AlongJoint) -> tuple[float, float]:
     """Return the effective mass or moment of inertia that a joint coordinate (``along``) moves at the initial
-    pose [kg or kg m^2]. The second result is the size of the smaller of the two bodies [m]."""
+    pose [kg or kg m^2]. The second result is the size of the smaller of the two bodies [m]. It is 0 if no
+    body has a size."""
     ports = [port for port in along.ports if isinstance(port, Attachment)]
     dimension = max((port.placed.data.dimension for port in ports), default=3)
     coordinate = along.joint.coordinate(dimension, along.coordinate)
@@ -195,7 +196,8 @@ class JointStop(AlongJoint):
 
     def _round_off(self, coordinate: Coordinate, limit: float) -> float:
         """Return the distance by which round-off alone may place the initial joint coordinate beyond a travel
-        ``limit`` [rad or m]."""
+        ``limit`` [rad or m]. It is 1e-9 of the ``limit``, at least 1e-9 rad for an angle. For a position, it
+        is at least 1e-9 of the largest world coordinate of a port plus its body's size."""
         largest = max(abs(limit), 1.0 if coordinate.is_angle else 0.0)
         if not coordinate.is_angle:
             largest = max(largest, *(np.abs(port.initial_position()).max() + size_of(port) for port in self.ports))

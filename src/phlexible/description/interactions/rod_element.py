@@ -94,8 +94,9 @@ class RodElement(ForceElement):
 
     @cached_property
     def _functions(self) -> list[list[Bilinear]]:
-        """Return the bilinear functions (sums of dot products) of all six strains at each quadrature point of a
-        rod's finite element."""
+        """Return the bilinear functions (sums of dot products of vectors) of the strains of a rod's finite
+        element. The result has a list for each quadrature point with six functions: stretch, shear y, shear
+        z, twist, curvature y, curvature z."""
         return [
             [Bilinear(self._terms(values, slopes, k), 0.0, f"{name} of {self}") for k, name in enumerate(STRAINS)]
             for values, slopes in zip(self.shape.values, self.shape.slopes, strict=True)
@@ -128,13 +129,16 @@ class RodElement(ForceElement):
         return tuple(found)
 
     def unit_factors(self, dimension: int) -> list[Array]:
-        """Return the unit lower triangular factors L of the section stiffness C = L D L^T at each quadrature point
-        of a rod's finite element. Only strains that exist in the model's dimension are included."""
+        """Return the unit lower triangular factors L of the section stiffness C = L D L^T, for each
+        quadrature point of a rod's finite element. Each is an array (k, k); the k strains are the stretch on
+        a line; stretch, shear y and curvature z in the plane; all six in space. ``dimension`` is that of the
+        model."""
         return [lower / np.diag(lower) for lower in self._cholesky_factors(dimension)]
 
     def _cholesky_factors(self, dimension: int) -> list[Array]:
-        """Return the Cholesky factors of the section stiffness C at each quadrature point of a rod's finite
-        element, cached. Only strains that exist in the model's dimension are included."""
+        """Return the lower triangular Cholesky factors of the section stiffness, an array (k, k) for each
+        quadrature point of a rod's finite element, cached. The k strains are the stretch on a line; stretch,
+        shear y and curvature z in the plane; all six in space. ``dimension`` is that of the model."""
         if dimension not in self._factor_cache:
             kept = np.ix_(KEPT[dimension], KEPT[dimension])
             self._factor_cache[dimension] = [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]

@@ -113,9 +113,9 @@ def _section_velocities(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
 ) -> tuple[list[Array | None], list[Array | None]]:
-    """Return the initial velocity [m/s] and angular velocity [rad/s] of each rigid section of a ``rod`` at
-    its ``positions`` [m], given those of its ``origin``. Each is None where it is to be solved from the
-    joints. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return two lists with one entry, shape (3,), for each rigid section: initial velocity [m/s] and angular
+    velocity [rad/s] of a ``rod`` at its ``positions`` [m], given those of its ``origin``. Each is None where
+    it is to be solved from the joints. ``dimension`` is that of the model (1, 2 or 3)."""
     count = len(positions)
     spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
     if velocity is None:
