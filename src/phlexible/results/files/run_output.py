@@ -118,8 +118,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             if self._failure is not None:
                 raise self._failure
             self._convert_to_hdf5(is_complete)
-            motion, self._blocks = self.motion(is_complete), []  # its arrays go when it goes
-            return motion
+            return self.motion(is_complete)
 
     def give_up(self, error: BaseException) -> Motion | None:
         """Complete the results file with the instants before an error, and return the motion up to the error; None
@@ -193,4 +192,5 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             self._lock.release()
 
     def __exit__(self, *raised: object) -> None:
+        self._blocks = []  # arrays of the motion go when it goes
         self._release()
