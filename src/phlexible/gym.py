@@ -137,7 +137,7 @@ class Env(gymnasium.Env[Array, Array]):
 
     def _inputs_of(self, action: Array, shape: tuple[int, ...]) -> Array:
         """Convert an ``action`` of the agent, numbers from -1 to 1, to values of the model's inputs in their
-        units, of the same ``shape``."""
+        units, of the same ``shape``. Numbers outside of this range are cut to it."""
         given = numbers("action", action)
         if given.shape != shape or not np.isfinite(given).all():
             raise ParameterError(f"action must be finite numbers of shape {shape}, got {action!r}")
@@ -156,7 +156,8 @@ class Env(gymnasium.Env[Array, Array]):
         return info
 
     def _set_inputs(self, values: Array) -> None:
-        """Set the inputs of the environment's run to values, which apply to the time steps that follow."""
+        """Set the inputs of the environment's run, which apply to the time steps that follow. ``values`` has
+        the numbers of all inputs, one input after the other, in the order of the actions."""
         place = 0
         for name, count in self._names:
             self.run.inputs[name] = values[place : place + count]

@@ -55,7 +55,7 @@ class ControllerData:
     @property
     def numbers(self) -> Array:
         """Return the constants of a linear controller as one array for C: its sampling period (0: each time
-        step), then the matrices A, B, C and D."""
+        step), then the matrices A, B, C and D, each row by row."""
         return np.concatenate([[self.period or 0.0], *(x.ravel() for x in (self.A, self.B, self.C, self.D))])
 
 

@@ -55,8 +55,9 @@ def with_grips(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
 
 
 def _grip_counts(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
-    """Return the bodies that the mouse can drag, with the number of drag points on each; of very many bodies only
-    some."""
+    """Return the bodies that the mouse can drag, with the number of drag points on each; of more than 60
+    bodies only 60, evenly spread. There are at most 3 points on each of several bodies, 10 on a single one,
+    and about 60 in all."""
     count = min(len(bodies), MOST_BODIES)
     places = np.linspace(0, len(bodies) - 1, count).round().astype(int)
     most = int(np.clip(MOST_IN_ALL // max(count, 1), 1, MOST_ON_A_BODY if count > 1 else MOST_IN_ALL // 6))
@@ -98,8 +99,8 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
 
 
 def _farthest_points(points: Array, count: int) -> list[int]:
-    """Return the indices of ``count`` points that are far from each other (farthest-point sampling). The first one
-    is the farthest from the centroid."""
+    """Return the indices of ``count`` points that are far from each other (farthest-point sampling). The
+    first one is the farthest from the centroid. With fewer points than ``count`` it is the indices of all."""
     away = np.linalg.norm(points - points.mean(axis=0), axis=1)
     found = [int(away.argmax())]
     away = np.linalg.norm(points - points[found[0]], axis=1)

@@ -129,8 +129,8 @@ class MeasuredNumbers:
 
     @cached_property
     def _ambiguous(self) -> list[int]:
-        """Return the indices of redundant constraints, whose multipliers are not unique and cannot be read from one
-        state."""
+        """Return the ascending indices of redundant constraint rows, whose multipliers are not unique and
+        cannot be read from one state."""
         state = self.run.recording.state(0)
         found = redundancies(self._assembly.system, state, self.run.instants)
         return sorted({row for each in found for row, c in each.combination.items() if abs(c) > NEGLIGIBLE})

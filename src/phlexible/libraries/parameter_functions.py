@@ -207,8 +207,9 @@ class FunctionFit:
         return self._samples[key]
 
     def _best_families(self, number: int) -> IntArray:
-        """Return for each number of a model the index of the family of functions of parameter ``number`` in which
-        it is linear; -1: it does not change.
+        """Return for each number of a model the index of the family of functions of parameter ``number`` that
+        fits it best. -1: the number does not change. Raise ParameterError if the error of a number exceeds
+        1e-10 of its size.
 
         Raises:
             ParameterError: a number is linear in none.

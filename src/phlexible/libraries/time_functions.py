@@ -198,9 +198,10 @@ def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
 
 
 def _probe_times(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
-    """Return the times [s] at which unknown functions of time are sampled: in windows of very different
-    lengths, and around kinks. The run begins at ``start``, has time steps of length ``step`` and takes
-    ``duration`` (None: without end)."""
+    """Return the times [s] at which unknown functions of time are sampled: 48 in each of several windows, and
+    around ``kinks``. The run begins at ``start``, has time steps of length ``step`` and takes ``duration``
+    (None: without end). The windows are 256 steps long, then each four times as long as the one before, ten
+    in all; with a duration there is one."""
     lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
     found = [start, *(time for length in lengths for time in spread(start, length, PROBES).tolist())]
     for kink in kinks:
@@ -307,8 +308,9 @@ def _refined(
 
 
 def _fit_columns(t: Array, w: float, last: Array, on_line: bool) -> Array:
-    """Return the columns of a least-squares fit of a harmonic at times t: 1, cos, sin, the derivative with
-    respect to the frequency w, and (if ``on_line``) t. ``last`` are the coefficients of the last fit."""
+    """Return the columns of a least-squares fit of a harmonic at times t, shape (times, 4 or 5): 1, cos, sin,
+    the derivative with respect to the frequency w, and (if ``on_line``) t. ``last`` are the coefficients of
+    the last fit."""
     cosine, sine = np.cos(w * t), np.sin(w * t)
     found = [np.ones(len(t)), cosine, sine, t * (last[2] * cosine - last[1] * sine), t]
     return np.stack(found if on_line else found[:4], axis=1)
@@ -347,8 +349,8 @@ def _fits_samples(column: Column, times: Array, y: Array) -> bool:
 
 def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
     """Return piecewise polynomials that approximate a function of time (``signal``) from ``begin`` to
-    ``end``, and their largest error. Pieces are halved until they fit; they are cut at ``kinks``. ``name`` is
-    for messages.
+    ``end``, and their largest error. Pieces of degree 10 are halved until their error is at most 1e-13 of the
+    largest value; they are cut at ``kinks``. ``name`` is for messages.
 
     Raises:
         ParameterError: a function that jumps, or is too rough.
@@ -380,8 +382,8 @@ def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], n
 
 
 def _in_powers(fitted: Array) -> Array:
-    """Return the coefficients in powers of x on 0 ... 1 of a polynomial that is given as a Chebyshev series
-    (``fitted``) on -1 ... 1."""
+    """Return the coefficients in ascending powers of x on 0 ... 1 of a polynomial that is given as a
+    Chebyshev series (``fitted``) on -1 ... 1."""
     outer = chebyshev.cheb2poly(fitted)
     total, power = np.zeros(len(outer)), np.array([1.0])
     for coefficient in outer:

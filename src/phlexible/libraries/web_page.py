@@ -196,8 +196,9 @@ def _surface(scene: Scene, surface: DrawnBody, pack: Packing) -> Tree:
 
 
 def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
-    """Return a run of a few seconds of the model, simulated in advance so that a page can choose its view and
-    scales; None if no time step succeeds. ``parts`` is the data of the page."""
+    """Return a run of the model that is simulated in advance so that a page can choose its view and scales;
+    None if no time step succeeds. ``parts`` is the data of the page. It lasts 6 seconds of the page's time,
+    at most 3000 time steps and the duration of the page."""
     span = min(WAITS * parts.rate, MOST_STEPS * run.step_size, np.inf if parts.duration is None else parts.duration)
     with suppress(PhlexibleError):
         run.run(max(span, run.step_size))
@@ -205,8 +206,8 @@ def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
 
 
 def _motion_range(done: RecordedRun | None) -> tuple[Scene | None, float]:
-    """Return the scene of a run (``done``) at some instants, from which the view is chosen, and the run's
-    greatest kinetic energy [J]."""
+    """Return the scene of a run (``done``), from which the view is chosen, and the run's greatest kinetic
+    energy [J]. The scene has up to 40 evenly spread instants. Without a run they are None and 0."""
     if done is None:
         return None, 0.0
     instants = np.unique(np.linspace(0, done.count - 1, SHOWN).round().astype(int))
@@ -229,8 +230,8 @@ def _weight(parts: PageParts) -> float:
 
 def _inputs(parts: PageParts, energy: float, reach: float) -> list[Tree]:
     """Return the inputs of a live page (with the data ``parts``) with the ranges of their sliders. A slider
-    reaches three times the value, or a load that moves the model noticeably. A force of ``energy`` [J] over
-    ``reach`` [m] is noticeable."""
+    reaches three times the largest start value or, where that is zero, a torque of ``energy`` [N m] or a
+    force of ``energy / reach`` [N]. This is rounded to 1, 2 or 5 times a power of ten."""
     loads = {str(load): load for load in parts.mechanism.loads}
     found = []
     for number, given in enumerate(parts.inputs):
@@ -270,8 +271,9 @@ def _parameters(data: ModelData) -> list[Tree]:
 
 
 def _components(load: Load | None, user_input: InputData, dimension: int) -> list[int]:
-    """Return the indices of the components of an input (``user_input``, or a ``load``) that exist in the
-    model's dimension, for sliders."""
+    """Return the indices of the components of an input (``user_input``, or a ``load``) that get sliders. A
+    single number has component 0, a torque in the plane component 2 (z), a torque in space all three, other
+    vectors the first ``dimension``."""
     if len(user_input.start) == 1:
         return [0]
     if isinstance(load, Torque):
@@ -280,7 +282,8 @@ def _components(load: Load | None, user_input: InputData, dimension: int) -> lis
 
 
 def _rounded(x: float) -> float:
-    """Return a number near x that is 1, 2 or 5 times a power of ten, as an end of a slider."""
+    """Return the end of a slider that is nearest to x on a logarithmic scale: 1, 2 or 5 times a power of ten.
+    It is 1 if x is not positive or not finite."""
     if not (x > 0.0 and np.isfinite(x)):
         return 1.0
     power = 10.0 ** np.floor(np.log10(x))

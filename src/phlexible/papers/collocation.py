@@ -332,8 +332,8 @@ class StageLoop:
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
         """Return the greatest relative change of the stage ``states`` in one Newton iteration, by which
         convergence is judged. A change is compared with the largest value so far in its block of states
-        (positions, velocities, ...); absurdly large changes give infinity. ``step`` is the length of the time
-        step; ``is_first`` marks the first iteration.
+        (positions, velocities, ...); changes of 1e30 or more give infinity. ``step`` is the length of the
+        time step; ``is_first`` marks the first iteration.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a share of the
         largest of its kind, of velocities also of those that would move the largest place as far in a step.

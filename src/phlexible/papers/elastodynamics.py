@@ -256,9 +256,10 @@ def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
 
 
 def _eliminate(equations: Array) -> IntArray:
-    """Solve blocks of linear equations (V, k, n), one for each of V vertices, by Gauss-Jordan elimination in place,
-    with the greatest coefficient as pivot. Return the columns of the pivots (V, k), -1 for equations that depend on
-    others.
+    """Solve blocks of linear equations (V, k, n), one for each of V vertices, by Gauss-Jordan elimination in
+    place, with the greatest coefficient as pivot. Return the columns of the pivots (V, k), -1 for equations
+    that depend on others (to 1e-10 of the largest coefficient). Solved equations have the coefficient 1 at
+    their pivot.
 
     At a corner of free facets equations may depend on each other: then there are fewer unknowns to solve for.
     """

@@ -133,9 +133,9 @@ class ElementLaws:
         return np.asarray(result)
 
     def energy_quotients(self, before: Array, after: Array) -> Array:
-        """Return for each scalar force of a mechanism the difference quotient (U(after) - U(before)) / (after -
-        before) of its stored energy between two coordinates; shape (forces,); the derivative at the mean where they
-        are close."""
+        """Return for each scalar force of a mechanism the difference quotient (U(after) - U(before)) / (after
+        - before) of its stored energy between two coordinates; shape (forces,); the derivative at the mean
+        where they differ by at most 1e-6 of themselves."""
         result = self.energy_derivatives((before + after)[None] / 2)[0]
         for k in self._special:
             a, b, force = float(before[k]), float(after[k]), self.forces[k]

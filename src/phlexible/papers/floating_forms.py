@@ -33,8 +33,8 @@ KNOWN = 4
 
 
 def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port, ...]:
-    """Return the input-output ports of the port-Hamiltonian model of a floating body: force and moment in body axes
-    at each named location, and a force distributed over the body.
+    """Return the input-output ports of the port-Hamiltonian model of a floating body: for each named location
+    a force, then a moment, in body axes; last a force distributed over the body.
 
     ``<name> force`` [N]: the velocity of the material point. ``<name> moment`` [N m]: the angular
     velocity of the material around it. ``distributed force``: a force per mass [N/kg] in the span of
@@ -299,9 +299,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z of a floating body at states x, in the order of the states: derivatives of the
-        stored energy with respect to position, rotation and elastic coordinates, then velocities and stresses
-        themselves."""
+        """Return the efforts z of a floating body at states x, both of shape (..., state_size), in the order
+        of the states: derivatives of the stored energy with respect to position, rotation and elastic
+        coordinates, then velocities and stresses themselves."""
         state = self.split(x)
         s, g = self.body.first_moments, self.gravity
         center = _prepended(1.0, state.displacement) @ s.T
@@ -397,8 +397,8 @@ class FloatingBodyForm(PortHamiltonianModel):
 
 
 def _velocities(state: BodyState) -> tuple[Array, Array, Array]:
-    """Return linear velocity, angular velocity and elastic velocity of the state of a floating body, three arrays
-    in body axes."""
+    """Return the velocities in the state of a floating body, in body axes: linear (..., 3), angular (..., 3)
+    and elastic (..., n)."""
     return state.velocity, state.angular_velocity, state.elastic_velocity
 
 

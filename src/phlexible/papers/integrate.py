@@ -107,8 +107,8 @@ class _InputSignal:
         object.__setattr__(self, "shape", (int(self.place.stop - self.place.start),))
 
     def at(self, time: float, x: Array) -> Array:
-        """Return the values that a user's function prescribes for some inputs of a model at a time [s] and a state
-        x. A wrong shape raises an error."""
+        """Return the values that a user's function prescribes for some inputs of a model at a time [s] and a
+        state x, shape (size,). A wrong shape raises an error."""
         try:
             value = self.function(time, x) if self.takes_state else self.function(time)
         except PhlexibleError:
@@ -170,8 +170,8 @@ def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
 
 
 def _checked_numbers(name: str, value: Any, size: int) -> Array:
-    """Convert a user's value to an array of ``size`` finite numbers, shape (size,); raise ``ParameterError`` with
-    the argument's ``name`` for anything else."""
+    """Convert a user's value to an array of ``size`` finite numbers, shape (size,); raise ``ParameterError``
+    with the argument's ``name`` for anything else. A single number is accepted for ``size`` 1."""
     try:
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -110,7 +110,7 @@ def _strain_rows(equations: Equations, x: Array) -> IntArray:
 def _check_model(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
     """Raise ``ModelError`` unless a port-Hamiltonian model (``equations``) has what linearly implicit time
     steps need: constant E, linear efforts, and ``strains`` quadratic in the coordinates q. It is tested at
-    random states near x.
+    random states that differ from x by up to a tenth of the greatest state of each block.
 
     Raises:
         ModelError: says what does not fit.

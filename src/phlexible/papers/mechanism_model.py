@@ -604,8 +604,8 @@ class MechanismModel(ComposedModel):
 
     def _assembled(self, of_bodies: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
         """Return the matrix (n, n) of a mechanism made of one diagonal block for each body (``of_bodies``)
-        plus the entries ``between`` bodies, forces and multipliers; a dense array for few states, otherwise
-        sparse."""
+        plus the entries ``between`` bodies, forces and multipliers; a dense array for up to 300 states,
+        otherwise sparse."""
         rest = self.state_size - self._time
         blocks = sparse.block_diag([*of_bodies, sparse.coo_array((rest, rest))], "csr")
         result = sparse.csr_array(blocks + between.tocsr())

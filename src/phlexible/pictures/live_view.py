@@ -99,8 +99,8 @@ class Served:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def changes(self, after: int) -> dict[str, Any]:
-        """Return the state that browser pages show, as a dictionary with its version number. If no version above
-        ``after`` exists, wait some seconds for one."""
+        """Return the state that browser pages show, as a dictionary with its version number. If no version
+        above ``after`` exists, wait up to 10 seconds for one."""
         with self._changed:
             self._changed.wait_for(lambda: not self.is_open or self._page_state["number"] > after, PATIENCE)
             return {**self._page_state, "is_open": self.is_open}

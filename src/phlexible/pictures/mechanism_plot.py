@@ -476,8 +476,9 @@ def plot_overview(
 
 
 def _overview_instants(run: RecordedRun) -> IntArray:
-    """Return the indices of a few stored instants of the recorded motion ``run`` at which to draw its
-    mechanism, evenly spread. In space other instants are chosen if bodies would cover each other."""
+    """Return the indices of the stored instants of the recorded motion ``run`` at which to draw its
+    mechanism: 9 in the plane, 4 in space, 1 on a line. In the plane they are evenly spread. In space they are
+    the last one and those at which the bodies are farthest from where they are at the others."""
     time, count = run.recording.time, INSTANTS[run.mechanism.dimension]
     even = picked_instants(time, count)
     if run.mechanism.dimension == 2:

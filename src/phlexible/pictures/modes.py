@@ -77,8 +77,8 @@ class ModeOutline:
 
     @property
     def greatest(self) -> float:
-        """Largest displacement of this mode's outlines at phase 0, unscaled. It is infinite where a body only turns
-        about its own line, so that nothing shows."""
+        """Largest displacement of this mode's outlines at phase 0, unscaled. It is infinite (no scale is
+        possible) where a body only turns about its own line, so that nothing shows."""
         size = max(float(np.linalg.norm(line.real, axis=1).max()) for line in self.motion)
         return size if size > UNSEEN * self.turn * self.extent else np.inf
 
@@ -133,7 +133,7 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
 
 def sharp_edges(skin: Skin) -> list[IntArray]:
     """Return the sharp edges of a body's surface (its ``skin``) as lists of node indices: lines where the
-    surface ends or its normal turns by much."""
+    surface ends or the normals of both triangles differ by more than 35 degrees."""
     places = skin.positions[skin.vertex_nodes] + skin.offsets
     size = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
     _, corner = np.unique(np.round(places / size, 9), axis=0, return_inverse=True)
@@ -336,9 +336,9 @@ class ModeShapes(Modes):
 
 
 def _view(outline: ModeOutline, amplitude: float) -> list[int]:
-    """Return the indices of the two world axes that span the best view of a mode: the one of largest motion,
-    and of the others the one of largest extent. ``outline`` has the lines of the bodies, ``amplitude`` is the
-    drawn displacement."""
+    """Return the ascending indices of the two world axes that span the best view of a mode: the one of
+    largest motion, and of the others the one of largest extent. ``outline`` has the lines of the bodies,
+    ``amplitude`` is the drawn displacement."""
     moved, still = np.concatenate(outline.at_phase(0.0, amplitude)), np.concatenate(outline.still)
     spread = np.ptp(np.concatenate([still, moved]), axis=0)
     away = np.abs(moved - still).max(axis=0)

@@ -122,8 +122,8 @@ def _angles(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _liveliest_joints(run: RecordedRun) -> list[Joint]:
-    """Return the joints of a mechanism that have an angle; if there are many, only those that rotate most in
-    the recorded motion ``run``."""
+    """Return the joints of a mechanism that have an angle; if there are more than 50, only the 50 that rotate
+    most in the recorded motion ``run``."""
     candidates = [
         joint
         for joint in run.mechanism.joints
@@ -140,8 +140,8 @@ def _liveliest_joints(run: RecordedRun) -> list[Joint]:
 
 
 def _sampled_instants(run: RecordedRun) -> IntArray:
-    """Return indices of at most 40 evenly spread instants of a recorded run, at which many joints or bodies are
-    compared."""
+    """Return the ascending indices of at most 40 evenly spread instants of a recorded run, at which many
+    joints or bodies are compared."""
     return np.unique(np.linspace(0, len(run.time) - 1, GLANCES).round().astype(np.int64))
 
 
@@ -204,8 +204,8 @@ def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[PlacedBody]:
-    """Return the given bodies; if there are many, only those whose centres of mass or first nodes move most in a
-    recorded run."""
+    """Return the given bodies; if there are more than 50, only the 50 whose centres of mass or first nodes
+    move most in a recorded run."""
     if len(bodies) <= MOST_ASKED:
         return bodies
     system, places = run.system, run.recording.position[_sampled_instants(run)]

@@ -54,8 +54,8 @@ class Packing:
         return self._add(array.astype(f"<{kind}"), kind, [], [])
 
     def store_coarse(self, values: Array) -> int:
-        """Store an array of a report page in 16 bits a value, scaled for each column over time (first axis):
-        precise enough for the eye. Return its number.
+        """Store an array of a report page in 16 bits a value and return its number. Each value is one of 65
+        000 steps between the least and the greatest value of its column over time (first axis).
 
         Numbers of one instant have no range and are stored in single precision.
         """
@@ -124,7 +124,7 @@ SIDES = 8
 
 def visible_skin(skin: Skin, reach: float) -> Skin:
     """Return the skin of a body (its drawn shape) with a surface thick enough to be seen in a scene of size
-    ``reach`` [m]. Lines become tubes, points balls."""
+    ``reach`` [m]. Lines become tubes, points balls; beams and rods become at least 0.008 of ``reach`` wide."""
     if not skin.has_surface:
         return _tubes_and_balls(skin, reach)
     if skin.lines and skin.width[0] > 0:

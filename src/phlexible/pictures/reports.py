@@ -233,7 +233,8 @@ def _numbers(placed: PlacedBody) -> int:
 
 def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
     """Return indices of evenly spread instants of the recorded motion ``run`` for the 3D view of a report:
-    ``wanted`` ones, or as many as keep the file small."""
+    ``wanted`` ones, or between 60 and 600, so that they take about 6 MB. It is all instants if there are no
+    more."""
     numbers = sum(_numbers(placed) for placed in run.system.bodies)
     count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
     time = run.recording.time

@@ -19,9 +19,9 @@ PALETTE = ("#0b5394", "#d1541b", "#2f8f5b", "#8e4a9e", "#c9a227", "#3aa5b8", "#b
 
 
 def body_colors(bodies: Sequence[PlacedBody], wholes: Sequence[str]) -> list[str]:
-    """Return a colour "#rrggbb" for each of the ``bodies``: the user's, or one for each of a few bodies;
-    bodies of one description share it if there are many. ``wholes`` are the names of the divided bodies they
-    are parts of; parts share a colour."""
+    """Return a colour "#rrggbb" for each of the ``bodies``: the user's, or one for each of up to eight names;
+    of more bodies those of one description share it. ``wholes`` are the names of the divided bodies they are
+    parts of; parts share a colour."""
     names = list(dict.fromkeys(wholes))
     if len(names) <= len(PALETTE):
         keys: list[object] = list(wholes)

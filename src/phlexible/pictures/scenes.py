@@ -89,7 +89,7 @@ MOST_ARROWS = 13
 def arrows(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[Arrow]:
     """Yield the arrows of all forces and torques of a ``mechanism`` with known values in a ``scene``.
     ``places`` gives the indices of bodies and frames in it. Loads by controllers and by functions that a file
-    does not contain are left out."""
+    does not contain are left out. A load with many points of action has at most 13 arrows."""
     for load in mechanism.loads:
         for entry in _some(load):
             values = _values(entry, scene.time)
@@ -458,9 +458,9 @@ def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
 
 
 def _frame_paths(run: RecordedRun) -> Array:
-    """Return smooth paths of the moving frames over a recorded run, shape (points, frames, 3) [m]: cubic
-    curves through stored positions and velocities. Moving frames are points of the ground with prescribed
-    motion."""
+    """Return smooth paths of the moving frames over a recorded run, shape (points, frames, 3) [m], at least
+    240 points: cubic curves through stored positions and velocities. Moving frames are points of the ground
+    with prescribed motion."""
     time, places = run.recording.time, run.recording.frames
     if len(time) < 2 or not places.shape[1]:
         return places

@@ -258,8 +258,9 @@ class Batch:
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
         """Return the sensor readings of a group of mechanisms of the batch that are simulated together, by
-        their ``numbers``. They have ``width`` lanes, of a specialized program if ``is_specialized``;
-        ``duration``, ``step`` [s] and ``options`` are those of the run.
+        their ``numbers``; failures are among them. ``lanes`` steps them in SIMD lanes (None: one after the
+        other), ``turn`` is a lock under which only one thread computes (None: no lock), ``sensors`` is the
+        user's function of a model. ``duration``, ``step`` [s] and ``options`` are those of the run.
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """
@@ -299,7 +300,8 @@ class Batch:
 def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: float = np.inf) -> int:
     """Return how many mechanisms are stepped at the same time in SIMD lanes (vector registers of the
     processor), for a batch of ``count`` mechanisms; 1: without lanes. ``lanes`` and ``specialize`` are the
-    user's options, ``steps`` the number of time steps.
+    user's options, ``steps`` the number of time steps. With ``lanes`` None, lanes are used from 64 mechanisms
+    and 10^6 time steps of all on.
 
     Raises:
         ParameterError: ``lanes`` or ``specialize`` is no truth, or they contradict each other.
@@ -346,7 +348,8 @@ def device_for(device: str | None, lanes: bool | None, specialize: bool) -> "Dev
 
 def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[int]]:
     """Return groups of mechanisms that are stepped together in SIMD lanes, each a list of up to ``width``
-    numbers of mechanisms. They are sorted by their ``parameters``.
+    numbers of mechanisms. Mechanisms are sorted first by their ``parameters`` other than floats, as texts,
+    then by the floats.
 
     Mechanisms are sorted first by parameters that are no real numbers, on which structure may depend, then by the
     others, so that all mechanisms of a group need about as many iterations.
@@ -380,7 +383,8 @@ class _Reading:
 
 def _arrays(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
     """Return the results of all mechanisms of a batch (``readings``) as arrays: instants, sensor values with
-    a first axis of mechanisms, energy balance errors, shares of time steps taken in SIMD lanes, and failures."""
+    a first axis of mechanisms, energy balance errors, shares of time steps taken in SIMD lanes, and failures
+    by number of the mechanism. Sensor values after the end of a run are NaN."""
     longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
     assert longest.values is not None, "one of them was read"
     n, values = len(readings), dict[str, Array]()
@@ -581,8 +585,9 @@ class LiveBatch:
         return tuple(run.save() for run in self._rows.updated_runs())
 
     def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
-        """Restore saved states of all or some mechanisms of a live batch, those of the mask ``where``; the
-        others stay as they are.
+        """Restore the states ``saved`` of those mechanisms of a live batch that the mask ``where`` chooses
+        (None: all); the others stay as they are. ``saved`` has one state for each mechanism of the batch, as
+        ``save`` returned it.
 
         Args:
             saved: from ``save`` of this batch.

@@ -657,9 +657,8 @@ class _Search:
         return found.x, np.zeros(len(x))
 
     def _after_short_step(self, step: Array) -> Array:
-        """Return the fitted parameters after the last update, ``step``, of the Gauss-Newton search, which is
-        so small that no further simulation is needed. Predictions of this search are updated by their
-        derivatives."""
+        """Return the fitted unknowns, shape (unknowns,), after the last Gauss-Newton update ``step``, which
+        needs no further simulation. Predictions of this search are updated by their derivatives."""
         assert self._known is not None, "simulated"
         values, predictions = self._known
         moved = [replace(each, model=each.model + each.slopes @ step) for each in predictions]
@@ -675,8 +674,9 @@ class _Search:
         return found
 
     def _likely_noise(self, values: Array, count: int) -> dict[str, float]:
-        """Return the estimated noise of each output: the root mean square of its residuals, corrected for the
-        number of unknowns. ``values`` are the unknowns. ``count`` is the number of measured values."""
+        """Return the estimated noise of each output by name: sqrt(mean r^2 / (1 - n / count)) for its
+        residuals r and all n unknowns. ``values`` are the unknowns, ``count`` is the number of measured
+        values."""
         share, found = 1.0 - len(values) / count, dict[str, float]()
         for name, parts in self._groups(self._predicted(values)).items():
             left = np.concatenate([(each.measured - each.model)[np.isfinite(each.measured)] for each in parts])
@@ -691,8 +691,8 @@ class _Search:
         return self._known[1]
 
     def _residuals(self, values: Array) -> tuple[Array, Array]:
-        """Return the residuals divided by the noise, and their derivatives with respect to the unknowns
-        ``values``; NaN if the simulation fails."""
+        """Return the residuals divided by the noise, shape (k,), and their derivatives with respect to the
+        unknowns ``values``, shape (k, unknowns); NaN if the simulation fails."""
         try:
             predictions = self._predicted(values)
         except (ConvergenceError, ParameterError):
@@ -805,8 +805,9 @@ class _Search:
 
 
 def _unseen(labels: Sequence[str], spread: Array, ways: Array) -> Iterator[str]:
-    """Yield a warning for each combination of unknowns that the measured data do not determine. ``ways`` are
-    the singular vectors, ``spread`` their standard deviations. ``labels`` are the names of the unknowns."""
+    """Yield a warning for each combination of unknowns whose standard deviation is 1 or more, which the
+    measured data do not determine. ``ways`` are the singular vectors, ``spread`` their standard deviations.
+    ``labels`` are the names of the unknowns."""
     for deviation, way in zip(spread, ways, strict=True):
         if deviation < UNSEEN:
             continue
@@ -831,7 +832,7 @@ def _correlated(labels: Sequence[str], covariance: Array) -> Iterator[str]:
 
 
 def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
-    """Yield a warning for each change of the discretization that shifts a fitted number by more than its
+    """Yield a warning text for each change of the discretization that shifts a fitted number by more than its
     standard deviation (in ``deviations``). ``labels`` are the names of the numbers."""
     for name, moved in shifts.items():
         parts = [

@@ -54,10 +54,10 @@ def reach_of(steps: StepMatrices) -> Array:
 def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
-    """Return the change of the inputs over all time steps that minimizes the weighted sum of three squares:
-    the remaining output errors ``left``, the inputs ``used``, and the final ``velocity``. Inputs have the
-    weights ``weight``, velocities ``rest`` (docs/theory.md, 9; (9.13)). ``steps`` are the matrices of the
-    time steps.
+    """Return the change of the inputs over all time steps, shape (steps, inputs), that minimizes the weighted
+    sum of three squares: the remaining output errors ``left``, the inputs ``used``, and the final
+    ``velocity``. Inputs have the weights ``weight``, velocities ``rest`` (docs/theory.md, 9; (9.13)).
+    ``steps`` are the matrices of the time steps.
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
     which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).
@@ -437,8 +437,8 @@ class _Servo:
         return self._result(used, run, 0, missed, zeros)
 
     def _zeros(self) -> ComplexArray:
-        """Return the finite transmission zeros of the linearized model at the start, as rates in continuous time
-        [1/s] (9.12). They decide whether step-by-step inversion is stable."""
+        """Return the finite transmission zeros of the linearized model at the start, as rates in continuous
+        time [1/s], smallest first (9.12). They decide whether step-by-step inversion is stable."""
         run = self._simulated(self._first[None], self._step)
         found = self._matrices(run)
         A, B, C = found.states[0], found.inputs[0], found.outputs[1]
@@ -556,8 +556,9 @@ class _Servo:
         return self._result(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
 
     def _reach(self, steps: "StepMatrices") -> Array:
-        """Return the largest displacement of the outputs over the run by constant inputs of size 1, from
-        inertia alone if inputs accelerate outputs directly. ``steps`` are the matrices of its time steps."""
+        """Return, for each input, the largest displacement of the outputs over the run by a constant input of
+        size 1, shape (inputs,). It follows from inertia alone if inputs accelerate outputs directly.
+        ``steps`` are the matrices of its time steps."""
         if not self._mobility.is_direct:
             return reach_of(steps)
         duration = self._step * len(steps.states)
@@ -603,8 +604,9 @@ class _ServoStep:
         self._here, self._slopes = servo._read(run), NO_SLOPES
 
     def take(self, values: Array, goal: Array) -> tuple[Array, float]:
-        """Take one time step with inputs, first tried with ``values``, for which the outputs reach their goal
-        at its end. Return these inputs and the distance that is left."""
+        """Take one time step with inputs, first tried with ``values``, for which the outputs reach their
+        ``goal`` at its end. Return these inputs and the largest distance that is left, at most 1e-12 of the
+        size of the paths (1e-9 if round-off allows no more). Raise ``ConvergenceError`` after 25 trials."""
         saved, best, is_fresh = self._run.save(), np.inf, False
 
         def tried(inputs: Array) -> Array:

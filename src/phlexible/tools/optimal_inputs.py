@@ -521,8 +521,8 @@ class _Shooting:
         return found[0] + self._effort(x)[1], found[1:]
 
     def _effort(self, x: Array) -> tuple[float, Array]:
-        """Return the weighted integrals of squared inputs plus the price of the duration, and the derivatives of
-        this sum with respect to x."""
+        """Return the weighted integrals of squared inputs plus the price of the duration, and the derivatives
+        of this sum with respect to x, shape (unknowns,)."""
         value, slopes, duration = 0.0, np.zeros(len(x)), self.duration(x)
         for name, weight in self._weights.items():
             if name == DURATION:
@@ -550,8 +550,8 @@ def _size(values: Array, ends: tuple[float, float]) -> float:
 
 
 def _squares(signal: Signal, duration: float) -> Array:
-    """Return the matrix M for which u . M u is the integral of the squared ``signal`` with sample values u
-    over a ``duration`` [s]."""
+    """Return the matrix M (samples, samples) for which u . M u is the integral of the squared ``signal`` with
+    sample values u over a ``duration`` [s]."""
     inside = signal.times[(signal.times > 0) & (signal.times < duration)]
     ends = np.concatenate([[0.0], inside, [duration]])
     middles, lengths = (ends[1:] + ends[:-1]) / 2, np.diff(ends)
@@ -595,8 +595,8 @@ class _Descent:
         return self._problem.values(x, self._run(x))
 
     def _tried(self, x: Array) -> tuple[float, Array]:
-        """Return cost and condition residuals of trial unknowns x; large numbers if the simulation fails, so that
-        the search rejects them."""
+        """Return cost and condition residuals of trial unknowns x; all 1e30 if the simulation fails, so that
+        the search rejects x."""
         try:
             return self._values(x)
         except ConvergenceError:

@@ -450,7 +450,8 @@ class _UrdfReader:
             )
 
     def _limits(self, joint: Any) -> tuple[float, float] | None:
-        """Return the lower and upper limit of a moving URDF joint [rad or m]; None without limits."""
+        """Return the lower and upper limit of a moving URDF joint [rad or m]; None for continuous joints,
+        without limits, for limits in the wrong order and if the stop stiffness is zero."""
         if self.stop_stiffness == 0 or joint.name not in self.model.starts or joint.type == "continuous":
             return None
         if joint.limit is None:
@@ -554,7 +555,7 @@ class _UrdfReader:
 
     def _give_inertia(self, head: str, needs_some: bool) -> None:
         """Store an inertia for a robot's body (``head``) that has none: that of its shape, or without a shape
-        a small one where it needs some (``needs_some``)."""
+        one with a radius of gyration of 1 cm where it needs some (``needs_some``)."""
         own, parts = self.inertias[head], self._parts(head)
         if own.is_regular or head in self.flexible:
             return
@@ -788,8 +789,9 @@ def _moved(kind: str, axis: Array, coordinate: float) -> Array:
 
 
 def _turned_to(along: Array) -> Array:
-    """Return the rotation matrix from the axes of a beam to those of its URDF link, shape (3, 3): x along the beam,
-    z near the link's z (or y)."""
+    """Return the rotation matrix from the axes of a beam to those of its URDF link, shape (3, 3), as columns.
+    x is the direction ``along`` the beam, y is perpendicular to it and to the link's z axis; the link's y
+    axis replaces z for beams along z."""
     up = np.array([0.0, 0.0, 1.0] if abs(along[2]) < 0.9 else [0.0, 1.0, 0.0])
     side = np.cross(up, along)
     side /= np.linalg.norm(side)

@@ -70,8 +70,8 @@ class LinkInertia:
         return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > THIN)
 
     def moments(self, pose: Array) -> Array:
-        """Return the moments of mass of links of orders 2, 1 and 0 as one matrix, shape (4, 4). The axes are those
-        in which the links have the given pose."""
+        """Return the matrix [[second moments, first moments], [first moments, mass]] of links, shape (4, 4).
+        The axes are those in which the links have the given pose."""
         moved = self.moved(pose)
         first = moved.mass * moved.center
         whole = np.empty((4, 4))
@@ -138,7 +138,8 @@ class JointTwist:
 
 def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[JointTwist]:
     """Return the coordinates of a URDF joint of a type (``kind``) at the initial pose. Each is a twist
-    (velocity field) about, along or normal to its axis through ``pivot``."""
+    (velocity field) about, along or normal to its axis through ``pivot``. A planar joint has a rotation and
+    two translations, a floating one three rotations, then three translations."""
     turns, ways = {
         "revolute": ([axis], []),
         "continuous": ([axis], []),
@@ -182,7 +183,8 @@ def joints_without_inertia(bodies: Sequence[tuple[Array, Mapping[JointTwist, Arr
 
 
 def nearest_physical(inertia: LinkInertia) -> LinkInertia:
-    """Return the nearest inertia that a physical body can have, without negative second moments of mass."""
+    """Return the nearest inertia that a physical body can have: negative principal second moments of mass,
+    and a negative mass, become zero."""
     values, axes = np.linalg.eigh(inertia.spread)
     return LinkInertia(max(inertia.mass, 0.0), inertia.center, (axes * np.maximum(values, 0.0)) @ axes.T)
 
