@@ -18,8 +18,9 @@ TERMS = 22
 def update_relaxation(t: Tables, k: int, h: float) -> None:
     """Compute the exponential coefficients of a Maxwell branch (spring and dashpot in series) with relaxation
     time number k for time steps of length h [s]: how its strain decays, its mean over the time step and its
-    loss. They are stored in the tables and reused while h stays the same. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    loss. They are stored at index k of the tables ``fading_left``, ``fading_mean``, ``fading_gain`` and
+    ``fading_loss...``; nothing happens if h is that of the last call. ``t`` holds all tables (arrays) of the
+    model and its state."""
     if all_of(t.fading_step[k] == h):
         return
     x = h / t.fading_time[k]
@@ -61,9 +62,10 @@ def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def advance_branches(t: Tables, f: int, h: float) -> float:
-    """Replace the spring strains of the Maxwell branches of force element f by those at the end of the time
-    step of length h; return the energy that their dashpots lose in the time step [J]. A Maxwell branch is a
-    spring and a dashpot in series. ``t`` holds all tables (arrays) of the model and its state."""
+    """Replace the spring strains ``t.branch_strain`` of the Maxwell branches of force element f by those at
+    the end of the time step of length h; return the energy that their dashpots lose in the time step [J]. A
+    Maxwell branch is a spring and a dashpot in series. ``t`` holds all tables (arrays) of the model and its
+    state."""
     lost, change = 0.0, t.theta_change[f]
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k, e = t.branch_fading[b], t.branch_strain[b]

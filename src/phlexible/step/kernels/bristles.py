@@ -63,7 +63,8 @@ def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> 
     """Return the mean friction force of force element f in a time step of length h that changes its
     coordinate by ``change``. It is limited to ``level``, and is that of its bristle (friction spring, which
     sticks), or regularized friction if it has none. Then follow its derivatives to ``level`` and to the
-    coordinate at the end. ``t`` holds all tables (arrays) of the model and its state.
+    coordinate at the end. ``t`` holds all tables (arrays) of the model and its state. The deflection at the
+    end goes to ``t.bristle_end``, the lost energy is added to ``t.loss``.
 
     The result is the force, and its derivatives with respect to the level and to the coordinate at the end; the
     loss is added to the tables.

@@ -44,10 +44,10 @@ def start_distance(t: Tables, i: int) -> float:
 
 @exported
 def coordinate_weights(t: Tables, i: int) -> None:
-    """Compute the weights omega of the discrete derivative of interaction i's coordinate with respect to its scalar
-    functions w. It is a distance, a wheel's slip or a tendon's length. The sum of omega delta(w) is the change of
-    the coordinate in the time step. Derivatives of the weights to w at the end are computed too. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Compute the weights omega, in ``t.along``, of the discrete derivative of interaction i's coordinate
+    with respect to its scalar functions w. It is a distance, a wheel's slip or a tendon's length. The sum of
+    omega delta(w) is the change of the coordinate in the time step. Their derivatives with respect to w at
+    the end go to ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_distance_weights(t, first, count)
@@ -60,9 +60,9 @@ def coordinate_weights(t: Tables, i: int) -> None:
 @compiled
 def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
     """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta =
-    |w| (8.26). The scalar functions w are ``count`` from number ``first`` on. Derivatives of theta and of the
-    weights to w at the end of the time step are computed too. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    |w| (8.26). The scalar functions w are ``count`` from number ``first`` on. They are written to
+    ``t.along``, derivatives with respect to w at the end of theta to ``t.slope``, of the weights to
+    ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -82,10 +82,11 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 
 @compiled
 def length_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of the coordinate of tendon f (8.50). It is the sum of the
-    distances between its guides, or the stretch of what is paid out. Its scalar functions are ``count`` from number
-    ``first`` on: squared distances, then perhaps the rest length. Derivatives of the weights to the functions at
-    the end of the time step are computed too. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the weights of the discrete derivative of the coordinate of tendon f (8.50). It is the sum of
+    the distances between its guides, or the stretch of what is paid out. Its scalar functions are ``count``
+    from number ``first`` on: squared distances, then perhaps the rest length. Weights are in ``t.along``,
+    derivatives of the coordinate in ``t.slope``, those of the weights with respect to the functions at the
+    end in ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
     segments, both, r, last = count, 0.0, 1.0, 1.0
     if t.coordinate_of[t.constraints + f] == PAID_OUT:
         segments = count - 1
@@ -109,9 +110,9 @@ def length_weights(t: Tables, f: int, first: int, count: int) -> None:
 @compiled
 def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
     """Compute the weights of the discrete derivative of a rolling wheel's slip (force element f) with respect
-    to its scalar functions (8.30). These are ``count`` from number ``first`` on. Derivatives of the weights
-    to the functions at the end of the time step are computed too. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    to its scalar functions (8.30). These are ``count`` from number ``first`` on. Weights are written to
+    ``t.along``, their derivatives with respect to the functions at the end to ``t.tangent``. ``t`` holds all
+    tables (arrays) of the model and its state."""
     k, r, total = (count - 1) // 2, t.length_scale[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
@@ -148,10 +149,10 @@ def joint_force_norm(t: Tables, f: int) -> float:
 
 @compiled
 def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Add to Newton's matrix how the friction of force element f in a joint depends on the joint's
-    multipliers (its force). These are entries in the columns of the joint and the rows of the bodies. The
-    element has ``count`` functions from number ``begin`` on, gradients of ``numbers`` entries each. h is the
-    length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add to Newton's matrix (``t.blocks``) how the friction of force element f in a joint depends on the
+    joint's multipliers (its force). These are entries in the columns of the joint and the rows of the bodies.
+    The element has ``count`` functions from number ``begin`` on, gradients of ``numbers`` entries each. h is
+    the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
     node, size = t.constraint_node[t.bearing[f]], joint_force_norm(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
@@ -206,7 +207,7 @@ def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean normal force N over a time step of length h of the contact or stop that is force
     element f (8.17). Then follows its derivative to the penetration at the end of the time step. The energy
     that its damping loses is stored in the table ``loss`` [J]. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    and its state. The impact speed to remember is written to ``t.impact_end``."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0
@@ -279,8 +280,8 @@ def impact_damping(
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean dry friction force of force element f along its coordinate theta over a time step of
     length h (8.19). Then follows its derivative to theta at the end. The limit includes the share of the
-    joint force, if it is friction of a joint; the lost energy is added to the table ``loss``. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    joint force, if it is friction of a joint; the lost energy is added to ``t.loss``, and the derivative to
+    the limit written to ``t.force_by_level``. ``t`` holds all tables (arrays) of the model and its state."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)

@@ -105,9 +105,10 @@ def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, c
 
 @compiled
 def raise_member_load(t: Tables, m: int, load: float) -> None:
-    """Raise the load of the bodies or nodes that carry contact member m to ``load`` where it is smaller
-    [N/kg^0.5]. The load of a body is its largest contact force at rest times the root of the mobility there;
-    members are balls, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Raise the load of the bodies or nodes that carry contact member m to ``load`` where it is smaller, in
+    ``t.loaded`` [N/kg^0.5]. The load of a body is its largest contact force at rest times the root of the
+    mobility there; members are balls, line segments and solids. ``t`` holds all tables (arrays) of the model
+    and its state."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -134,9 +135,10 @@ def _load_of_member(t: Tables, m: int) -> float:
 
 @exported
 def set_pair_loads(t: Tables, pairs: int) -> None:
-    """Store the mobility (inverse effective mass) of the first ``pairs`` active contact pairs, and raise the
-    loads of their bodies. The loads, used for the choice of substeps, become at least the contact forces at
-    rest. ``t`` holds all tables (arrays) of the model and its state."""
+    """Store the mobility (inverse effective mass) of the first ``pairs`` active contact pairs in
+    ``t.met_mobility``, and raise the loads of their bodies. The loads, ``t.loaded``, used for the choice of
+    substeps, become at least the contact forces at rest. ``t`` holds all tables (arrays) of the model and its
+    state."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
         normal, s, z, _, y = _contact_geometry(t, i, j)
@@ -151,9 +153,9 @@ def set_pair_loads(t: Tables, pairs: int) -> None:
 @compiled
 def set_stop_load(t: Tables, f: int) -> None:
     """Store the mobility (inverse effective mass) of the stop of force element f, and raise its bodies' loads
-    to its force at rest. The mobility is stored for each of its bodies and in total; loads, forces times the
-    root of the mobility, are used for the choice of substeps. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    to its force at rest. The mobility of each body is in ``t.group_mobility``; loads, in ``t.loaded``, forces
+    times the root of the mobility, are used for the choice of substeps. ``t`` holds all tables (arrays) of
+    the model and its state."""
     total = 0.0
     gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
@@ -329,9 +331,9 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 @exported
 def find_active_contacts(t: Tables, still: float) -> Truth:
     """Return whether any contact (stop or pair of members) transmits a force at the start or end of the last
-    attempted time step, beyond round-off. The contacts that do, and the changes of their penetrations, are stored
-    in the tables. ``still`` is the motion in a step that counts as rest [m]; ``t`` holds all tables (arrays) of the
-    model and its state.
+    attempted time step, beyond round-off. Stops that do are marked in ``t.touching``, changes of their
+    penetrations are in ``t.sunk``; pairs are listed by ``find_active_pairs``. ``still`` is the motion in a
+    step that counts as rest [m]; ``t`` holds all tables (arrays) of the model and its state.
 
     Round-off decides whether bodies that start at a contact, such as the ends of a rope of its length, are in it.
     The number of substeps must not depend on that.
@@ -395,10 +397,10 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
 
 @compiled
 def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -> None:
-    """Store how much deeper all stops and active contact pairs would be after a time step at the velocities
-    of its start [m, rad]. Paths are straight; the pairs are the first ``pairs`` of the list. h is the length
-    of the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Store how much deeper stops (``t.ahead``) and active contact pairs (``t.met_ahead``) would be after a
+    time step at the velocities of its start [m, rad]. Paths are straight; the pairs are the first ``pairs``
+    of the list. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables
+    (arrays) of the model and its state."""
     scale_prescribed_motion(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):
@@ -452,9 +454,9 @@ def stop_stiffness_over_mass(t: Tables, f: int) -> float:
 
 @compiled
 def _add_stop_stiffness(t: Tables, f: int, h: float) -> None:
-    """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums of
-    its bodies. It is that of a time step of length h. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums
+    ``t.hardness`` of its bodies. It is that of a time step of length h. ``t`` holds all tables (arrays) of
+    the model and its state."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     slope = contact_stiffness(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]

@@ -307,8 +307,8 @@ def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, 
 @compiled
 def measure_angles(t: Tables) -> None:
     """Measure the angles of all force elements anew at the present pose, each with the full turns that were
-    counted so far [rad]. They are stored as coordinates at the start of the time step. ``t`` holds all tables
-    (arrays) of the model and its state.
+    counted so far [rad]. They are stored in ``t.theta0``, the coordinates at the start of the time step.
+    ``t`` holds all tables (arrays) of the model and its state.
 
     Parameters may have changed the pose since.
     """

@@ -168,8 +168,8 @@ def _three_products(x: Reals, N: Reals, m: int) -> Vector:
 @compiled
 def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
     """Add the generalized mass matrix sum_pq C_pq W_pq,ij of floating body b to its block (elastic rates,
-    elastic rates) in Newton's matrix. C is a 3 x 3 matrix, W are the second moments of the body for its
-    elastic coordinates i and j. ``t`` holds all tables (arrays) of the model and its state.
+    elastic rates) in ``t.blocks``, Newton's matrix. C is a 3 x 3 matrix, W are the second moments of the body
+    for its elastic coordinates i and j. ``t`` holds all tables (arrays) of the model and its state.
 
     Column i of W_qp is row i of W_pq. With segments W is that of the frame's point, and y = S x / sqrt(m) an
     unknown in the border, by which S^T C S / m is subtracted.
@@ -271,8 +271,9 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 @compiled
 def compute_end_rotation(t: Tables, b: int, h: float) -> None:
     """Compute the rotation matrix of floating body b at the end of a time step of length h from its angular
-    velocities (4.1, 4.3). Half the rotation vector of the time step and the inverse of the mean rotation
-    matrix are stored too. ``t`` holds all tables (arrays) of the model and its state."""
+    velocities (4.1, 4.3). It is in ``t.rotation1``, half the rotation vector of the step in ``t.half_turn``,
+    the inverse of the mean rotation matrix in ``t.inverse_mean``. ``t`` holds all tables (arrays) of the
+    model and its state."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
@@ -284,7 +285,7 @@ def compute_end_rotation(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def inertia_balance(t: Tables, b: int, h: float) -> None:
-    """Write the inertia terms of floating body b over a time step of length h into the residual: change of
+    """Write the inertia terms of floating body b over a time step of length h into ``t.residual``: change of
     the angular momentum (4.7) and of the momenta of the elastic coordinates (4.8), without forces. ``t``
     holds all tables (arrays) of the model and its state."""
     axes, c = t.axes_of[b], t.coordinates_begin[b]
@@ -316,9 +317,9 @@ def centrifugal_matrix(t: Tables, b: int, h: float) -> Matrix:
 @compiled
 def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
     """Add the derivative of the inertia terms (4.7) and (4.8) of floating body b to its block of Newton's
-    matrix. It is the one to its angular velocity and elastic rates at the end of a time step of length h;
-    exact for ``moves`` = 1, at constant elastic coordinates for 0. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    matrix in ``t.blocks``. It is the one to its angular velocity and elastic rates at the end of a time step
+    of length h; exact for ``moves`` = 1, at constant elastic coordinates for 0. ``t`` holds all tables
+    (arrays) of the model and its state."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
     c = t.coordinates_begin[b]
     m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
@@ -368,9 +369,9 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 
 @compiled
 def accept_pose(t: Tables, b: int) -> None:
-    """Copy the elastic coordinates and the rotation matrix R of floating body b from the end of the time step
-    to the state; R is orthogonalized again by R (3 I - R^T R) / 2 (4.14). ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Copy elastic coordinates and rotation matrix R of floating body b from the end of the time step to
+    ``t.eta`` and ``t.rotation``. R is orthogonalized by R (3 I - R^T R) / 2 (4.14). ``t`` holds all tables
+    (arrays) of the model and its state."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
@@ -434,9 +435,10 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 
 @compiled
 def begin_strains(t: Tables, b: int) -> None:
-    """Compute all scalar strains of floating body b at the start of the time step, and the linear forms whose
-    squares they contain. Scalar strains are quadratic functions of the elastic coordinates whose squares are
-    stored energy. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute all scalar strains of floating body b at the start of the time step, in ``t.strain0``. They are
+    quadratic functions of the elastic coordinates whose squares are stored energy; the linear forms whose
+    squares they contain are written to ``t.slope0``. ``t`` holds all tables (arrays) of the model and its
+    state."""
     kind, eta = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
@@ -521,8 +523,8 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     """Add the derivative of h times the elastic and damping forces of floating body b to its block of elastic
-    rates in Newton's matrix. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    rates in ``t.blocks``, Newton's matrix. ``damping`` is numerical damping, a multiple of the stiffness.
+    ``t`` holds all tables (arrays) of the model and its state."""
     kind, lines = t.type_of[b], t.line + t.elastic_begin[b]
     n = t.elastic_count[kind]
     if n == 0:
@@ -668,9 +670,9 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 
 @compiled
 def begin_frame(t: Tables, b: int) -> None:
-    """Compute the mass moments, the angular momentum and the strains of floating body b at the start of the
-    time step. They follow from its elastic coordinates and velocities there. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Compute mass moments, angular momentum (``t.angular0``) and strains (``t.strain0``) of floating body b
+    at the start of the time step. They follow from its elastic coordinates and velocities there. ``t`` holds
+    all tables (arrays) of the model and its state."""
     compute_moments(t, b, t.xi0, t.moment0)
     compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
@@ -696,9 +698,9 @@ def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def balance_frame(t: Tables, b: int, h: float) -> None:
-    """Write the balances of rotation and deformation of floating body b over a time step of length h into the
-    residual: inertia and elastic forces, without external forces. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Write the balances of rotation and deformation of floating body b over a time step of length h into
+    ``t.residual``: inertia and elastic forces, without external forces. ``t`` holds all tables (arrays) of
+    the model and its state."""
     inertia_balance(t, b, h)
     c, n = t.coordinates_begin[b] + 1, t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
@@ -808,9 +810,9 @@ def frame_branch_energy(t: Tables, b: int) -> float:
 
 @compiled
 def advance_frame_branches(t: Tables, b: int, h: float) -> float:
-    """Replace the spring strains of the Maxwell branches of floating body b by those at the end of the time
-    step of length h; return the energy that the dashpots lose [J]. A Maxwell branch is a spring and a dashpot
-    in series. ``t`` holds all tables (arrays) of the model and its state."""
+    """Replace the spring strains ``t.inner_strain`` of the Maxwell branches of floating body b by those at
+    the end of the time step of length h; return the energy that the dashpots lose [J]. A Maxwell branch is a
+    spring and a dashpot in series. ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
     change, K, end = t.gradient + c, t.stiffness_patch[kind], t.damping_patch[kind]

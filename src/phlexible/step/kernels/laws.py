@@ -313,9 +313,9 @@ SMALL_ANGLE = 0.05
 
 @compiled
 def start_coordinate(t: Tables, i: int) -> None:
-    """Compute the coordinate theta of interaction i at the start of the time step from its scalar functions.
-    It is the position, distance or angle that a force acts along; angles keep the full turns that were
-    counted. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the coordinate theta of interaction i at the start of the time step from its scalar functions,
+    in ``t.theta0``. It is the position, distance or angle that a force acts along; angles keep the full turns
+    that were counted. ``t`` holds all tables (arrays) of the model and its state."""
     f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
@@ -332,9 +332,9 @@ def start_coordinate(t: Tables, i: int) -> None:
 @compiled
 def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
     """Compute the change of the coordinate theta of interaction i in a time step of length h, and the forces
-    on its scalar functions w. The derivatives of these forces to w at the end are computed too. ``damping``
-    is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    on its scalar functions w. They are written to ``t.theta_change`` and ``t.generalized``, the derivatives
+    of the forces with respect to w at the end to ``t.tangent``. ``damping`` is numerical damping, a multiple
+    of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == ANGLE:
         _compute_angle_force(t, f, first, h, damping)
@@ -359,8 +359,9 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
 def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: float) -> None:
     """Compute the change in a time step of a distance or rolling slip (coordinate of interaction i), and the
     generalized forces on its scalar functions. The functions begin at number ``first``, their weights are
-    those of ``coordinate_weights``; derivatives of the forces are computed too. h is the length of the time
-    step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
+    those of ``coordinate_weights``; results are in ``t.theta_change`` and ``t.generalized``, derivatives of
+    the forces in ``t.tangent``. h is the length of the time step [s], ``damping`` numerical damping. ``t``
+    holds all tables (arrays) of the model and its state."""
     f, count = i - t.constraints, t.functions_count[i]
     coordinate_weights(t, i)
     change = 0.0
@@ -421,7 +422,7 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
     """Return the mean force of force element f along its coordinate theta over a time step of length h. Then
     follows its derivative to theta at the end. It has elastic, viscous, friction, contact and prescribed
     parts; numerical damping ``damping`` acts on strings. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    state. The force is also stored in ``t.scalar_force``."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)
@@ -449,8 +450,8 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
 @exported
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
     """Compute the mean forces of ``count`` consecutive force elements along their coordinates, from number
-    ``first`` on, and the derivatives of these. They are stored in ``scalar_force`` and ``force_slope``; the
-    coordinates must be set directly (strains of rods). h is the length of the time step [s], ``damping``
+    ``first`` on, and the derivatives of these. They are stored in ``t.scalar_force`` and ``t.force_slope``;
+    the coordinates must be set directly (strains of rods). h is the length of the time step [s], ``damping``
     numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for f in range(first, first + count):
         t.force_slope[f] = force_along_coordinate(t, f, h, damping)[1]

@@ -25,8 +25,8 @@ FEW = 3  # functions of a law, whose gradients are not looked through for zeros
 @exported
 def begin_laws(t: Tables) -> None:
     """Compute the scalar functions of the pose that all force elements act along at the start of the time
-    step. The coordinates of the elements (positions, distances, angles) follow from them and are stored too.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    step, in ``t.function0``. The coordinates of the elements (positions, distances, angles) follow from them,
+    in ``t.theta0``. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         for m in range(t.functions_begin[i], t.functions_end[i]):
             total = -t.function_constant[m]
@@ -40,8 +40,8 @@ def begin_laws(t: Tables) -> None:
 @exported
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
     """Compute the mean forces of all force elements over a time step of length h (8.3). Add them to those on
-    their points and directions. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    their points and directions, ``t.pull``. ``damping`` is numerical damping, a multiple of the stiffness.
+    ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, end = t.functions_begin[i], t.functions_end[i]
         if end == begin:
@@ -55,9 +55,9 @@ def apply_law_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def add_law_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the forces of all force elements over a time step of length h to Newton's matrix
-    (8.4): stiffness along their coordinates, geometric stiffness, and columns of multipliers. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Add the derivatives of the forces of all force elements over a time step of length h to Newton's
+    matrix, ``t.blocks`` (8.4): stiffness along their coordinates, geometric stiffness, and columns of
+    multipliers. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, count, f = t.functions_begin[i], t.functions_count[i], i - t.constraints
         if count == 0:
@@ -129,7 +129,7 @@ def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> N
 @exported
 def gather_coordinate_gradient(t: Tables, f: int) -> None:
     """Compute the generalized forces on the bodies that a unit force along the coordinate of force element f
-    exerts. They are written to the first row of ``left_gradient``. ``t`` holds all tables (arrays) of the
+    exerts. They are written to the first row of ``t.left_gradient``. ``t`` holds all tables (arrays) of the
     model and its state.
 
     It uses the levers of the step that was tried last.
@@ -150,10 +150,10 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
 
 @compiled
 def _add_law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Subtract the stiffness of force element f in a time step of length h from its blocks of Newton's
-    matrix. It is h left (dg/dw) right with the gradients of its ``count`` functions from number ``begin`` on
-    at the mean and at the end, ``numbers`` entries each. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Subtract the stiffness of force element f in a time step of length h from its blocks of Newton's matrix
+    in ``t.blocks``. It is h left (dg/dw) right with the gradients of its ``count`` functions from number
+    ``begin`` on at the mean and at the end, ``numbers`` entries each. ``t`` holds all tables (arrays) of the
+    model and its state."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for r in range(count):

@@ -29,8 +29,9 @@ from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, 
 
 @exported
 def apply_loads(t: Tables) -> None:
-    """Add the forces of all loads to the forces on the points and directions that they act on, in world axes.
-    Loads are forces and moments on attachments. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the forces of all loads to the forces ``t.pull`` on the points and directions that they act on, in
+    world axes. Loads are forces and moments on attachments. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for q in range(t.loads):
         kind, triad = t.load_kind[q], t.load_triad[q]
         if kind == FORCE or kind == FOLLOWER_FORCE:

@@ -280,11 +280,11 @@ def contacts_request_substeps(t: Tables, h: float, longest: float, damping: floa
 
 @compiled
 def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: float, selected: Truth) -> None:
-    """Remove from the multipliers of redundant joints the null-space component, that is, joint forces that
-    cancel each other. This is done in the ``selected`` lanes (mechanisms that advance at the same time),
-    not where the energy balance would no longer close. h is the length of the time step [s], ``damping``
-    numerical damping; velocities below ``still`` [m/s] are round-off. ``t`` holds all tables (arrays) of the
-    model and its state.
+    """Remove from the multipliers ``t.multiplier1`` of redundant joints the null-space component, that is,
+    joint forces that cancel each other. This is done in the ``selected`` lanes (mechanisms that advance at
+    the same time), not where the energy balance would no longer close. h is the length of the time step [s],
+    ``damping`` numerical damping; velocities below ``still`` [m/s] are round-off. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     For joints that are nearly redundant, that component would have a small effect, and moving frames would do work
     with other forces than those of the step: if the energy balance opens, the multipliers stay.
@@ -328,9 +328,10 @@ def checked_status(
 @compiled
 def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, selected: Truth) -> None:
     """Set the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a
-    time step of length h. Only the ``selected`` lanes (of several mechanisms that advance at the same time)
-    change. ``is_redundant`` says that constraints depend on each other; ``part`` is the index of the substep
-    of a composed time step, else -1. ``t`` holds all tables (arrays) of the model and its state.
+    time step of length h. They are written to ``t.velocity1`` and ``t.multiplier1``; only the ``selected``
+    lanes (of several mechanisms that advance at the same time) change. ``is_redundant`` says that constraints
+    depend on each other; ``part`` is the index of the substep of a composed time step, else -1. ``t`` holds
+    all tables (arrays) of the model and its state.
 
     The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation
     (``store_prediction_errors``), or uses nu_n where there is no step before. In a step far longer than a period nu
@@ -357,11 +358,11 @@ def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, par
 
 @compiled
 def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, selected: Truth) -> None:
-    """Set the first guess of all velocities at the end of a time step of length h [s] by linear extrapolation
-    from the last two. The extrapolation error that is predicted from those of the last time steps is added,
-    but not if constraints depend on each other (``is_redundant``). ``part`` is the index of the substep of a
-    composed time step, else -1. Only the ``selected`` lanes (of several mechanisms that advance at the same
-    time) change. ``t`` holds all tables (arrays) of the model and its state.
+    """Set the first guess ``t.velocity1`` of velocities at the end of a time step of length h [s] by linear
+    extrapolation from the last two. The extrapolation error that is predicted from those of the last time
+    steps is added, but not if constraints depend on each other (``is_redundant``). ``part`` is the index of
+    the substep of a composed time step, else -1. Only the ``selected`` lanes (of several mechanisms that
+    advance at the same time) change. ``t`` holds all tables (arrays) of the model and its state.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
@@ -458,10 +459,10 @@ def estimated_step_error(t: Tables, h: float) -> float:
 @compiled
 def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
     """Store what the first guess of the next time step needs: the velocities of this one, and the error that
-    their linear extrapolation had. Its scalar products with the errors of the time steps before are stored
-    too. h is the length of the time step [s], ``part`` the index of the substep of a composed one (else -1),
-    ``iterations`` how many Newton's method took; for ``is_redundant`` constraints only the velocities are
-    stored. ``t`` holds all tables (arrays) of the model and its state.
+    their linear extrapolation had. Errors are in ``t.line_miss``, their scalar products with those of the
+    time steps before in ``t.miss_product``. h is the length of the time step [s], ``part`` the index of the
+    substep of a composed one (else -1), ``iterations`` how many Newton's method took; for ``is_redundant``
+    constraints only the velocities are stored. ``t`` holds all tables (arrays) of the model and its state.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where
@@ -512,9 +513,9 @@ def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, i
 
 @compiled
 def store_velocity(t: Tables, known: float) -> None:
-    """Store the velocities at the start of the time step as those of the time step before. ``known``, the
-    number of equal time steps that precede the next one, is stored too. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Store the velocities at the start of the time step as those of the time step before, in
+    ``t.previous_velocity``. ``known``, the number of equal time steps that precede the next one, goes to
+    ``t.known_velocities``. ``t`` holds all tables (arrays) of the model and its state."""
     copy(t.velocity, t.previous_velocity, t.velocities)
     t.known_velocities[0] = known
 

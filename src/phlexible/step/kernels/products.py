@@ -201,8 +201,8 @@ def add_product_energy(t: Tables) -> None:
 
 @exported
 def start_carried_stresses(t: Tables) -> None:
-    """Set the stresses that Newton's method carries along to those at the start of the time step, H (p_n - p0).
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Set the stresses that Newton's method carries along (``t.product_carried``) to those at the start of
+    the time step, H (p_n - p0). ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.product_elements):
         set_start_stress(t, e)
         count = t.product_pairs_count[t.product_group[e]]
@@ -239,9 +239,9 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
 
 @exported
 def carry_stresses(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Carry the stresses of all product elements along a ``share`` of the update of Newton's method. h is the
-    length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Update the linearized stresses ``t.product_carried`` of all product elements along a ``share`` of the
+    update of Newton's method. h is the length of the time step [s], ``damping`` numerical damping, ``t``
+    holds all tables (arrays) of the model and its state."""
     for e in range(t.product_elements):
         set_carried_stress(t, e, h, damping, share)
         count = t.product_pairs_count[t.product_group[e]]

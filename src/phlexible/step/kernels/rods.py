@@ -96,9 +96,9 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
 
 @exported
 def begin_rods(t: Tables) -> None:
-    """Compute the rods' axis derivative, directors with their derivatives, and strains at all quadrature
-    points at the start of the time step. Directors are the axes of a section, here the rows of a matrix.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the rods' axis derivative (``t.rod_along0``), directors with derivatives (``t.rod_directors0``)
+    and strains (``t.theta0``) at all quadrature points at the start of the time step. Directors are the axes
+    of a section, here the rows of a matrix. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
@@ -113,9 +113,10 @@ def begin_rods(t: Tables) -> None:
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
     """Compute the changes of all rod strains in a time step of length h, their mean elastic and damping
-    forces, and the stress resultants. These are force and moment in section axes at all quadrature points.
-    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    forces, and the stress resultants. The resultants, force and moment at all quadrature points, are in
+    ``t.rod_pull``, the mean forces in ``t.rod_stress``, changes of axis and directors in ``t.rod_change`` and
+    ``t.rod_turn``. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables
+    (arrays) of the model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)
@@ -178,8 +179,8 @@ def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) 
 
 @exported
 def add_rod_forces(t: Tables) -> None:
-    """Add the forces and moments of all rods on their sections to the sums for these, in world axes (8.3).
-    Sections are rigid bodies. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the forces and moments of all rods on their sections to ``t.force_sum`` and ``t.moment_sum``, in
+    world axes (8.3). Sections are rigid bodies. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.rod_points):
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D
@@ -221,8 +222,8 @@ def rod_round_off(t: Tables) -> float:
 @exported
 def add_rod_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of all rod forces over a time step of length h to the blocks of section pairs in
-    Newton's matrix. They are derivatives with respect to the velocities of the sections at the end; a pair is
-    of one element. ``t`` holds all tables (arrays) of the model and its state."""
+    ``t.blocks``, Newton's matrix. They are derivatives with respect to the velocities of the sections at the
+    end; a pair is of one element. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)

@@ -423,10 +423,10 @@ def advance_soft_branches(t: Tables, h: float) -> float:
 
 @compiled
 def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
-    """Replace the strains of the Maxwell branches at quadrature point p of soft element e by those at the end
-    of a time step; return the energy that their dashpots lose [J]. C changes by (dc, do) in the time step. A
-    Maxwell branch is a spring and a dashpot in series. h is the length of the time step [s]. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Replace the strains ``t.soft_strain`` of the Maxwell branches at quadrature point p of soft element e
+    by those at the end of a time step; return the energy that their dashpots lose [J]. C changes by (dc, do)
+    in the time step. A Maxwell branch is a spring and a dashpot in series. h is the length of the time step
+    [s]. ``t`` holds all tables (arrays) of the model and its state."""
     g, lost = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -457,7 +457,7 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the internal forces of all soft elements to the balances of their nodes in the residual.
+    """Add h times the internal forces of all soft elements to the balances of their nodes in ``t.residual``.
     The energies that they store and lose in the time step are added to ``family_work`` [J]; ``damping`` is
     numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.soft_elements):
@@ -501,8 +501,8 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
 @exported
 def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
     """Add the derivatives of the internal forces of all soft elements to Newton's matrix, for a time step of
-    length h. They are in the blocks of the elements' nodes. ``damping`` is numerical damping, a multiple of
-    the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    length h. They are added to the blocks of the elements' nodes in ``t.blocks``. ``damping`` is numerical
+    damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.soft_elements):
         for p in range(t.soft_points_count[e]):
             _add_point_tangent(t, e, p, h, damping)
@@ -604,7 +604,7 @@ def mean_normal(t: Tables, f: int, p: int) -> Vector:
 @exported
 def add_pressures(t: Tables, h: float) -> None:
     """Subtract h times the forces of all pressures on faces of soft bodies from the balances of their nodes
-    in the residual. ``t`` holds all tables (arrays) of the model and its state."""
+    in ``t.residual``. ``t`` holds all tables (arrays) of the model and its state."""
     for q in range(t.loads):
         for f in range(t.faces_begin[q], t.faces_end[q]):
             m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
@@ -635,8 +635,8 @@ def pressure_work(t: Tables, q: int) -> float:
 @exported
 def add_pressure_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of the forces of all pressures on soft bodies to Newton's matrix, for a time step
-    of length h. They are in the blocks of the faces' nodes. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    of length h. They are added to the blocks of the faces' nodes in ``t.blocks``. ``t`` holds all tables
+    (arrays) of the model and its state."""
     for q in range(t.loads):
         if t.load_kind[q] != PRESSURE:
             continue

@@ -55,9 +55,9 @@ GAP_ROUND_OFF = 1e-14
 
 @compiled
 def begin_interactions(t: Tables) -> None:
-    """Compute at the start of the time step all difference vectors, and the coefficients of scalar functions
-    that change with time. The force families (springs, rods, ...) compute their starting values too. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Compute at the start of the time step all difference vectors, ``t.chord0``, and the coefficients of
+    scalar functions that change with time, ``t.term_mean`` and ``t.term_end``. The force families (springs,
+    rods, ...) compute their starting values too. ``t`` holds all tables (arrays) of the model and its state."""
     for y in range(t.chords):
         t.chord0[y] = weighted_sum(t, y, t.place0)
     for p in range(t.terms):
@@ -75,9 +75,10 @@ def begin_interactions(t: Tables) -> None:
 @compiled
 def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
     """Compute the forces of constraints and force elements over a time step of length h, and add them to
-    those on points and directions (8.3). The changes of all difference vectors are computed before; forces of
-    constraints are their multipliers. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
-    holds all tables (arrays) of the model and its state."""
+    ``t.pull``, forces on points (8.3). It also has those on directions. The changes of all difference
+    vectors, ``t.chord_change``, are computed before; forces of constraints are their multipliers. ``damping``
+    is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
+    state."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = weighted_sum(t, y, t.change)
@@ -111,9 +112,10 @@ def constraint_scale(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_residuals(t: Tables, h: float) -> None:
-    """Write the residuals of all constraint rows for a time step of length h: the value of the constraint at
-    its end divided by h, or the multiplier itself for an inactive row, which is thus zero. ``t`` holds all
-    tables (arrays) of the model and its state. A row is one scalar equation of a joint or drive.
+    """Write the residual of all constraint rows for a time step of length h to ``t.residual``: the value of
+    the constraint at its end divided by h, or the multiplier itself for an inactive row, which is thus zero.
+    ``t`` holds all tables (arrays) of the model and its state. A row is one scalar equation of a joint or
+    drive.
 
     Auxiliary rows are zero: their unknowns follow the state.
     """
@@ -148,8 +150,8 @@ def constraints_close(t: Tables) -> Truth:
 @compiled
 def add_interaction_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of constraints and of all force elements over a time step of length h to Newton's
-    matrix: constraint gradients, geometric stiffness, force derivatives (8.4). ``t`` holds all tables
-    (arrays) of the model and its state."""
+    matrix, ``t.blocks``: constraint gradients, geometric stiffness, force derivatives (8.4). ``t`` holds all
+    tables (arrays) of the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -175,9 +177,9 @@ def add_interaction_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
-    """Set the stored gradients of scalar function m to zero in those lanes in which its constraint is not
-    active. Lanes are mechanisms that advance at the same time. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Set the stored gradients ``t.left`` and ``t.right`` of scalar function m to zero in those lanes in
+    which its constraint is not active. Lanes are mechanisms that advance at the same time. ``t`` holds all
+    tables (arrays) of the model and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
@@ -315,7 +317,7 @@ def begin_step(t: Tables) -> None:
 def begin_bodies(t: Tables) -> None:
     """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and
     nodes at the start of the time step, from the state. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    state. They are written to ``t.linear0``, ``t.spin0``, ``t.rate0``, ``t.xi0`` and others."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):
@@ -364,9 +366,9 @@ def start_next_step(t: Tables) -> None:
 @exported
 def residuals(t: Tables, h: float, damping: float) -> None:
     """Compute the residual of the equations of a time step of length h for the present guess of velocities
-    and multipliers at its end. It has the shape (unknowns,): balances of all bodies, then constraints.
-    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    and multipliers at its end. It is in ``t.residual``, shape (unknowns,): balances of all bodies, then
+    constraints. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables
+    (arrays) of the model and its state."""
     motion_and_forces(t, h, damping)
     for b in range(t.carriers):
         fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
@@ -442,8 +444,9 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
 @compiled
 def add_masses(t: Tables) -> None:
     """Add the masses of all pairs of carriers with a common mass to the blocks of their linear velocities in
-    Newton's matrix. Carriers are floating bodies, each paired with itself, and nodes, which share the masses
-    of strings and soft bodies with neighbours. ``t`` holds all tables (arrays) of the model and its state."""
+    ``t.blocks``, Newton's matrix. Carriers are floating bodies, each paired with itself, and nodes, which
+    share the masses of strings and soft bodies with neighbours. ``t`` holds all tables (arrays) of the model
+    and its state."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

@@ -39,9 +39,9 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 
 @compiled
 def begin_vectors(t: Tables) -> None:
-    """Compute the world positions of all points and directions at the start of the time step. Of those that
-    are prescribed functions of time the change in the time step is computed too. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Compute the world positions of all points and directions at the start of the time step, ``t.place0``.
+    Of those that are prescribed functions of time the change in the time step is computed too. ``t`` holds
+    all tables (arrays) of the model and its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:
@@ -60,7 +60,8 @@ def begin_vectors(t: Tables) -> None:
 @compiled
 def end_vectors(t: Tables) -> None:
     """Compute the changes in the time step of all points and directions on bodies and nodes, in world axes.
-    The forces on all of them are set to zero. ``t`` holds all tables (arrays) of the model and its state."""
+    The forces ``t.pull`` on all of them are set to zero. ``t`` holds all tables (arrays) of the model and its
+    state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         t.pull[k] = vector(0.0, 0.0, 0.0)
@@ -120,9 +121,9 @@ def end_difference(t: Tables, y: int) -> Vector:
 
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
-    """Subtract h times all forces on points and directions, and all weights, from the balances in the
-    residual (4.6 to 4.9). The balances are those of the bodies and nodes that carry the points. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Subtract h times all forces on points and directions, and all weights, from the balances in
+    ``t.residual`` (4.6 to 4.9). The balances are those of the bodies and nodes that carry the points. ``t``
+    holds all tables (arrays) of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         t.force_sum[b] = t.weight[b]
@@ -198,9 +199,9 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 
 @compiled
 def add_force_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix, at
-    constant forces on their points (4.12). They arise because moment arms rotate with the body; h is the
-    length of the time step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the derivatives of generalized forces on floating bodies to their blocks in ``t.blocks``, Newton's
+    matrix, at constant forces on their points (4.12). They arise because moment arms rotate with the body; h
+    is the length of the time step. ``t`` holds all tables (arrays) of the model and its state."""
     d = t.dimension
     for b in range(t.frames):
         axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]

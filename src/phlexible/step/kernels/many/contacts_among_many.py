@@ -138,8 +138,9 @@ def start_penetration(t: Tables, i: int, j: int) -> float:
 @exported
 def apply_contact_forces(t: Tables, h: float) -> None:
     """Compute the contact and friction forces of all contact pairs over a time step of length h. Add them to
-    those on the bodies' points. The energies stored and lost, and the work of moving frames, are computed
-    too. ``t`` holds all tables (arrays) of the model and its state."""
+    the forces ``t.pull`` on points of bodies. Energies stored and lost are in ``t.contact_group_work`` and
+    ``t.contact_group_loss``, the work of moving frames in ``t.frame_work``. ``t`` holds all tables (arrays)
+    of the model and its state."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
@@ -163,8 +164,8 @@ def apply_contact_forces(t: Tables, h: float) -> None:
 @compiled
 def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
     """Compute the contact and friction forces of members i and j over a time step of length h. Add them to
-    those on their points. Members are balls, line segments and solids; directions fixed to them get forces as
-    well. ``t`` holds all tables (arrays) of the model and its state."""
+    the forces ``t.pull`` on their points. Members are balls, line segments and solids; directions fixed to
+    them get forces as well. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -180,7 +181,8 @@ def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
 @exported
 def accept_contact_history(t: Tables) -> None:
     """Copy the history variables of all contact pairs (friction bristles, impact speeds) from the end of the
-    time step to the state. ``t`` holds all tables (arrays) of the model and its state."""
+    time step to the state, ``t.pair_bristle`` and ``t.pair_turn``. ``t`` holds all tables (arrays) of the
+    model and its state."""
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
     copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
@@ -208,8 +210,8 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
 @compiled
 def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
     """Compute the contact and friction forces between solid j and member i (ball, point, segment or rim) over
-    a time step of length h. They are added to the forces on the points and directions of both. ``t`` holds
-    all tables (arrays) of the model and its state.
+    a time step of length h. They are added to the forces ``t.pull`` on the points and directions of both.
+    ``t`` holds all tables (arrays) of the model and its state.
 
     Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
@@ -269,9 +271,9 @@ def _rotated_to_world(t: Tables, axes: Integers, w: Vector) -> Vector:
 
 @compiled
 def _apply_ball_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between balls i and j over a time step, and add them to those
-    on their centres. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Compute the contact and friction forces between balls i and j over a time step, and add them to the
+    forces ``t.pull`` on their centres. h is the length of the time step [s]. ``t`` holds all tables (arrays)
+    of the model and its state."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
     r = t.place0[p] - t.place0[k]
@@ -350,8 +352,9 @@ def _add_round_friction(
 @compiled
 def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
     """Compute the forces over a time step of length h between contact members i and j: a ball, and a segment
-    that shares its ends with other segments. They are added to those on the points of both; the segments of a
-    line share one contact force. ``t`` holds all tables (arrays) of the model and its state.
+    that shares its ends with other segments. They are added to the forces ``t.pull`` on the points of both;
+    the segments of a line share one contact force. ``t`` holds all tables (arrays) of the model and its
+    state.
 
     Damping is that of the penetration in the segment, shared among the segments as the energy is.
     """
@@ -494,9 +497,9 @@ def contact_group_energy(t: Tables) -> float:
 @exported
 def find_active_pairs(t: Tables, still: float) -> bool:
     """Return whether any pair of contact groups transmits a force at the start or end of the last attempted
-    time step; such pairs, the changes of their penetrations and the deflections of their bristles are stored.
-    ``still`` is the motion in a step that counts as rest [m]; ``t`` holds all tables (arrays) of the model and
-    its state."""
+    time step; such pairs are listed in ``t.met_first`` and ``t.met_second``, with changes of penetrations in
+    ``t.met_change`` and deflections of bristles in ``t.met_bend``. ``still`` is the motion in a step that
+    counts as rest [m]; ``t`` holds all tables (arrays) of the model and its state."""
     t.met_count[0] = 0
     place = 0
     for n in range(count_candidates(t)):

@@ -92,8 +92,8 @@ def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
 
 @compiled
 def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
-    """Add the force f on a point of contact member m to the forces on the member's ends. The point is at
-    ``arm`` from the point at parameter s of its axis; the moment is collected and applied by
+    """Add the force f on a point of contact member m to the forces ``t.pull`` on the member's ends. The point
+    is at ``arm`` from the point at parameter s of its axis; the moment is collected and applied by
     ``apply_end_moments``. Contact members are spheres, line segments and solids. ``t`` holds all tables
     (arrays) of the model and its state."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
@@ -111,10 +111,10 @@ def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> No
 
 @compiled
 def apply_end_moments(t: Tables) -> None:
-    """Apply the collected moments of all contact forces as forces on the body-fixed directions at the ends of
-    contact members. The work of those that move as functions of time is subtracted from ``frame_work``.
-    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Apply the collected moments of all contact forces as forces (in ``t.pull``) on the body-fixed
+    directions at the ends of contact members. The work of those that move as functions of time is subtracted
+    from ``t.frame_work``. Contact members are spheres, line segments and solids. ``t`` holds all tables
+    (arrays) of the model and its state."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e

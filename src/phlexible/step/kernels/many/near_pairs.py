@@ -254,9 +254,9 @@ def _list_neighbours(t: Tables, m: int, mean: float) -> None:
 
 @compiled
 def _list_pair(t: Tables, m: int, k: int) -> None:
-    """Add contact members m and k to the list of candidate pairs if they may touch and their boxes overlap;
-    if the list is full it is marked as incomplete. Contact members are spheres, line segments and solids.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Add contact members m and k to the list of candidate pairs, ``t.near_found``, if they may touch and
+    their boxes overlap. If the list is full, the count ``t.near_count`` becomes -1. Contact members are
+    spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     count = t.near_count[0]
     if count < 0 or not _may_touch(t, m, k) or not _boxes_overlap(t, m, k):
         return
@@ -269,9 +269,9 @@ def _list_pair(t: Tables, m: int, k: int) -> None:
 
 @compiled
 def _sort_pairs(t: Tables, count: int) -> None:
-    """Sort the list of ``count`` candidate pairs by their first and then by their second member. So sums over
-    pairs do not depend on the order in which the search finds them. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Sort the list of ``count`` candidate pairs by their first and then by their second member, from
+    ``t.near_found`` into ``t.near_first`` and ``t.near_second``. So sums over pairs do not depend on the
+    order in which the search finds them. ``t`` holds all tables (arrays) of the model and its state."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
             t.near_place[m] = 0

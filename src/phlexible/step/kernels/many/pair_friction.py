@@ -83,9 +83,9 @@ def _is_ball(t: Tables, m: int) -> bool:
 
 @compiled
 def dissipate_pair(t: Tables, place: int) -> None:
-    """Count the energy of the friction bristles of the contact pair at index ``place`` of the stored list as
-    lost, since its bodies have separated; nothing for -1. A bristle is a friction spring. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Add the energy of the friction bristles of the contact pair at index ``place`` of the stored list to
+    the lost energy ``t.contact_group_loss``. Its bodies have separated; nothing is done for -1. A bristle is
+    a friction spring. ``t`` holds all tables (arrays) of the model and its state."""
     if place < 0:
         return
     energy = _bristle_energy_of_pair(t, place)
@@ -125,7 +125,7 @@ def pair_number(t: Tables, i: int, j: int) -> float:
 @compiled
 def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, place: int) -> int:
     """Copy how far the friction bristles of contact pair (i, j) were deflected in the attempted time step to
-    entry ``active_pair`` of the active pairs. Bristles are friction springs. The stored list, in the order of
+    entry ``active_pair`` of ``t.met_bend``. Bristles are friction springs. The stored list, in the order of
     pair numbers, is searched from index ``place`` on; returned is the index at which the search for the next
     pair begins. ``t`` holds all tables (arrays) of the model and its state."""
     number = pair_number(t, i, j)
@@ -157,9 +157,10 @@ def dissipate_separated_pairs(t: Tables) -> None:
 
 @compiled
 def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
-    """Store the contact of members i and j for friction and Newton's matrix, and return its index: parameters
-    s and z on their axes, contact point y and unit normal n in the world, and ``slope``, the derivative of
-    the normal force to the penetration. ``t`` holds all tables (arrays) of the model and its state.
+    """Store the contact of members i and j for friction and Newton's matrix in the tables ``touch_...``, and
+    return its index there: parameters s and z on their axes, contact point y and unit normal n in the world,
+    and ``slope``, the derivative of the normal force to the penetration. ``t`` holds all tables (arrays) of
+    the model and its state.
 
     Index ``touching_pairs``: there is no room, and only the arms are stored.
     """
@@ -235,9 +236,10 @@ def _apply_sliding_friction(
 ) -> None:
     """Compute the sliding friction of contact members i and j over a time step of length h, and apply it to
     both. The contact is at the parameters s and z of their axes, with the normal n and the normal force
-    ``normal``. The friction is that of a bristle (friction spring) or regularized; its derivatives are stored
-    for contact ``touch``, the deflection at the end at index ``place``. ``known`` is the index of the pair in
-    the last time step; -1: none. ``t`` holds all tables (arrays) of the model and its state."""
+    ``normal``. The friction is that of a bristle (friction spring) or regularized; its derivatives go to
+    ``t.touch_slip`` and ``t.touch_level`` at index ``touch``, the deflection at the end to
+    ``t.pair_bristle_end`` at index ``place``. ``known`` is the index of the pair in the last time step; -1:
+    none. ``t`` holds all tables (arrays) of the model and its state."""
     arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _bristle_member(t, i, j)
     hold, share, bent = bristle_share(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
     k, d = hold * t.contact_group_bristle[c], hold * t.contact_group_bristle_damping[c]
@@ -290,9 +292,9 @@ def _apply_rolling_resistance(
 ) -> None:
     """Compute the moments over a time step of length h that resist rolling and drilling of ball i on contact
     member j (8.46). Drilling is spinning about the normal n; ``normal`` is the normal force. The moments are
-    applied to both members; derivatives are stored for contact ``touch``, deflections of the friction springs
-    at index ``place``. ``known`` is the index of the pair in the last time step; -1: none. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    applied to both members; derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the
+    friction springs to ``t.pair_turn_end`` at index ``place``. ``known`` is the index of the pair in the last
+    time step; -1: none. ``t`` holds all tables (arrays) of the model and its state."""
     weight = squared_gyration_radius(t, i, j)
     if weight == 0.0:
         return
@@ -360,8 +362,9 @@ def solve_moment(t: Tables, parts: Integers, count: int, moment: Vector) -> Vect
 
 @compiled
 def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
-    """Add a moment ``couple`` on contact member m as forces on the three directions fixed to it. Contact
-    members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add a moment ``couple`` on contact member m as forces, in ``t.pull``, on the three directions fixed to
+    it. Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model
+    and its state."""
     axes = t.member_axis + 6 * m
     shared = solve_moment(t, axes, 3, couple)
     for k in range(3):
@@ -407,9 +410,10 @@ def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
 
 @compiled
 def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
-    """Add a bristle's energy change in the time step to the stored energy of contacts, and the remaining work
-    to the lost one [J]. A bristle is a friction spring of stiffness k; its deflections are ``before`` and
-    ``after``, and ``work`` is done on it. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add a bristle's energy change in the time step to ``t.contact_group_work``, and the remaining work to
+    the lost energy ``t.contact_group_loss`` [J]. A bristle is a friction spring of stiffness k; its
+    deflections are ``before`` and ``after``, and ``work`` is done on it. ``t`` holds all tables (arrays) of
+    the model and its state."""
     stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)

@@ -35,8 +35,8 @@ BEYOND = 1.1  # times what it finds, which is never more than there is
 
 @exported
 def clear_matrix_pairs(t: Tables) -> None:
-    """Remove all contact pairs from the part of Newton's matrix that couples bodies in contact. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Remove all contact pairs from the part of Newton's matrix that couples bodies in contact, the tables
+    ``held_...``. ``t`` holds all tables (arrays) of the model and its state."""
     for n in range(t.held_ends[0]):
         t.end_is_held[t.held_end[n]] = 0
     t.held_count[0], t.held_across[0], t.held_ends[0], t.held_others[0] = 0, 0, 0, 0
@@ -47,9 +47,9 @@ def add_pair(
     t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arm: Vector, other: Vector
 ) -> int:
     """Add the contact of members i and j, a 3 x 3 stiffness ``slope``, to the iterated part of Newton's
-    matrix. Returned is the index of the pair, or -1 if there is no room. s and z are parameters on their
-    axes, ``arm`` and ``other`` vectors from there to the contact point, and ``normal`` is the unit normal of
-    the contact. ``t`` holds all tables (arrays) of the model and its state.
+    matrix, the tables ``held_...``. Returned is the index of the pair, or -1 if there is no room. s and z are
+    parameters on their axes, ``arm`` and ``other`` vectors from there to the contact point, and ``normal`` is
+    the unit normal of the contact. ``t`` holds all tables (arrays) of the model and its state.
 
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
@@ -122,8 +122,8 @@ def _store_end_duals(t: Tables, e: int) -> None:
 @exported
 def add_pair_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's
-    matrix: within one body to its block, between bodies to the part that is solved by iteration; h is the
-    time step. ``t`` holds all tables (arrays) of the model and its state."""
+    matrix: within one body to its block in ``t.blocks``, between bodies to the tables ``held_...``, which are
+    solved by iteration; h is the time step. ``t`` holds all tables (arrays) of the model and its state."""
     clear_matrix_pairs(t)
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
@@ -158,10 +158,10 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 
 @compiled
 def _gather_lever(t: Tables, k: int, weight: float, normal: Vector) -> None:
-    """Add ``weight`` times the motions and levers of vector k to ``pair_motion`` and ``pair_lever``, one for
-    each velocity of its body. A motion is the displacement of the vector for a unit velocity; a lever times a
-    force is the generalized force. Components along ``normal`` are left out. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Add ``weight`` times the motions and levers of vector k to ``t.pair_motion`` and ``t.pair_lever``, one
+    for each velocity of its body. A motion is the displacement of the vector for a unit velocity; a lever
+    times a force is the generalized force. Components along ``normal`` are left out. ``t`` holds all tables
+    (arrays) of the model and its state."""
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     for i in range(velocity_count(t, k)):
         v = velocity_index(t, k, i)
@@ -312,8 +312,9 @@ def _apply_end_couple(t: Tables, end: int, couple: Vector) -> None:
 @compiled
 def _rotate_ends(t: Tables) -> None:
     """Compute for all rotating ends of pairs in Newton's matrix the 3 x 3 matrix that takes an arm to its
-    displacement. It follows from the displacements ``left`` of their directions; the moments of the ends are
-    set to zero. ``t`` holds all tables (arrays) of the model and its state."""
+    displacement, in ``t.held_turn``. It follows from the displacements ``left`` of their directions; the
+    moments ``t.held_moment`` of the ends are set to zero. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for n in range(t.held_ends[0]):
         e, turn = t.held_end[n], zero_matrix()
         for l in range(3):

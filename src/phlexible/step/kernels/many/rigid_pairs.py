@@ -34,10 +34,10 @@ def is_rigid_member(t: Tables, m: int) -> bool:
 @compiled
 def store_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> int:
     """Store for one ``side`` of a contact pair in Newton's matrix how its rigid body's angular velocity moves
-    the contact point. How a force there acts is stored too. Side 2 n is the first member of pair n, 2 n + 1
-    the second. The contact point is at ``arm`` from the point at parameter s of member m, ``normal`` is the
-    contact normal. Returned is 1 if the side moves, else 0. ``t`` holds all tables (arrays) of the model and
-    its state.
+    the contact point. This is written to ``t.held_motion``, how a force there acts to ``t.held_lever``. Side
+    2 n is the first member of pair n, 2 n + 1 the second. The contact point is at ``arm`` from the point at
+    parameter s of member m, ``normal`` is the contact normal. Returned is 1 if the side moves, else 0. ``t``
+    holds all tables (arrays) of the model and its state.
 
     The normal force of round members acts at their centres.
     """
@@ -122,8 +122,8 @@ def add_rigid_product(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> 
 @compiled
 def add_side_block(t: Tables, side: int, slope: Matrix) -> None:
     """Add the stiffness ``slope`` of a contact pair at one of its sides (2 n: first member of pair n, 2 n +
-    1: second) to the block of this side's rigid body or node in Newton's matrix. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    1: second) to the block of this side's rigid body or node in ``t.blocks``, Newton's matrix. ``t`` holds
+    all tables (arrays) of the model and its state."""
     b = t.held_carrier[side]
     if b < 0:
         return

@@ -82,8 +82,8 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 @compiled
 def constrain_nodes(t: Tables) -> None:
     """Set the first guess ``cg_solution`` of the change of nodal velocities to one that satisfies the joints.
-    The constrained directions of their nodes are removed from the preconditioner. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    The constrained directions of their nodes are removed from the preconditioner (``t.node_free``,
+    ``t.node_inverse``). ``t`` holds all tables (arrays) of the model and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
         t.cg_solution[b] = nothing
@@ -125,9 +125,9 @@ def constrained_node(t: Tables, m: int) -> int:
 
 @compiled
 def add_multipliers(t: Tables, h: float) -> None:
-    """Add to the multipliers of joints that act on nodes of soft bodies the forces that balance the residual
-    ``cg_residual`` in the constrained directions. h is the length of the time step [s]. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Add to the multipliers ``t.multiplier1`` of joints that act on nodes of soft bodies the forces that
+    balance the residual ``cg_residual`` in the constrained directions. h is the length of the time step [s].
+    ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints):
         begin, count = t.functions_begin[i], t.functions_count[i]
         first, second, third = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -310,9 +310,9 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
 @compiled
 def set_point_tangents(t: Tables, h: float, damping: float) -> None:
     """Compute the mean stress over a time step of length h, and the symmetric part of its derivative to the
-    strain, at all quadrature points. They are those of soft elements; products with conjugate gradients use
-    them. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    strain, at all quadrature points. They are those of soft elements, in ``t.point_stress`` and
+    ``t.point_tangent``; products with conjugate gradients use them. ``damping`` is numerical damping, a
+    multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):

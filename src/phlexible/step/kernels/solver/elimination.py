@@ -21,10 +21,10 @@ from phlexible.step.tables.declarations import TOGETHER
 
 @exported
 def eliminate(t: Tables, relaxation: float) -> Truth:
-    """Factor Newton's matrix in place by block LU decomposition, body by body in the stored order; return
-    False where a block is singular. ``relaxation`` is a small number added, in units of the bodies'
-    contribution, to the diagonal of constraints that may be redundant; 0: none. ``t`` holds all tables
-    (arrays) of the model and its state.
+    """Factor Newton's matrix (``t.blocks``) in place by block LU decomposition, body by body in the stored
+    order; return False where a block is singular. ``relaxation`` is a small number added, in units of the
+    bodies' contribution, to the diagonal of constraints that may be redundant; 0: none. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     For redundant constraints the Schur complement on their multipliers is singular, and ``relaxation``, a small
     share of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that iterating

@@ -48,9 +48,9 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
 
 @compiled
 def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
-    """Set the velocities and multipliers at the end of the time step to the saved ones plus ``length`` times
-    the update of Newton's method. Only the selected lanes (of several mechanisms that advance at the same
-    time) change. ``t`` holds all tables (arrays) of the model and its state."""
+    """Set ``t.velocity1`` and ``t.multiplier1``, the unknowns at the end of the time step, to the saved ones
+    plus ``length`` times the update of Newton's method. Only the selected lanes (of several mechanisms that
+    advance at the same time) change. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.velocities):
         t.velocity1[i] = where(selected, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
@@ -94,8 +94,9 @@ def multipliers_make_friction(t: Tables) -> bool:
 
 @compiled
 def accept_trial_update(t: Tables) -> None:
-    """Make the trial update of Newton's method the current update, and save the present velocities and
-    multipliers as the point from which it starts. ``t`` holds all tables (arrays) of the model and its state."""
+    """Make the trial update of Newton's method the current update. The present velocities and multipliers,
+    from which it starts, are saved in ``t.saved_velocity`` and ``t.saved_multiplier``. ``t`` holds all tables
+    (arrays) of the model and its state."""
     copy(t.trial_update, t.update, t.unknowns)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.multiplier1, t.saved_multiplier, t.rows)
@@ -116,10 +117,10 @@ def compute_trial_update(t: Tables) -> float:
 
 @compiled
 def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
-    """Remove from the multipliers of redundant joints the component that moves nothing (null space), with the
-    factors of the last time step. Returned is its size relative to the multipliers. Only the selected lanes
-    (of several mechanisms that advance at the same time) change. ``t`` holds all tables (arrays) of the
-    model and its state.
+    """Remove from the multipliers ``t.multiplier1`` of redundant joints the component that moves nothing
+    (null space), with the factors of the last time step. Returned is its size relative to the multipliers.
+    Only the selected lanes (of several mechanisms that advance at the same time) change. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     The result is its size over that of the multipliers: about the relaxation squared where joints are independent,
     1 where not.
@@ -152,8 +153,8 @@ def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
 def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
-    """Compute and factor Newton's matrix at the point of the last residual; return False where it is
-    singular. Only the ``selected`` lanes (of several mechanisms that advance at the same time) get new
+    """Compute and factor Newton's matrix, ``t.blocks``, at the point of the last residual; return False where
+    it is singular. Only the ``selected`` lanes (of several mechanisms that advance at the same time) get new
     factors; those that are not ``active`` need none. h is the length of the time step, ``damping`` numerical
     damping, a multiple of the stiffness; ``relaxation`` is the share added for redundant constraints. ``t``
     holds all tables (arrays) of the model and its state.
