@@ -4,7 +4,18 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy, fill, product
-from phlexible.step.compilation.notation import Reals, Tables, Truth, Vector, along, dot, lane_value, vector, where
+from phlexible.step.compilation.notation import (
+    Number,
+    Reals,
+    Tables,
+    Truth,
+    Vector,
+    along,
+    dot,
+    lane_value,
+    vector,
+    where,
+)
 from phlexible.step.kernels.floating_bodies import eye
 from phlexible.step.kernels.laws_of_functions import gather_coordinate_gradient
 from phlexible.step.kernels.many.contacts_among_many import (
@@ -329,7 +340,7 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 
 
 @exported
-def find_active_contacts(t: Tables, still: float) -> Truth:
+def find_active_contacts(t: Tables, still: Number) -> Truth:
     """Return whether any contact (stop or pair of members) transmits a force at the start or end of the last
     attempted time step, beyond round-off. Stops that do are marked in ``t.touching``, changes of their
     penetrations are in ``t.sunk``; pairs are listed by ``find_active_pairs``. ``still`` is the motion in a

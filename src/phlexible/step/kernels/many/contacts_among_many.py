@@ -4,7 +4,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
-from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, vector
+from phlexible.step.compilation.notation import Integers, Number, Tables, Vector, dot, vector
 from phlexible.step.kernels.contact import LEAST, clamp_to_unit, contact_force, impact_damping, penetration_energy
 from phlexible.step.kernels.many.member_ends import apply_end_moments, axis_point, moving_frame_work
 from phlexible.step.kernels.many.near_pairs import candidate_pair, count_candidates
@@ -495,7 +495,7 @@ def contact_group_energy(t: Tables) -> float:
 
 
 @exported
-def find_active_pairs(t: Tables, still: float) -> bool:
+def find_active_pairs(t: Tables, still: Number) -> bool:
     """Return whether any pair of contact groups transmits a force at the start or end of the last attempted
     time step; such pairs are listed in ``t.met_first`` and ``t.met_second``, with changes of penetrations in
     ``t.met_change`` and deflections of bristles in ``t.met_bend``. ``still`` is the motion in a step that
