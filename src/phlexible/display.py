@@ -83,7 +83,9 @@ def distinct(name: str, taken: Container[str], separator: str = " ") -> str:
 
 
 def identifier(name: str) -> str:
-    """Return the name as an identifier with letters, digits and underscores only, for C and FMUs."""
+    """Return the name as an identifier for C and FMUs: each run of other characters than letters, digits and
+    underscores becomes one underscore. Underscores at both ends are removed; "m_" is put before a name that
+    does not begin with a letter."""
     found = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
     return found if found[:1].isalpha() else f"m_{found}"
 

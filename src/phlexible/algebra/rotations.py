@@ -68,8 +68,10 @@ def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
 
 
 def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rotation") -> Array:
-    """Convert a user's rotation (``value``) to an exactly orthogonal matrix, shape (3, 3); None is the
-    identity. ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of the argument, for messages.
+    """Convert a user's rotation (``value``) to an exactly orthogonal matrix, shape (3, 3). It is a 3 x 3
+    matrix, orthogonal to 1e-9, a ``Rotation`` of SciPy, in the plane (dimension 2) also an angle about z
+    [rad]; None is the identity. ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of the
+    argument, for messages.
 
     An angle is accepted in the plane (dimension 2) only; in space its axis would be a guess.
 

@@ -162,9 +162,9 @@ def _longest_windows(
 
 
 def _relative_time(time: float, length: float, begin: float, end: float) -> float:
-    """Return where a time lies in the window of the given length [s] in which a function is sampled: -1 at its
-    beginning, 0 in its middle, 1 at its end. This keeps the window between the times ``begin`` and ``end``, if
-    possible."""
+    """Return where a time lies in the window of the given length [s] in which a function is sampled: -1 at
+    its beginning, 0 in its middle, 1 at its end. The middle is preferred; the end is taken if the window
+    would pass ``end``, the beginning if it would pass ``begin``."""
     if time + length / 2 > end and time - length >= begin:
         return 1.0
     return 0.0 if time - length / 2 >= begin else -1.0
@@ -174,7 +174,7 @@ def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
     """Return the first and the second derivative of a user's function at a time [s] from samples in one
-    window. It has the given length [s] and lies around the time if possible. The window lies before the time
+    window. It has the given length [s] and lies as ``_relative_time`` says. The window lies before the time
     if the function raises ``ValueError`` after it. Only times between ``begin`` and ``end`` are used."""
     place = _relative_time(time, length, begin, end)
     try:
@@ -342,9 +342,9 @@ def _narrow_jump(
 
 
 def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
-    """Return whether a user's function ``rates`` agrees with the derivative of ``values`` at all times. True means
-    that they agree so well that a rough difference quotient (one window of samples) shows it. False means that a
-    finer check has to decide."""
+    """Return whether a user's function ``rates`` agrees with the derivative of ``values`` at all times. True
+    means that they differ from rough difference quotients (one window of samples) by at most 1e-4 of the
+    largest rate. False means that a finer check has to decide."""
     with suppress(ValueError):
         user_rates = rates(times)
         gap = np.abs(user_rates - rough_derivatives(values, times)).max(axis=1)

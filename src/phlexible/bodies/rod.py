@@ -115,8 +115,8 @@ class RodNode(Body):
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """Return the surface that pictures draw for the straight piece of a rod around this cross-section. It
-        overlaps its neighbours a little, so that bends have no gaps. ``data`` are the arrays of the body,
-        ``ports`` the positions of joints, shape (k, 3) [m]."""
+        overlaps its neighbours by a tenth of the width of the section, so that bends have no gaps. ``data``
+        are the arrays of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
         outline = outline_of(self.section)
         lap = LAP * float(np.ptp(outline.corners, axis=0).max())
         ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]

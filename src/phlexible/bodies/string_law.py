@@ -289,8 +289,9 @@ class Law(Portable, StringLaw):
         return np.asarray((self.derivative(C + change) - self.derivative(C - change)) / (2 * change))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient of a user's stored energy W of a string between strains C0 and C1 (squared
-        stretches) [N]. If they are close, it is the mean of dW between them (8 Gauss points).
+        """Return the difference quotient of a user's stored energy W of a string between strains C0 and C1
+        (squared stretches) [N]. If they differ by less than a tenth, it may be the mean of dW between them (8
+        Gauss points). Arguments broadcast together.
 
         Where the two differ by more than the round-off of the quotient, dW has a kink in between and
         the quotient is right.

@@ -485,8 +485,8 @@ class VaryingSection:
         return max(least_width(each) for each in self.sections)
 
     def at(self, x: Array) -> list[UniformSection]:
-        """Return the cross-section of the beam at each of the positions x (k,) along it [m], interpolated in this
-        table of sections; where the section jumps, the one to the right."""
+        """Return the cross-section of the beam at each of the positions x (k,) along it [m], interpolated in
+        this table of sections; where the section jumps, the one to the right, at the end the last one."""
         breaks = self._piece_ends
         piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
         piece = np.where(x >= breaks[-1], self._last_piece, piece)

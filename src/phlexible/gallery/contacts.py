@@ -107,8 +107,8 @@ CLOSED, LIFTED = 0.3, 0.8  # [s]
 
 
 def smooth_step(time: float, begin: float, end: float) -> float:
-    """Return the value of a smooth step function of time, from 0 at ``begin`` to 1 at ``end``, with zero rates at
-    both."""
+    """Return the value of a smooth step function of time, from 0 at ``begin`` to 1 at ``end``, constant
+    before and after. It is x^2 (3 - 2 x) with x = (time - begin) / (end - begin)."""
     x = min(max((time - begin) / (end - begin), 0.0), 1.0)
     return x * x * (3 - 2 * x)
 

@@ -160,8 +160,8 @@ def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int =
 
 
 def _lock_potential(place: float, depth: float) -> Potential:
-    """Return the potential energy of a hinge's lock as a function of its angle: a narrow Gaussian well of the given
-    depth [J] around the angle ``place`` [rad]."""
+    """Return the potential energy of a hinge's lock as a function of its angle: a Gaussian well of width 0.02
+    rad of the given depth [J] around the angle ``place`` [rad]."""
 
     def energy(x: float) -> float:
         return -depth * math.exp(-(((x - place) / LOCK_WIDTH) ** 2))
@@ -492,8 +492,8 @@ def satellite(
 
 
 def _add_slew(model: Model, torque: float) -> Model:
-    """Return the satellite model with a torque about z on its hub added: one period of a sine of the given
-    amplitude [N m]; none for 0."""
+    """Return the satellite model with a torque about z on its hub added: one period (2 s) of a sine of the
+    amplitude ``torque`` [N m]; none for 0."""
     greatest = finite("torque", torque)
     if greatest:
 

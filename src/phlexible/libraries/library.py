@@ -178,8 +178,8 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def ranges(self) -> dict[str, tuple[float, float, float]]:
-        """Return the admissible range of each parameter of a compiled library by name, as (lowest, usual, highest)
-        value."""
+        """Return the admissible range of each parameter of a compiled library by name, as (lowest, default,
+        highest) value."""
         found = {}
         for name, number in self._numbers.items():
             ends = np.zeros(3)

@@ -115,7 +115,8 @@ def with_parameters(
 
 
 def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:
-    """Return the usual values of parameters by name, from their ranges."""
+    """Return for each parameter of a library its default value by name: the middle number of the user's (low,
+    value, high) in its range, one of ``ranges``."""
     return {each.name: each.usual for each in ranges}
 
 

@@ -150,8 +150,8 @@ def weighted_sum(parts: Sequence[tuple[float, Column]]) -> Column:
 
 
 def mean_rates(column: Column, step: float) -> Column:
-    """Return the difference quotient of a function of time (``column``) over a time step centred at each
-    time, as a function of the same kind."""
+    """Return the rate (f(t + h/2) - f(t - h/2)) / h of a function of time f as a function of the same kind. f
+    is ``column``, h is ``step`` [s]."""
     half = step / 2
     factors = [2 * np.sin(w * half) / step for w, _, _ in column.waves]
     waves = [(w, f * sine, -f * cosine) for f, (w, cosine, sine) in zip(factors, column.waves, strict=True)]
@@ -210,8 +210,8 @@ def _probe_times(start: float, step: float, duration: float | None, kinks: Seque
 
 
 def spread(start: float, length: float, count: int = 64) -> Array:
-    """Return quasi-random times in an interval of a length from ``start`` [s], shape (count,). They are not
-    commensurable with any period."""
+    """Return times in an interval of a ``length`` from ``start`` [s], shape (count,): start + length (k
+    GOLDEN mod 1) for k = 1, 2, ..., with the golden ratio 0.618. They are not commensurable with any period."""
     return np.asarray(start + length * (np.arange(1, count + 1) * GOLDEN % 1.0), dtype=np.float64)
 
 

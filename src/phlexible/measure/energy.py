@@ -96,7 +96,7 @@ NEGLIGIBLE = 1e-6
 
 def most_deformed_instant(recording: RecordedStates) -> int:
     """Return the index of the recorded instant (of ``recording``) with the largest strain energy; with the
-    largest kinetic energy if the strain energy hardly changes."""
+    largest kinetic energy if the strain energy changes by at most 1e-6 of the larger of both."""
     strain, kinetic = recording.strain, recording.kinetic
     largest = max(float(np.abs(strain).max()), float(kinetic.max()))
     return int(np.argmax(strain if np.ptp(strain) > NEGLIGIBLE * largest else kinetic))

@@ -381,8 +381,10 @@ LOST = 1e-10  # of the energy, in round-off of positions
 
 
 def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
-    """Return warning messages about the time steps of a run: too long for its accuracy, vibrations or
-    contacts, or too short for round-off.
+    """Return warning messages about time steps of a run that are too long or too short. Too long: an
+    estimated error above 0.01 of the longest body, alternating rates, more than 15 Newton iterations,
+    contacts. Too short: round-off. ``steps`` is their number; None: unknown, and only the error, contacts
+    that were passed through and damped rates are judged.
 
     Args:
         steps: number of steps, or of substeps of composed steps, between the first and the last instant; None:
@@ -421,7 +423,7 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
 
 def round_off_energy_share(run: RecordedRun, steps: int) -> float:
     """Estimate the share of the energy of a run that numerical round-off of positions adds in all its time
-    steps. It comes from closing joints to the last digit."""
+    steps. It comes from closing joints to the last digit, and is 0 without joints."""
     record, system = run.recording, run.system
     duration = float(record.time[-1] - record.time[0])
     if not system.owners or not duration:
@@ -573,8 +575,9 @@ def energies_in(run: RecordedRun) -> float:
 
 
 def balance_error(run: RecordedRun) -> float:
-    """Return the largest error of the energy balance of a run, relative to its energies (dimensionless). If these
-    nearly vanish, it is relative to the scale of their round-off."""
+    """Return the largest error of the energy balance of a run, relative to its energies (dimensionless). If
+    the scale of their round-off is larger, it is relative to that; if both are zero, it is the error itself
+    [J]."""
     error = float(np.abs(energy_of(run.recording).balance_error).max())
     return error / (max(energies_in(run), energy_scale(run)) or 1.0)
 

@@ -203,8 +203,9 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
-    """Return the squared stretch of a string with this ``law`` below which it counts as slack (compressed);
-    None if it never is. In the run the squared stretch lies between ``lowest`` and ``highest``."""
+    """Return the squared stretch of a string with this ``law`` below which it counts as slack: compressed by
+    more than a hundredth of the largest tension; None if it never is. In the run the squared stretch lies
+    between ``lowest`` and ``highest``."""
     from scipy.optimize import brentq  # here: it takes long to import
 
     strains = np.linspace(lowest, highest, SAMPLES)

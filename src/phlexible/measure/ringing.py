@@ -91,8 +91,9 @@ def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
 
 
 def _alternates(swing: Array, rates: Array) -> bool:
-    """Return whether a considerable part of a rate changes its sign from each instant to the next. ``swing`` is the
-    alternating part of ``rates``, both over the instants."""
+    """Return whether a rate changes its sign from each instant to the next. It does if the squares of its
+    alternating part ``swing`` are more than a quarter of those of ``rates``, and the products of neighbouring
+    ``swing`` values are below minus a quarter of its squares, in sum over the instants."""
     square = float((swing**2).sum())
     changes = float((swing[1:] * swing[:-1]).sum())
     return square > SHARE * float((rates**2).sum()) > 0 and changes < -SHARE * square

@@ -388,8 +388,8 @@ def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
 
 def _has_converged(history: list[float], expected: float) -> bool:
     """Return whether Newton's method has converged, from the ``history`` of relative changes of its
-    iterations: the last change is round-off, or the rate of convergence promises a next change below
-    ``expected``."""
+    iterations. It has if the last change is at most 1e-14. It also has if the last change is below 1e-3 and
+    below a fifth of the one before, and the same reduction promises a next change of at most ``expected``."""
     if history[-1] <= DONE or len(history) < 2:
         return history[-1] <= DONE
     speed = history[-1] / history[-2]

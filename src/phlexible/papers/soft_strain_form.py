@@ -91,7 +91,7 @@ class StrainFields(ABC):
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
         """Return the discrete gradient z of the elastic energy of a soft body between two strain states,
         shape (s,) [Pa]: stresses with ``weights z . (s1 - s0) = energy(s1) - energy(s0)`` exactly, and the
-        usual stresses for s0 = s1. Strain states are strains that are states of the model."""
+        stresses of ``effort`` for s0 = s1. Strain states are strains that are states of the model."""
 
     @abstractmethod
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:

@@ -74,8 +74,8 @@ def _made(
 
 
 def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = None) -> Panel | None:
-    """Return a panel with the axis title ``label`` of those ``curves`` (name, values) over time that vary
-    most; None if no curve varies noticeably. Changes are compared with ``size``, or with the values of the
+    """Return a panel with the axis title ``label`` of the six ``curves`` (name, values) over time that vary
+    most; None if all vary by at most 1e-6. Changes are compared with ``size``, or with the values of the
     curves if it is None."""
     moving = [(name, values) for name, values in curves if np.isfinite(values).all()]
     spans = [float(np.ptp(values)) for _, values in moving]

@@ -112,9 +112,9 @@ class TriangleTree:
         return replace(self, low=self.low + offset, high=self.high + offset, corners=self.corners + offset)
 
     def contact_points(self) -> tuple[Array, Array, Array]:
-        """Return the points of this triangle mesh at which contact with other solids is tested, as three arrays (k,
-        3) [m]: vertices on smooth parts, vertices of sharp edges, and points of the faces slightly inside from
-        sharp vertices.
+        """Return the points of this triangle mesh at which contact with other solids is tested, as three
+        arrays (k, 3) [m]: vertices on smooth parts, vertices of sharp edges, and points of the faces that are
+        2 per cent of the way from a sharp vertex to the middle of its triangle.
 
         Vertices of sharp edges would slip past those of a shape of the same size, which touches the inner points.
         """

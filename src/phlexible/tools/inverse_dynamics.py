@@ -341,9 +341,9 @@ class _Servo:
         return np.concatenate(columns, axis=1)
 
     def check_begin(self, goals: Array, duration: float) -> None:
-        """Raise ParameterError if the prescribed paths (``goals``) begin at other values or speeds than the
-        outputs of the model at the start. The motion takes ``duration`` [s], which sets the tolerance of
-        speeds."""
+        """Raise ParameterError if the prescribed paths (``goals``) do not begin at the start of the outputs,
+        to 1e-6 of the longest body. Speeds at the beginning must agree with those of the model to 5 per cent
+        of the mean speed of the path, which follows from the ``duration`` [s]."""
         here = self._read(self._live())
         gap = np.abs(here - goals[0])
         if gap.max() > GAP * self._length:
@@ -478,8 +478,8 @@ class _Servo:
         return _Mobility(rows, accelerations, accelerations / np.where(scale > 0, scale, 1.0))
 
     def pushes(self) -> Array:
-        """Return the changes of the inputs that move an output noticeably within one time step, shape
-        (inputs,), for difference quotients."""
+        """Return the changes of the inputs, shape (inputs,), for difference quotients. Each moves an output
+        by 1e-5 of the longest body within one time step, by inertia."""
         moved = np.abs(self._mobility.accelerations).max(axis=0) * self._step**2 / 2
         return np.asarray(PUSH * self._length / moved)
 
@@ -650,7 +650,8 @@ NO_SLOPES = np.zeros((0, 0))
 
 def _check_stable(zeros: ComplexArray, duration: float) -> None:
     """Raise ModelError if the zero dynamics (motion with the outputs fixed) grows during a run of
-    ``duration`` [s]. It does if one of the transmission ``zeros`` is unstable."""
+    ``duration`` [s]. It does if the real part of one of the transmission ``zeros`` times the duration is
+    above 1."""
     growing = zeros[(zeros.real * duration > GROWTH) & (zeros.imag >= 0)]
     if not len(growing):
         return

@@ -163,9 +163,10 @@ class ReducedBasis:
 
 
 def independent_columns(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """Append to the columns of ``basis`` (n, ...) those of ``columns`` that are linearly independent of them
+    """Append to the columns of ``basis`` (n, k) those of ``columns`` that are linearly independent of them
     and of each other. Return the joined columns, shape (n, m). Independence is measured in the energy metric
-    of ``stiffness``, shape (n, n).
+    of ``stiffness``, shape (n, n): a column of unit energy norm must have a part of norm above 1e-6 outside
+    the span.
 
     Independence is measured in the energy metric of ``stiffness`` (n, n), positive definite; the columns themselves
     are not changed.

@@ -240,13 +240,13 @@ class BeamMesh:
         return self.stride * np.arange(count, dtype=np.int64) + component
 
     def components(self) -> list[NodeComponent]:
-        """Return the displacement and slope components of each node of this beam: three in the plane, six in
-        space."""
+        """Return the components of each node of this beam in their order: axial displacement, deflection y,
+        slope y; in space also deflection z, slope z, twist."""
         return list(NodeComponent)[: self.node_size]
 
     def families(self) -> IntArray:
-        """Return the kind of each coordinate of this beam's mesh (axial, bending in y, bending in z, torsion) as
-        numbers of ``Family``, shape (size,)."""
+        """Return the kind of each coordinate of this beam's mesh as numbers of ``Family``, shape (size,):
+        axial 0, bending in y 1, bending in z 2, torsion 3."""
         period = [*FAMILIES[: self.node_size], *INNER_FAMILIES][: self.stride]
         return np.tile(np.array(period, dtype=np.int64), self.elements + 1)[: self.size]
 
@@ -279,8 +279,9 @@ class BeamMesh:
         return (self.element_length * x).ravel(), (self.element_length * weights * np.ones_like(x)).ravel()
 
     def locate_elements(self, x: Array) -> tuple[IntArray, Array]:
-        """Return the index of the element of this beam that contains each position x [m], shape (k,). Also return
-        the relative position in it from 0 to 1, shape (k,). A node belongs to the element to its right."""
+        """Return the index of the element of this beam that contains each position x [m], shape (k,). Also
+        return the relative position in it from 0 to 1, shape (k,). A node belongs to the element to its
+        right, the last one to the last element; positions outside belong to the end elements."""
         position = x / self.element_length
         element = np.clip(np.floor(position).astype(np.int64), 0, self.elements - 1)
         return element, position - element
@@ -401,8 +402,9 @@ class Measure(IntEnum):
 
 
 def section_strains(theory: Theory, dimension: int) -> list[Measure]:
-    """Return the strains of a cross-section (stretch, shear, twist, bending) that a beam of this theory and
-    dimension has, stretch first."""
+    """Return the strains of a cross-section that a beam of this ``theory`` and ``dimension`` (2 or 3) has.
+    Their order is stretch, shear y, shear z, twist, bending y, bending z. In the plane they are stretch,
+    shear y and bending z; Euler-Bernoulli theory has no shear."""
     plane = {Measure.STRETCH, Measure.SHEAR_Y, Measure.BEND_Z}
     return [
         measure

@@ -190,9 +190,9 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
     """Return minus the nodal forces that the quadratic strain of two displacement shapes i <= j causes, for
-    all pairs; shape (N d, pairs). This strain is (grad_i^T grad_j + grad_j^T grad_i) / 2. Modal derivatives
-    are the responses to these forces. ``mesh`` is the finite element mesh. ``materials`` are the elastic
-    constants of the elements.
+    all pairs 00, 01, ..., 11, ...; shape (N d, pairs). This strain is (grad_i^T grad_j + grad_j^T grad_i) /
+    2. Modal derivatives are the responses to these forces. ``mesh`` is the finite element mesh. ``materials``
+    are the elastic constants of the elements.
 
     Args:
         shapes: nodal fields, shape (N, d, n).

@@ -109,8 +109,9 @@ class DeckCells:
 
 
 def from_polar(kind: str, position: Array) -> Array:
-    """Return a position in Cartesian coordinates, shape (3,), from cylindrical ones (``kind`` C: radius, degrees,
-    z) or spherical ones (S: radius, two angles in degrees). Other kinds are returned unchanged."""
+    """Return a position in Cartesian coordinates, shape (3,), from cylindrical ones (``kind`` C: radius,
+    degrees, z) or spherical ones (S: radius, angle from the z axis, angle about it, both in degrees). Other
+    kinds are returned unchanged."""
     if kind == "C":
         angle = np.radians(position[1])
         return np.array([position[0] * np.cos(angle), position[0] * np.sin(angle), position[2]])

@@ -378,8 +378,8 @@ def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpol
 
 
 def plate_unknowns(mesh: ElementMesh) -> Unknowns:
-    """Return the description of the five unknowns of each node of a plate: three displacements and the
-    rotations about x and y. ``mesh`` is the finite element mesh."""
+    """Return the description of the five unknowns of each node of a plate: displacements u, v, w, then two
+    rotations, node after node. ``mesh`` is the finite element mesh."""
     node = np.repeat(np.arange(mesh.node_count), UNKNOWNS)
     return Unknowns(3, node, np.tile(np.arange(UNKNOWNS), mesh.node_count), mesh.nodes[node])
 
@@ -509,9 +509,9 @@ def surface_strains(
 
 
 def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Return the indices of those displacement shapes of a plate whose slopes cause a large quadratic
-    membrane strain, relative to the largest. ``mesh`` is the finite element mesh. ``section`` has thickness
-    and stiffness of the plate."""
+    """Return the ascending indices of those displacement shapes of a plate whose slopes cause a large
+    quadratic membrane strain. Large is more than a tenth of the largest, in the energy norm. ``mesh`` is the
+    finite element mesh. ``section`` has thickness and stiffness of the plate."""
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)

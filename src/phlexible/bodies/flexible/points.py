@@ -130,9 +130,9 @@ class FlexiblePoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the line that pictures draw for this body, from interface to interface or between two nodes
-        at its ends: positions (k, 3) [m] and displacements per unit coordinate (k, 3, n). ``count`` has no
-        effect."""
+        """Return the line that pictures draw for this body: positions (k, 3) [m] and displacements per unit
+        coordinate (k, 3, n). It goes from interface to interface or, with fewer than two interfaces, between
+        the two nodes at the ends of the longest axis. ``count`` has no effect."""
         if len(self.interfaces.names) > 1:
             return self.interfaces.positions, self.interfaces.shapes
         axis = int(np.ptp(self.nodes, axis=0).argmax())

@@ -80,14 +80,16 @@ class Unknowns:
         return result if self.axes is None else result + self.axes[:, axis]
 
     def rigid_fields(self, about: Array | None = None) -> Array:
-        """Return the values of the N nodal unknowns of this finite element model in its unit rigid motions; shape
-        (N, 6) in space, (N, 3) in the plane: translations, then rotations about a point."""
+        """Return the values of the N nodal unknowns of this finite element model in its unit rigid motions;
+        shape (N, 6) in space, (N, 3) in the plane: translations along x, y, z, then rotations about the point
+        ``about`` (None: the origin)."""
         moves = [self.translation(axis) for axis in self.translation_axes]
         return np.column_stack([*moves, *(self.rotation(axis, about) for axis in self.spin_axes)])
 
     def centrifugal_fields(self, about: Array) -> Array:
-        """Return the centrifugal accelerations e_k x (e_l x (x - about)) of the N nodal unknowns of this finite
-        element model. Axes are k <= l; the shape is (N, 6) in space, (N, 1) in the plane."""
+        """Return the centrifugal accelerations of the N nodal unknowns of this finite element model. They are
+        (e_k x (e_l x r) + e_l x (e_k x r)) / 2 with r = x - ``about``. The columns are pairs of axes k <= l:
+        xx, xy, xz, yy, yz, zz in space, shape (N, 6), and zz in the plane, shape (N, 1)."""
         axes, arms, products = np.eye(3)[list(self.spin_axes)], self.places - about, []
         for k, first in enumerate(axes):
             for second in axes[k:]:
@@ -98,7 +100,8 @@ class Unknowns:
     def homogeneous_fields(self, about: Array) -> Array:
         """Return the values of the N nodal unknowns of this finite element model for displacements of
         constant strain: e_a x_b + e_b x_a with a <= b, where x is the position relative to ``about``. The
-        shape is (N, 6) in space, (N, 3) in the plane."""
+        columns are the pairs xx, xy, xz, yy, yz, zz in space, shape (N, 6), and xx, xy, yy in the plane,
+        shape (N, 3)."""
         arms, fields = self.places - about, []
         for a in self.translation_axes:
             for b in self.translation_axes[a:]:

@@ -463,8 +463,9 @@ def check_elements(mesh: ElementMesh) -> None:
 
 
 def check_units(materials: list[Material]) -> None:
-    """Warn the user of materials whose density or speed of sound suggests other units than kilograms, metres and
-    seconds."""
+    """Warn the user of materials whose density or speed of sound suggests other units than kilograms, metres
+    and seconds. Usual are densities between 0.5 and 30 000 kg/m3 and speeds sqrt(E / density) between 1 and
+    50 000 m/s."""
     for material in materials:
         speed = float(np.sqrt(material.youngs_modulus / material.density))
         if not LIGHTEST < material.density < HEAVIEST or not SLOWEST < speed < FASTEST:

@@ -237,8 +237,8 @@ class Contact(ForceElement):
         return self.stiffness
 
     def _default_stiffness(self) -> float:
-        """Return the default stiffness of the normal force of a contact [N/m^exponent]. The weight of the bodies
-        then sinks in by a thousandth of their size."""
+        """Return the default stiffness of the normal force of a contact [N/m^exponent]. The weight of the
+        bodies then sinks in by a thousandth of their size, see ``weight_stiffness``."""
         return weight_stiffness(*self._mass_and_size, self.exponent)
 
     @property

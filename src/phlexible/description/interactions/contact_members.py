@@ -319,8 +319,8 @@ def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port,
 
 def can_touch(one: Member, other: Member) -> bool:
     """Return whether two contact members, ``one`` and ``other``, may touch: they are on different bodies, or
-    far enough apart along one line, and on opposite sides of the contact. Contact members are spheres, line
-    segments and solids."""
+    apart along one line (``is_far_from``), and on opposite sides of the contact. Contact members are spheres,
+    line segments and solids."""
     if one.owner == other.owner and not (one.row and other.row and one.row.is_far_from(other.row)):
         return False
     return one.side | other.side == 3
@@ -630,9 +630,9 @@ def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, flo
 
 
 def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
-    """Yield the points of a shape that other solids touch first, with their kind: corners, rims, and points a
-    little inside of them. They are relative to the shape's middle in body axes, each (k, 3) [m].
-    ``dimension`` is that of the model (1, 2 or 3).
+    """Yield the points of a shape that other solids touch first, with their kind: corners, rims, and points
+    inside of them by 2 per cent of half an edge or of the radius. They are relative to the shape's middle in
+    body axes, each (k, 3) [m]. ``dimension`` is that of the model (1, 2 or 3).
 
     Corners would slip past those of a shape of the same size: such shapes touch points that are inset.
     """

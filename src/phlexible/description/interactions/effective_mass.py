@@ -30,9 +30,9 @@ GRAVITY = 9.81  # [m/s2]
 
 def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> float:
     """Return the stiffness at which a body's weight deflects a contact or stop by a thousandth of the body's
-    size [N/m^exponent]. For a moment of inertia the deflection is 1e-3 rad [N m/rad]. ``inertia`` is the mass
-    or moment of inertia [kg or kg m2], ``size`` the lever of the weight [m], ``exponent`` that of the depth
-    in the force.
+    size [N/m^exponent]. It is m g / (size / 1000)^``exponent``. For a moment of inertia in place of m the
+    deflection is 1e-3 rad [N m/rad]. ``inertia`` is m or the moment of inertia [kg or kg m2], ``size`` the
+    lever of the weight [m] (0: 0.1 m).
 
     Args:
         inertia: mass, or moment of inertia, that moves [kg or kg m2].

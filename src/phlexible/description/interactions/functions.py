@@ -313,7 +313,7 @@ class PositionCoordinate(LinearCoordinate):
     def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear function y = (x_b - x_a) . d of a position coordinate, as a tuple of one: the
         offset of the second port along a direction of the first body. A port is a point of a body, or of the
-        ground."""
+        ground. A bilinear function is a sum of dot products of points and directions of the bodies."""
         return (Bilinear(self._terms(), 0.0, self.name),)
 
     def _terms(self) -> tuple[BilinearTerm, ...]:
@@ -438,8 +438,9 @@ class LengthCoordinate(Coordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of a tendon's length: the squared distance of each guide from the next one,
-        then the prescribed rest length where there is one."""
+        """Return the bilinear functions of a tendon's length: the squared distance of each guide from the
+        next one, then the prescribed rest length where there is one. A bilinear function is a sum of dot
+        products of points and directions of the bodies."""
         segments = [between(a, b) for a, b in pairwise(self.guides)]
         rows = [Bilinear((BilinearTerm(1.0, segment, segment),), 0.0, self.name) for segment in segments]
         if self.winch is not None:
@@ -541,9 +542,10 @@ class AngleCoordinate(Coordinate):
 
 
 def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
-    """Return the angle of the second port relative to the first one, as a coordinate. The axis is ``across``
-    x ``along`` of two unit vectors that rotate with the first port. ``dimension`` is that of the model (1, 2
-    or 3). A port is a point of a body, or of the ground.
+    """Return the angle of the second port relative to the first one, as a coordinate. The axis is the cross
+    product ``across`` x ``along`` of two perpendicular unit vectors, in world axes at the initial pose, which
+    rotate with the first port. ``dimension`` is that of the model (1, 2 or 3). A port is a point of a body,
+    or of the ground.
 
     With a1 = across and a2 = along, which rotate with the first port, and b1 and b2, which equal them at the
     initial pose and rotate with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2, which do

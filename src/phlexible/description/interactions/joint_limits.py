@@ -96,8 +96,9 @@ class JointFriction(AlongJoint):
         )
 
     def _default_stiffness(self) -> float:
-        """Return the default stiffness of the friction spring (bristle) in a joint [N m/rad or N/m]; 0 if nothing
-        moves. The friction limit and the weight of the bodies deflect it little."""
+        """Return the default stiffness of the friction spring (bristle) in a joint [N m/rad or N/m]; 0 if
+        nothing moves. It is the larger of two: the stiffness for the weight of the bodies
+        (``weight_stiffness``), and the friction limit over 1e-3 rad or a thousandth of the bodies' size."""
         inertia, size = _inertia_along(self)
         level = max(self.coulomb, 0.0 if self.coefficient else self.static or 0.0)
         bent = SHALLOW * (1.0 if self.coordinate.endswith("angle") else size or SIZE)

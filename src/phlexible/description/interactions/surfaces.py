@@ -74,7 +74,8 @@ class RoundedCoordinate(GapCoordinate):
 
     def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions (x_b - x_a) . d_i of a gap to a rounded surface (cylinder, box): the
-        components of the difference vector along each direction d_i of the surface's body."""
+        components of the difference vector along each direction d_i of the surface's body. A bilinear
+        function is a sum of dot products of points and directions of the bodies."""
         difference = between(self.first, self.second)
         return tuple(Bilinear((BilinearTerm(1.0, difference, as_sum(d)),), 0.0, self.name) for d in self.directions)
 
@@ -116,8 +117,9 @@ class SegmentCoordinate(GapCoordinate):
     second: Port
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions r.r, r.s and s.s of the distance of a point from a line segment. The vector
-        r goes from the segment's start to the point, s to its end."""
+        """Return the bilinear functions r.r, r.s and s.s of the distance of a point from a line segment. The
+        vector r goes from the segment's start to the point, s to its end. A bilinear function is a sum of dot
+        products of points and directions of the bodies."""
         r, s = between(self.first, self.second), between(self.first, self.end)
         return tuple(Bilinear((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
 
@@ -155,8 +157,9 @@ class SlidingCoordinate(PositionCoordinate):
     across: tuple[DirectionOf, ...]
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of the gap of a point to a plane with friction: (x_b - x_a) . d along the
-        normal d, then along directions in the plane for the slip."""
+        """Return the bilinear functions of the gap of a point to a plane with friction: (x_b - x_a) . d along
+        the normal d, then along directions in the plane for the slip. A bilinear function is a sum of dot
+        products of points and directions of the bodies."""
         difference = between(self.first, self.second)
         along = [Bilinear((BilinearTerm(1.0, difference, as_sum(d)),), 0.0, "along the plane") for d in self.across]
         return (*super().functions(), *along)
@@ -208,8 +211,9 @@ class RubbingCoordinate(GapCoordinate):
         return self.dimension if self.radius and self.toucher.has_orientation else 0
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of a contact with friction: those of the gap, then the components of slip
-        in world axes, then those of relative rotation if rolling or drilling is resisted."""
+        """Return the bilinear functions of a contact with friction: those of the gap, then the components of
+        slip in world axes, then those of relative rotation if rolling or drilling is resisted. A bilinear
+        function is a sum of dot products of points and directions of the bodies."""
         parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
         turning = [self.toucher] if self.rotating_direction_count else []

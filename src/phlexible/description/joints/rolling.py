@@ -49,8 +49,9 @@ class TiltCoordinate(RoundedCoordinate):
     axis: DirectionOf
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of a wheel's tilt: the dot products of the wheel's axis with the directions
-        of the plane on which it rolls."""
+        """Return the bilinear functions of a wheel's tilt: the dot products of the wheel's axis with the
+        directions of the plane on which it rolls. A bilinear function is a sum of dot products of points and
+        directions of the bodies."""
         return tuple(Bilinear((dot_term(self.axis, d),), 0.0, self.name) for d in self.directions)
 
 

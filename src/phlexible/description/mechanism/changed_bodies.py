@@ -34,15 +34,15 @@ def changed_body(body: Any) -> Any:
 
 
 def with_half_the_elements(body: Any) -> Any:
-    """Return a beam or rod with half as many finite elements; other bodies, and those with a single element, are
-    returned unchanged."""
+    """Return a beam or rod with half as many finite elements, rounded down; other bodies, and those with a
+    single element, are returned unchanged."""
     is_divisible = isinstance(body, Beam | Rod) and body.elements > 1
     return replace(body, elements=body.elements // 2) if is_divisible else body
 
 
 def in_another_frame(body: Any) -> Any:
-    """Return a beam with another choice of floating frame (simply supported instead of mean axis, or mean axis
-    instead of others); other bodies and beams with modes are returned unchanged."""
+    """Return a beam with another floating frame: simply supported instead of mean axis, mean axis instead of
+    any other. Other bodies and beams with a reduced basis (``modes``) are returned unchanged."""
     if not isinstance(body, Beam) or body.modes is not None:
         return body
     return replace(body, frame=Frame.SIMPLY_SUPPORTED if body.frame is Frame.MEAN_AXIS else Frame.MEAN_AXIS)
