@@ -89,9 +89,9 @@ class Sides(Generic[Measured]):
 
     @property
     def measured(self) -> tuple[Built[Measured], Built[Measured]]:
-        """Return two models whose sensor readings give the central difference with respect to this parameter: the
-        one with it increased, then decreased. The unperturbed model is returned twice where readings do not depend
-        on the parameter."""
+        """Return the pair of models (parameter increased, decreased) whose sensor readings give the central
+        difference for this parameter. If readings do not depend on it (no decreased model was built), both
+        are the unperturbed model."""
         return (self.more, self.less) if self.less is not None else (self.base, self.base)
 
     @property
@@ -311,8 +311,9 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
-    """Return two weighted sums over the perturbed models in ``group``: of the changes of their data with parameters
-    increased, and with parameters decreased. The weights are ``shares``, one for each model."""
+    """Return a pair of weighted sums of model data changes: with parameters increased, and with parameters
+    decreased. They are over the perturbed ``models`` with the indices ``group``; ``shares`` holds the weight
+    of each model by its index."""
     both = []
     for side in ("up", "down"):
         found: ModelNumbers | None = None
@@ -342,8 +343,9 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number:
 
 
 def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
-    """Return which equations of a time step depend on a parameter, as a mask of shape (unknowns,). Residuals
-    of the two perturbed models are compared in sampled time steps of the run."""
+    """Return a mask, shape (unknowns,), of the equations of a time step that a parameter changes. Residuals
+    with the parameter increased and decreased (``model``) are compared bit by bit in some time steps of
+    ``run``, among them some in which loads or prescribed motions change."""
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"

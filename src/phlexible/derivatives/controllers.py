@@ -105,8 +105,9 @@ class Measured:
         self.is_energy = any(isinstance(item, Sensor) and item.is_energy for item in items)
 
     def read(self, run: RecordedRun) -> Array:
-        """Return everything that a controller measures at all instants of a recorded run, shape (instants, values):
-        positions, velocities, joint coordinates and rates, sensor readings."""
+        """Return what a controller measures at all instants of a recorded ``run``, shape (instants, values),
+        item after item. A port gives position and velocity in world axes (six numbers), a joint value and
+        rate of each coordinate, a sensor its reading."""
         columns = [np.zeros((run.count, 0))]
         for item in self._items:
             if isinstance(item, Sensor):
@@ -163,8 +164,9 @@ class ControllerTape:
         self._input_change: Array | None = None
 
     def _schedule(self) -> None:
-        """Determine which calls of this controller take a new sample, and for each call which earlier sample's
-        values act after it (with delays). Both are stored in this object."""
+        """Set which calls of this controller take a sample (``self._samples``, indices of calls). For each
+        call ``self._acting`` gets the number of the sample whose values act after it, with delays; negative:
+        none acts yet."""
         sampled = SampledController(self.value, 0)
         self._samples: list[int] = []
         self._acting = np.full(len(self._times), -1)
@@ -200,9 +202,10 @@ class ControllerTape:
         self.direct = np.zeros((len(self._times), costs, self.value.size))
 
     def vjp(self, k: int, adjoint: Array, pose: Array, velocity: Array) -> None:
-        """Propagate adjoints (derivatives of costs) backwards through call ``k`` of this controller. From the
-        adjoint of its values, shape (costs, values), those of the measured state are added to ``pose`` and
-        ``velocity`` in place."""
+        """Propagate adjoints backwards through call ``k`` of this controller, after all later calls.
+        ``adjoint`` (costs, values) belongs to the values that act after the call. If the call takes a sample,
+        adjoints of the measured state are added in place to ``pose`` and ``velocity``, shape (costs,
+        velocities)."""
         self.direct[k] = adjoint
         if self._acting[k] >= 0:
             self._adjoints[self._acting[k]] += adjoint
@@ -221,9 +224,9 @@ class ControllerTape:
         self._jacobian.vjp(k, self._sign * given, pose, velocity)
 
     def jvp(self, k: int, pose: Array, velocity: Array) -> Array:
-        """Return the changes of this controller's values after call ``k``, shape (parameters, values), for changes
-        of the measured state ``pose`` and ``velocity``. This is forward-mode differentiation; calls must come one
-        after the other.
+        """Return the changes of the values of this controller that act after call ``k``, shape (parameters,
+        values); zero as long as no sample acts. ``pose`` and ``velocity``, shape (parameters, velocities),
+        are changes of the state at the call. Calls must be made in order of time.
 
         Args:
             k: questions one after the other.
@@ -266,8 +269,9 @@ def controllers_of(assembly: Assembly) -> list[ControlledValue]:
 
 
 def directions_of(value: ControlledValue, count: int) -> Array:
-    """Return by how much a unit of each output value of a controller changes all load values of the model, shape
-    (controller values, count). ``count`` is the number of load values."""
+    """Return the derivative of all load values of the model with respect to each output value of the
+    controller ``value``, shape (controller values, ``count``). Rows are direction cosines or unit vectors;
+    ``count`` is the number of load values."""
     found = np.zeros((value.size, count))
     for one, row in zip(np.eye(value.size), found, strict=True):
         for target in value.targets:

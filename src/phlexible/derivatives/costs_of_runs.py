@@ -178,8 +178,8 @@ class CostsOfRun:
         return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
 
     def _present_loads(self) -> list[Functions]:
-        """Evaluate the prescribed vectors and loads in all time steps of this run with the sample values that
-        the signals have now. The list has an entry for each stretch of time steps without velocity jumps."""
+        """Prescribed vectors and loads of this run, evaluated with the sample values that its signals have
+        now. The list has one ``Functions`` for each stretch of time steps without velocity jumps."""
         return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
 
     def _add_load(
@@ -238,9 +238,9 @@ def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
 
 
 def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """Add the changes of a cost in each time step and at each instant to its derivatives with respect to
-    signal samples, ``row``, in place. Changes are ``in_steps`` and ``at_instants``; ``direction`` has the
-    samples. Each contribution goes to the sample that acts there."""
+    """Add changes of a cost to ``row``, its derivatives with respect to parameters, in place. A change in a
+    time step (``in_steps``) or at an instant (``at_instants``) goes to the sample of ``direction`` that acts
+    there; without one it is dropped."""
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
         acting = places >= 0

@@ -158,9 +158,9 @@ class Crossing:
 
     @cached_property
     def in_steps(self) -> tuple[Array, Array]:
-        """Derivatives of the residuals of the time steps before this event, and of those after it, with
-        respect to the instant of the event. Both have shape (steps, unknowns); the time step lengths change
-        with the instant."""
+        """Derivatives of step residuals with respect to the instant of this event: a pair of arrays (steps,
+        unknowns), for the time steps before and after it. Instants between move in proportion, the first
+        before and the last after the event stay."""
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
         first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]
@@ -169,9 +169,9 @@ class Crossing:
 
     @cached_property
     def moved(self) -> tuple[Array, Array]:
-        """Derivatives of the poses at the ends of the time steps around this event with respect to its
-        instant, at constant velocities. Two arrays of shape (steps, velocities), for the time steps before
-        and after it."""
+        """Derivatives of the pose change in each time step around this event with respect to its instant, at
+        constant velocities. Two arrays (steps, velocities): before the event each step grows in proportion to
+        its length, after it each shrinks."""
         found = []
         for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
             stretch = self.run.stretches[number]
@@ -182,8 +182,9 @@ class Crossing:
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
-        """Derivatives of the pose and of the velocities at this event with respect to its instant: two arrays of
-        shape (velocities,), rates of the computed motion."""
+        """Derivatives of pose and velocities at this event with respect to its instant, two arrays
+        (velocities,): what the time steps before it give if they are stretched to end later. The state at
+        their start is constant."""
         number, first, last = self.before
         both = np.zeros((2, 1, self.run.velocities))
         for k in range(first, last):

@@ -133,8 +133,9 @@ class SectionStepper(RecordingStepper):
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """End the present section of a long run: hand it over with its log, in a form that can be repeated, and
-        clear the log."""
+        """End the present section of a long run: pass its log and a ``RepeatedPiece`` (snapshot, calls and
+        instants that repeat it) to the function that this stepper was given. Then clear the log. Without a
+        log nothing happens."""
         if not self.log:
             return
         assert self._begin is not None, "something was done"
@@ -187,8 +188,8 @@ class CachingRecipe(Recipe[Costs]):
 
 
 def _key(parameters: Any) -> Any:
-    """Return a dictionary key that identifies parameter values, made of the bytes of all arrays and signals, also
-    of nested dictionaries."""
+    """Return a hashable key that is equal for equal parameter values: bytes of an array or of the samples of
+    a signal, for dictionaries a tuple of pairs (name, key), also nested."""
     if isinstance(parameters, Mapping):
         return tuple((name, _key(each)) for name, each in parameters.items())
     return (parameters.values if isinstance(parameters, Signal) else np.asarray(parameters)).tobytes()

@@ -90,9 +90,9 @@ def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
 
 
 def changed_masks(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
-    """Return masks of those model data that a parameter changes by more than round-off, as a dictionary by
-    kind and name of the array. ``up`` are the changes, ``sizes`` those of the data. Arrays without a change
-    are left out."""
+    """Return masks of the model data that change by more than round-off (a fixed share of their size), by
+    kind and name of the array. ``up`` are the changes, ``sizes`` the sizes. Arrays without such a change are
+    left out."""
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
 
@@ -108,9 +108,10 @@ def random_shares(count: int) -> Array:
 def separate_masks(
     changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Return for each parameter masks of the model data that it changes, found from three models in which all
-    parameters were changed together. ``changes`` are those of the models, ``sizes`` those of the data.
-    ``shares`` are the factors of the changes; None: two parameters change the same entry.
+    """Return for each parameter masks of the model data that it alone changes. In ``changes`` are those of
+    three models in which all parameters changed by different ``shares``, shape (3, parameters); their ratios
+    tell the parameter. None if two parameters change one entry. ``sizes`` are those of the data, for
+    round-off.
 
     Args:
         changes: of the models.
@@ -146,9 +147,9 @@ def separate_masks(
 
 
 def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[int]) -> list[list[int]]:
-    """Split parameters into groups such that no entry of the model data is changed by two of a group.
-    ``shared`` are masks of the data that each parameter changes. Groups can be perturbed together; at most
-    one parameter of a group changes sensor readings (those in ``unread`` do not)."""
+    """Split parameters into groups that can be perturbed together: no entry of the model data is changed by
+    two parameters of a group. ``shared`` has masks of the data of each parameter. At most one parameter of a
+    group changes sensor readings; those in ``unread`` change none."""
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []

@@ -212,17 +212,17 @@ class Parameters:
         return [name for name, given in self._user_values.items() if isinstance(given, Signal)]
 
     def random_direction(self, name: str) -> Direction:
-        """Return a direction that changes all samples of the signal ``name`` at once, each up or down at random. It
-        serves to find out what the signal changes."""
+        """Return a direction that changes each sample of the signal ``name`` by its difference step, up or
+        down at random (fixed seed). With it one finds out what the signal changes."""
         change, place = np.zeros(len(self)), self.places[name]
         signs = np.random.default_rng(1).choice([-1.0, 1.0], place.stop - place.start)
         change[place] = signs * self._steps[place]
         return Direction(change)
 
     def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Return a few directions for finite differences that together change all samples of the signal
-        ``name``. Samples of one direction act in different time steps of the run, so that one difference
-        serves all of them. ``is_load`` says that the signal is evaluated in the middle of time steps only.
+        """Return few directions for finite differences that together change all samples of the signal
+        ``name``. Samples of one direction are so far apart that each time step of ``run`` depends on one of
+        them at most. ``is_load``: the signal is read in the middle of time steps only.
 
         Args:
             name: of the signal.
@@ -259,8 +259,9 @@ class Parameters:
 
 
 def _one_of(low: IntArray, high: IntArray, first: int, stride: int) -> IntArray:
-    """Return the index of the form first + k * stride (k an integer) between ``low`` and ``high``, both included;
-    -1 where there is none. All is done element by element."""
+    """Return the least index first + k stride (k an integer) from ``low`` to ``high``, both included, or -1
+    if there is none. ``low`` and ``high`` are arrays of one shape, as is the result; ``first`` and ``stride``
+    are integers."""
     number = low + (first - low) % stride
     return np.where(number <= high, number, -1)
 

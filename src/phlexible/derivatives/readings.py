@@ -205,8 +205,9 @@ class Jacobian:
     velocities: int
 
     def vjp(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
-        """Add the product of an adjoint ``weights`` of the sensor reading at an instant with this derivative to
-        ``pose`` and ``velocity``, in place. Weights have shape (..., components), the sums (..., velocities)."""
+        """Add the adjoint of the sensor reading at an ``instant`` times this derivative to ``pose`` and
+        ``velocity``, in place. ``weights`` is the adjoint, shape (..., components); the two have the shape
+        (..., velocities)."""
         both = np.zeros((*weights.shape[:-1], 2 * self.velocities))
         both[..., self.directions] = weights @ self.values[instant]
         pose += both[..., : self.velocities]
@@ -288,9 +289,10 @@ def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
 def _slopes(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
-    """Return the components of pose and velocity on which a ``sensor`` depends, shape (d,), and an iterator
-    over its derivatives with respect to them. The iterator yields chunks of ``instants`` with their
-    derivatives. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name.
+    """Return the indices (d,) of the pose and velocity components on which a ``sensor`` depends, and an
+    iterator over its derivatives. It yields pairs of some of the ``instants`` and derivatives (instants,
+    components, d). Velocities have indices from the number of velocities on. ``reader`` evaluates sensors,
+    ``rows`` are the recorded states as tables by name.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -360,9 +362,10 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
-    """Return the indices of the components of pose and velocity on which a sensor's reading depends, all of a
-    body if any. Bodies are perturbed one after the other near the state at ``instant``, by ``steps``.
-    ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by name."""
+    """Return the indices of all pose or velocity components of those bodies whose motion changes the reading
+    of a ``sensor`` at ``instant``. The pose, then the velocities, of each body are changed by random shares
+    of ``steps``; an unequal reading counts. ``reader`` evaluates sensors, ``rows`` are the recorded states as
+    tables by name."""
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps

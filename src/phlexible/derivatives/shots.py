@@ -288,8 +288,9 @@ class ShotRun:
 
     @cached_property
     def defects(self) -> Array:
-        """Gaps between the shots of multiple shooting, which an optimizer brings to zero, shape (count,). They are
-        minimal coordinates of the final state of each shot minus those of the next initial state."""
+        """Gaps between the shots of multiple shooting, which an optimizer brings to zero, shape (count,). For
+        each shot but the last they are the minimal coordinates of its final state minus those of the next
+        initial state."""
         pairs = zip(self.ends, self.shots.numbers, strict=True)
         return np.concatenate([np.zeros(0), *(end[0] - own for end, own in pairs)])
 
@@ -328,8 +329,9 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
 
 
 def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
-    """Return shots (segments of a run) with the given numbers of time steps whose initial states are states
-    of ``run``, in minimal coordinates.
+    """Return ``Shots`` that divide ``run`` into segments with the given numbers of time ``steps``. Their
+    initial states are those of the run, so that there are no gaps. A run with events, controllers or history
+    variables raises ``ModelError``.
 
     Raises:
         ModelError: a run that is more than steps.
@@ -373,8 +375,9 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def _by_shot(self) -> list[tuple[Array, Array, Array]]:
-        """Derivatives of the costs and of the gaps between shots (segments of a run) with respect to the states and
-        equations within each shot. One tuple for each shot: poses, velocities, equations.
+        """Adjoints of each shot (segment of a run) by one pass backwards through it: a tuple of pose,
+        velocity, both (steps + 1, k, velocities), and equations (steps, k, unknowns). The k rows are the
+        costs, then the gaps of the shot's end to the next start (none for the last shot).
 
         With respect to poses and velocities at its rows, shape (rows, costs + defects, velocities) each, and to its
         equations, shape (steps, costs + defects, unknowns).
@@ -423,8 +426,9 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def slopes_of_starts(self) -> Array:
-        """Derivatives of the costs and of the gaps between shots with respect to the minimal coordinates of all
-        initial states but the first; shape (costs + defects, coordinates)."""
+        """Derivatives of costs, then of gaps between shots, with respect to the minimal coordinates of all
+        initial states but the first. Shape (costs + gaps, coordinates), coordinates shot after shot; a gap is
+        an end minus the next start."""
         shots = self._shots.shots
         found = np.zeros((len(self.values), shots.count))
         column, row = 0, self._costs + (shots.near[0].count if shots.near else 0)

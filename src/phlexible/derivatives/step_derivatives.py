@@ -82,10 +82,10 @@ class StepDerivative:
         return pose + own @ of_pose + after @ by_pose, back + own @ of_start + after @ by_start, before, mu
 
     def jvp(self, pose: Array, velocity: Array, history: Array, equations: Array) -> tuple[Array, Array, Array]:
-        """Return the changes of pose, velocities and history variables after this time step for changes of
-        them before it and of its residual (``equations``). All have one row for each parameter (forward
-        mode). History variables are strains of Maxwell branches, deflections of friction springs and impact
-        speeds."""
+        """Return the changes of pose, velocities and history variables after this time step, a row for each
+        parameter. Arguments are their changes before it (``pose``, ``velocity``, ``history``) and that of its
+        residual, ``equations``. History variables are strains of Maxwell branches, deflections of friction
+        springs and impact speeds."""
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
         before = history[:, self.known]
@@ -209,9 +209,9 @@ class DifferentiableSteps(TakenSteps):
     """
 
     def vjp(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
-        """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant
-        ``last`` to ``first`` of these time steps, in place. Return the adjoints of the equations of the time
-        steps.
+        """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities),
+        backwards from instant ``last`` to ``first`` of these time steps. Each row gets what later rows cause
+        added, in place. Return the adjoints of the step residuals, shape (last - first, costs, unknowns).
 
         Args:
             first, last: rows.
@@ -259,7 +259,8 @@ class DifferentiableSteps(TakenSteps):
         return {k: step_derivative(self, k) for k in inexact_steps(self)}
 
     def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return ranges (begin, end) that divide the time steps between the instants ``first`` and ``last``.
-        Each time step for which Newton's matrix is not the exact derivative is a range by itself."""
+        """Return ranges (begin, end) that divide the time steps from ``first`` to ``last`` - 1, in ascending
+        order. Each time step for which Newton's matrix is not the exact derivative (some with contacts) is a
+        range by itself."""
         own = [k for k in self._inexact if first <= k < last]
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

@@ -125,8 +125,9 @@ class TakenSteps:
         return self._residuals(memory, self.sizes, functions)
 
     def load_slopes(self, directions: Array) -> Array:
-        """Return the derivatives of the residuals of these time steps along changes of the load values, shape
-        (steps, changes, unknowns). ``directions`` (changes, load values) are the changes.
+        """Return the derivatives of the residuals of these time steps along each change of the load values in
+        ``directions``, shape (changes, load values). The result has the shape (steps, changes, unknowns). One
+        forward difference each is exact, as residuals are linear in loads.
 
         One difference is exact since the residual is linear in the loads.
         """
@@ -206,14 +207,17 @@ class TakenSteps:
         return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant
-        ``last`` to ``first`` of these time steps, in place. ``equations`` receives the adjoints of the
+        """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities),
+        backwards from instant ``last`` to ``first`` of these time steps. Each row gets what later rows cause
+        added, in place. ``equations``, shape (last - first, costs, unknowns), receives the adjoints of the
         residuals. The transpose of Newton's matrix is used."""
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of
-        these time steps, in place. Newton's matrix is used as the derivative of the equations.
+        """Propagate changes of pose and velocities from instant ``first`` to ``last`` of these time steps
+        with Newton's matrix as the derivative. Row 0 of ``pose`` and ``velocity``, shape (last - first + 1,
+        parameters, velocities), is given; later rows are overwritten. ``equations`` are changes of the
+        residuals, shape (last - first, parameters, unknowns).
 
         Args:
             first, last: rows.
@@ -277,8 +281,9 @@ def rolling_rows(assembly: Assembly) -> IntArray:
 
 
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return which entries of Newton's matrix of a time step are needed for its derivatives, as integers
-    (place in memory, row, column). The numbers of entries of the first two kinds come with them. ``assembly``
+    """Return the entries of Newton's matrix that derivatives of time steps need, as rows (place in memory,
+    row, column) of integers. First come entries (velocity row, velocity column), then (velocity, auxiliary
+    unknown), then (auxiliary unknown, velocity). The numbers of the first two kinds follow. ``assembly``
     holds the tables of the model."""
     memory = assembly.memory
     nv = memory.counts["velocities"]

@@ -81,9 +81,9 @@ class RunParts:
 
 
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate another (perturbed) model at the recorded states of a run. Return residuals of the time steps,
-    velocities after jumps, values of controllers and state-dependent forces, and event conditions.
-    ``assembly`` holds the tables of the model."""
+    """Evaluate a perturbed model (tables ``assembly``) at the recorded states of ``run`` and return a
+    ``RunParts``. It has the residuals of the time steps of each stretch, shape (steps, unknowns), and all
+    that ``other_parts`` returns: velocities after jumps, values of controllers, event conditions and others."""
     equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
 
@@ -292,10 +292,9 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 def _vjp_with_strains(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, history: Array
 ) -> tuple[Array, Array, Array]:
-    """Propagate adjoints (derivatives of costs) of pose and velocities backwards through the time steps
-    ``piece`` of a run, with history variables, in place. Return the adjoints of the equations and of the
-    history variables. History variables are strains of Maxwell branches, deflections of friction springs and
-    impact speeds.
+    """Propagate adjoints of ``pose``, ``velocity``, shape (steps + 1, costs, velocities), and ``history`` (at
+    the end) backwards through the time steps ``piece`` of a run. Rows of pose and velocity are increased in
+    place. Return adjoints of the residuals, of the history variables at each end, and of those at the start.
 
     Args:
         run, piece: the steps.
@@ -321,9 +320,10 @@ def _vjp_with_strains(
 def _vjp_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Propagate adjoints (derivatives of costs) backwards through one time step (``piece``) of a run whose
-    forces are Python functions of the state (``laws``). Return adjoints of pose q and velocities v before it,
-    of its equations and of the force values. ``from_the_end`` counts such time steps after it."""
+    """Propagate adjoints of costs backwards through one time step (``piece``) of a run with forces that are
+    Python functions of the state (``laws``). q and v (costs, velocities) are those after it. Return the two
+    before it, and the adjoints of its residual and of the force values. ``from_the_end`` counts such time
+    steps after it."""
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
@@ -419,11 +419,10 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
 def _jvp_with_strains(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
-    """Propagate changes of states forwards through the time steps ``piece`` of a run, with history variables.
-    ``before`` are changes before them, ``equations`` and ``ends`` those of the residuals and of the history
-    variables at each end. Return the changes of pose and velocities at all instants, and of the history
-    variables at the end. History variables are strains of Maxwell branches, deflections of friction springs
-    and impact speeds.
+    """Propagate changes of states through the time steps ``piece`` of a run with history variables.
+    ``before`` are changes of pose, velocities and history at its start, ``equations`` and ``ends`` changes of
+    residuals and of the history at each end. Return pose and velocity changes, shape (2, instants,
+    parameters, velocities), and the last history changes.
 
     Shapes (2, rows, parameters, velocities) and (parameters, branches).
 
@@ -472,9 +471,10 @@ def _jvp_steps(
 def _jvp_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
-    """Propagate changes of pose q and velocities v forwards through one time step (``piece``) of a run. Its
-    forces are Python functions of the state (``laws``). ``equations`` are changes of its residual, ``values``
-    those of the forces at constant states; k is its index among such time steps. Return the changes after it.
+    """Return the changes of pose q and velocities v, shape (parameters, velocities), after one time step
+    (``piece``) of a run from those before it. Forces are Python functions of the state (``laws``); ``values``
+    are their changes at constant state, ``equations`` those of the residual. k is the step's index among such
+    steps.
 
     Args:
         run, piece, laws: the step.

@@ -38,9 +38,10 @@ class Variation:
 
 
 def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
-    """Add small changes (``change``) to states given as tables by name (``rows``), in place. Positions,
-    elastic coordinates and velocities are shifted, rotation matrices R become dR R with a rotation dR in
-    world axes. ``layout`` says where the numbers of each body are."""
+    """Add a small ``change`` of pose and velocity, in the layout of the velocities, in place to states given
+    as tables ``rows`` by name. Positions, elastic coordinates and velocities are shifted; rotation matrices R
+    become exp([phi]) R with rotation vectors phi in world axes. ``layout`` says where the numbers of each
+    body are."""
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
@@ -69,9 +70,10 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 
 
 def perturb_component(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
-    """Change one component of the pose or velocity of states by ``sizes``, in place. ``number`` is the index
-    of the pose component, or of the velocity plus the number of velocities; tables (``rows``) have shape
-    (instants, changes, ...). ``layout`` says where the numbers of each body are.
+    """Change one component of the pose or velocity of states by ``sizes`` (changes,), in place, in tables
+    ``rows`` of shape (instants, changes, ...). ``number`` is its index among the pose components; velocities
+    follow these. Rotations R become dR R, with an angle about a world axis. ``layout`` says where the numbers
+    of each body are.
 
     Args:
         layout: of the states.
@@ -106,9 +108,10 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
 
 
 def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
-    """Return the change of pose and velocity from the states ``rows`` to nearby states ``ends``, both given
-    as tables by name. Rotations become the rotation vectors in world axes of R_end R_start^T. ``layout`` says
-    where the numbers of each body are."""
+    """Return the ``Variation`` from the states ``rows`` to the nearby states ``ends``, both tables by name.
+    It has differences of positions, elastic coordinates and velocities, and for rotations the rotation
+    vectors of R_end R_start^T in world axes [rad], in the layout of the velocities. ``layout`` says where the
+    numbers of each body are."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]

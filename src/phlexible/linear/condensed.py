@@ -112,10 +112,9 @@ class CondensedModel:
         return static_motions(self.mechanics, wanted)
 
     def directions(self, with_tied: bool) -> tuple[sparse.sparray, sparse.sparray]:
-        """Return the generalized forces that unit inputs exert on the n motions of the second-order model,
-        shape (n, k). Return also the rows with which outputs read motions, shape (k, n), both sparse. Forces
-        and rows of constraints that inputs prescribe or outputs read are included if ``with_tied``. Reduction
-        bases are built from them.
+        """Return input forces (n, inputs) and output rows (rows, n) of the second-order model, both sparse,
+        from which reduction bases are built. Rows are those of rates, then of displacements. If
+        ``with_tied``, inertia and damping forces of motions at prescribed or read constraints follow in both.
 
         Args:
             with_tied: whether forces and rows of ``tied_motions`` are included: of constraints that inputs
@@ -207,8 +206,8 @@ def _part(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> sparse
 
 
 def _is_zero(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> bool:
-    """Return whether the block of a sparse ``matrix`` with the given ``rows`` and ``columns`` is zero.
-    Round-off relative to the largest entry of each row is ignored."""
+    """Return whether the block ``rows``, ``columns`` of a sparse ``matrix`` is zero. Entries below round-off
+    relative to the largest entry of their row of the whole matrix count as zero."""
     whole = abs(matrix[rows])
     found = sparse.coo_array(whole[:, columns])
     return not found.nnz or bool((found.data <= ROUND_OFF * whole.max(axis=1).toarray().ravel()[found.row]).all())
@@ -264,8 +263,8 @@ def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
 
 
 def _rank(dense: Array) -> int:
-    """Return the total rank of symmetric positive semi-definite matrices, ``dense`` of shape (blocks, k, k):
-    the sum of the ranks of the blocks."""
+    """Return the sum of the ranks of symmetric positive semi-definite matrices ``dense`` (blocks, k, k). Each
+    is scaled to a unit diagonal, and eigenvalues above round-off are counted."""
     scale = np.sqrt(np.abs(np.einsum("kii->ki", dense)))
     scale = 1 / np.where(scale > 0, scale, 1.0)
     values = np.linalg.eigvalsh(scale[:, :, None] * dense * scale[:, None, :])

@@ -57,8 +57,9 @@ def kind_of_unit(unit: str) -> StateKind:
 
 
 def kinds_of_states(model: ObservedPHDAE) -> IntArray:
-    """Return for each state of a linear model whether it is a velocity, a stress or of unknown kind: shape
-    (order,). It is judged by its unit, by the ports that act on it and by the states it is coupled with."""
+    """Return for each state of a linear ``model`` whether it is a velocity, a stress or of unknown kind,
+    shape (order,). Its unit decides; else a port that acts on it; else states it is coupled with: energy
+    couples equal kinds, the structure matrix different ones."""
     kinds = _per_entry(model.states, [kind_of_unit(block.unit) for block in model.states])
     if (kinds != StateKind.UNKNOWN).all():
         return kinds
@@ -300,9 +301,10 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
 
 
 def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
-    """Replace the constraint directions ``ties``, shape (n, multipliers), by orthonormal ones without
-    redundant ones, and transform their inputs (``ports``) and ``outputs`` with them. Return these three and
-    an orthonormal basis of the free coordinates.
+    """Return constraint directions as orthonormal columns without redundant ones, the inputs and outputs that
+    belong to them, and an orthonormal basis of the free coordinates. ``ties`` (n, multipliers) are the
+    directions, ``ports`` the inputs into constraints. Inputs or ``outputs`` that redundant constraints
+    contradict raise ``ModelError``.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
     """

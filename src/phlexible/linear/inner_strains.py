@@ -188,9 +188,9 @@ def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iter
 def in_blocks(
     groups: Sequence[InnerStrains], motions: int
 ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return three sparse block matrices of the strains of all viscoelastic branches of a model (``groups``):
-    stiffness S, S B, where B gives strain rates from the velocities of the ``motions`` coordinates, and S /
-    tau with the relaxation times tau."""
+    """Return sparse matrices S, S B and S / tau of all viscoelastic strains of a model (``groups``, one for
+    each relaxation time tau). S is the block-diagonal stiffness; B gives strain rates from velocities of the
+    ``motions`` coordinates. Without groups they have no rows."""
     if not groups:
         none = sparse.csr_array((0, 0))
         return none, sparse.csr_array((0, motions)), none

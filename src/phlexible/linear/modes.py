@@ -121,10 +121,9 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Return the ``count`` lowest modes of a viscoelastic second-order model (``mechanics``) projected on a
-    ``basis`` of undamped modes, shape (n, k). One dense eigenvalue problem is solved. ``squares`` are the
-    squared frequencies of the basis, shape (k,). Real negative eigenvalues are returned separately as decay
-    rates."""
+    """Return the ``count`` lowest modes of a viscoelastic second-order model ``mechanics`` in the span of
+    ``basis`` (n, k), undamped modes of squared frequencies ``squares`` (k,). Growing and oscillating modes
+    count, one of each complex pair. Rates of purely decaying motions are in ``relaxations``."""
     small = mechanics.projected(basis).with_fewest_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states
@@ -203,8 +202,8 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
 
 
 def _shift(mechanics: LinearMechanics) -> float:
-    """Return half of the lowest elastic frequency of a second-order model (``mechanics``) [1/s], which the
-    shift-invert eigenvalue solver uses as its shift."""
+    """Return half of the lowest nonzero undamped frequency among the six lowest modes of a second-order model
+    ``mechanics`` [rad/s], the shift of the eigenvalue solver; 1/2 if all six are zero."""
     squares = np.abs(lowest_symmetric_modes(mechanics, 6).squares)
     positive = squares[squares > 0]
     return float(np.sqrt(positive.min() if len(positive) else 1.0)) / 2

@@ -67,8 +67,9 @@ class PairsAtRest:
         return tuple(str(self._contacts[self._group(number)]) for number in numbers)
 
     def slips_of_two(self, state: State) -> Slips:
-        """Return those pairs, of contacts between two surfaces only, whose friction slips in a state: by the number
-        of the pair, a mask over sliding, rolling and drilling friction."""
+        """Return the masks of ``slips`` (sliding, rolling, drilling) by number of the pair, of contacts
+        between two surfaces only. Pairs of contact groups and pairs that do not slip in the ``state`` are
+        left out."""
         return {
             number: own
             for number, own in self.slips(state).items()
@@ -76,8 +77,9 @@ class PairsAtRest:
         }
 
     def with_constant_friction(self, state: State, slips: Slips) -> tuple[State, dict[str, Array]]:
-        """Return a state and changed tables in which the slipping contact pairs of ``slips`` resist motions with a
-        constant friction force instead of a spring. In contact groups, slipping friction is set to zero."""
+        """Return a state and changed tables (``member_hold``) in which the slipping pairs of ``slips`` resist
+        motions with a constant friction force instead of a spring. In contact groups the friction of slipping
+        pairs becomes zero. ``slips`` has a mask (sliding, rolling, drilling) by the number of a pair."""
         self.equations.begin(state)
         hold = np.ones((self._memory.counts["members"], 3))
         for bristles, number, _ in self._bristles():
@@ -172,8 +174,9 @@ class PairsAtRest:
         return found
 
     def _bristles(self) -> Iterator[tuple[list[Array], float, list[bool]]]:
-        """Yield, for each contact pair that touches: writable views of the deflections of its friction springs
-        against sliding, rolling and drilling, the number of the pair, and whether each of them slipped."""
+        """Yield a tuple for each contact pair with friction history: list of writable views of its
+        deflections (sliding (3,), then rolling (3,) and drilling (1,) if the model has them), number of the
+        pair, and whether sliding, rolling and drilling slipped. Rolling is always False there."""
         pairs, turns = self._rows
         for row in np.flatnonzero(pairs[:, 0]):
             own = [turns[row, :3], turns[row, 3:4]] if len(turns) else []
@@ -182,8 +185,9 @@ class PairsAtRest:
 
     @property
     def _rows(self) -> tuple[Array, Array]:
-        """Tables of the friction springs of contact pairs, one row for each pair: against sliding, and against
-        rolling and drilling."""
+        """Tables ``pair_bristle`` and ``pair_turn`` of the compiled step with one row for each pair, as
+        views. The first has number and sliding deflection of the pair, the second deflections of rolling and
+        drilling."""
         memory = self._memory
         return memory["pair_bristle"].reshape(-1, PAIR), memory["pair_turn"].reshape(-1, TURN)
 

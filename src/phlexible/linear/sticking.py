@@ -148,8 +148,9 @@ class StickingFriction:
         return self.equations.memory["bristle_stiffness"]
 
     def set_shares(self, shares: Array | float, memory: Memory | None = None) -> None:
-        """Set stiffness and damping of all friction springs (bristles) to ``shares`` times their original
-        values, in the tables ``memory`` of the compiled time step (None: those of ``limited``)."""
+        """Set stiffness and damping of all friction springs (bristles) to ``shares`` (a number, or shape
+        (bristles,)) times their original values. They are overwritten in the tables ``memory`` of the
+        compiled time step; None: those of ``limited``."""
         memory, base = self.limited.memory if memory is None else memory, self.equations.memory
         for name in copied_bristles(base):
             memory[name][:] = shares * base[name]
@@ -183,9 +184,9 @@ class StickingFriction:
         return tuple(str(self.system.forces[k].element) for k in self.numbers)
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
-        """Return deflections, limits and generalized forces of all friction springs (bristles) at the pose of
-        ``state``, at rest. They are deflected from the start pose, while joints transmit the given
-        multipliers."""
+        """Return a ``BentBristles`` of all friction springs (bristles) at the pose of ``state``, at rest:
+        deflections, limits, which of them slip, and generalized forces. They are deflected by the motion from
+        the start pose and cut at their limits. Joints transmit the given ``multipliers``."""
         if not self.count:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
@@ -218,9 +219,9 @@ class StickingFriction:
         return state
 
     def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
-        """Return a mask of the friction springs (bristles) that stick, and so act as springs, in small
-        motions about a pose at rest, shape (bristles,). ``there`` are the springs at the pose;
-        ``is_balanced`` says that joints transmit what loads require, else friction of joints sticks too.
+        """Return a mask of the friction springs (bristles) that act as springs in small motions, shape
+        (bristles,). They do not slip at the pose ``there`` and have a limit above zero; without
+        ``is_balanced`` (joint forces known) springs whose limit follows a joint force count too.
 
         Args:
             there: friction springs at the pose.
@@ -270,9 +271,10 @@ class StickingFriction:
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
 
     def _loosen(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
-        """Return a state in which the friction springs of the mask ``sticks`` act as springs and all others
-        exert a constant force. ``there`` has the pose, ``bristles`` the deflections. Return also the factors
-        on their stiffness for this, shape (bristles,)."""
+        """Return a state and factors of the spring stiffness, shape (bristles,), with which friction springs
+        outside of the mask ``sticks`` exert a constant force. Their factor is very small and their deflection
+        so much larger; springs that stick have factor 1. ``there`` has the pose, ``bristles`` the
+        deflections."""
         shares = np.where(sticks, 1.0, SLACK)
         own = bristles * np.where(sticks, 1.0, (1 - ROUND_OFF) / SLACK)[:, None]
         own[:, 1] = bristles[:, 1]

@@ -166,8 +166,9 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
 
 
 def _zero_level(mechanics: LinearMechanics, squares: Array, shapes: Array) -> Array:
-    """Return, for each mode with the shapes of shape (n, modes), the level below which its squared frequency
-    is round-off and counts as zero. ``mechanics`` is the model, ``squares`` are the squared frequencies."""
+    """Return for each mode the level below which its squared frequency counts as zero, shape (modes,) [1/s2]:
+    1e-11 of the largest of ``squares`` plus 16 times the round-off of x . K x. ``shapes`` (n, modes) are the
+    modes x, K is the stiffness of ``mechanics``."""
     size = np.abs(shapes)
     noise = np.einsum("ij,ij->j", size, abs(mechanics.stiffness) @ size) * np.finfo(float).eps
     return np.asarray(1e-11 * np.abs(squares).max(initial=0.0) + 16 * noise)
@@ -231,9 +232,9 @@ def _lanczos(
 def _shifted_solver(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, rng: np.random.Generator
 ) -> tuple[float, SaddlePoint]:
-    """Choose a shift s of the size of the lowest ``count`` squared frequencies by subspace iteration. Return
-    it with a solver of the constrained problem with K + s M, the stiffness and mass of ``mechanics``.
-    ``rigid`` are the rigid motions, ``rng`` is a random generator."""
+    """Return a shift s and a solver for K + s M under the constraints of ``mechanics`` (stiffness K, mass M).
+    Subspace iteration lowers s until it is not far above the ``count``-th lowest squared frequency. Motions
+    in ``rigid`` are removed; ``rng`` makes the start vectors."""
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
     largest = float(np.max(np.abs(stiffness.diagonal()) * scale**2)) or 1.0
     shift, least = 1e-4 * largest, 1e-13 * largest

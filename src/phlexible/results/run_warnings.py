@@ -89,8 +89,9 @@ def _unstable_loop(motion: Motion) -> str:
 
 
 def _sensors(item: object) -> list[PointSensor | JointSensor | None]:
-    """Return the sensors that measure what a controller reads of the ``item``, a joint (position and rate of
-    each coordinate) or a sensor; None in the list for what linear models cannot measure."""
+    """Return sensors for what a controller reads of ``item``: for a joint position and rate of each
+    coordinate, in this order, for a sensor the sensor itself. The list has None where a linear model cannot
+    measure it."""
     if isinstance(item, Joint):
         return [kind(item, k) for k in range(len(item.coordinate_names)) for kind in (JointPosition, JointRate)]
     return [item if isinstance(item, PointSensor | JointSensor) and item.count == 1 else None]

@@ -119,9 +119,9 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 
 def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """Return the derivative of the force components of a state-dependent law at a time [s] with respect to
-    its ``measured`` values by central differences: shape (components, values). Return also whether
-    differences of a tenth of the size give the same (False at a kink)."""
+    """Return the derivative of the force components of a state-dependent ``law`` with respect to its
+    ``measured`` values, shape (components, values). Central differences of two sizes at a ``time`` [s] are
+    extrapolated. Return also whether differences of a much smaller size agree (False at a kink or jump)."""
 
     def value(numbers: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
@@ -140,9 +140,9 @@ def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Arr
 
 
 def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """List all force laws of a system that are Python functions of the state. Each comes with the Jacobian of
-    the point or coordinate that its force acts along with respect to the velocities, shape (components,
-    velocities), and with the name of its load or element. ``at`` is the state as an instant."""
+    """List all force laws of a ``system`` that are Python functions of the state as tuples (law, Jacobian,
+    name). The Jacobian (components, velocities) gives the velocity of the loaded point in world axes, or the
+    rate of the coordinate, and is sparse; loads come first. ``at`` is the state as an instant."""
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -165,9 +165,10 @@ def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[A
 
 
 def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
-    """Return the positions, coordinates and rates that a state-dependent force law measures at one instant of
-    a system. They come with their derivatives with respect to pose and velocities and the sizes of difference
-    steps. Angles are between -pi and pi."""
+    """Return what a state-dependent ``law`` measures at one instant of a ``system``, as ``MeasuredRows``. It
+    has k values, their derivatives with respect to pose and to velocities, both sparse (k, velocities), and
+    difference steps. A port gives position, then velocity; a coordinate its value (angles from -pi to pi),
+    then its rate. ``at`` is the state as an instant."""
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []
@@ -380,9 +381,9 @@ def body_forces(
 def evaluate_identical_bodies(
     system: System, state: State, numbers: IntArray, of: Callable[[Array], Array]
 ) -> Array | Sequence[Array]:
-    """Evaluate a function ``of`` elastic coordinates for several bodies with identical data in a state of a
-    system, in one vectorized call. Return the values, shape (bodies, ...); ``numbers`` are the indices of the
-    bodies. For a single body the function is called with its coordinates alone."""
+    """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``numbers``,
+    which have identical data. It is called once, with an array (bodies, n) of the ``state`` of a ``system``;
+    for a single body with its coordinates (n,), and the result is a list of one value."""
     if len(numbers) < 2:
         return [of(system.elastic(state, int(index))) for index in numbers]
     own = np.arange(system.bodies[numbers[0]].data.elastic_count)

@@ -286,9 +286,9 @@ class FunctionSet:
 
     @cached_property
     def _scattered(self) -> tuple[Scatter, WeightedSums]:
-        """Positions of the nonzero entries of the Jacobian of the scalar functions of this set; also the
-        operator (weighted sums) that computes these entries from gradients and moment arms. The functions are
-        sums of dot products of vectors on bodies, such as constraints of joints."""
+        """Rows and columns of the nonzero entries of the Jacobian of the functions of this set, with the
+        operator that computes the entries. It forms weighted sums of gradients and moment arms. Functions are
+        sums of dot products of vectors on bodies."""
         return self.wiring.scattered(self.set)
 
     @cached_property
@@ -566,9 +566,9 @@ class ConstraintSet:
 
     @cached_property
     def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
-        """Rows and columns of the nonzero entries of the constraint matrix; also a sparse matrix that adds up
-        Jacobian entries of the functions of world vectors to these entries. World vectors are points of bodies, or
-        directions fixed to them, in world axes."""
+        """Row and column indices of the nonzero entries of the constraint matrix, sorted by row, and a sparse
+        matrix of ones. The matrix adds up entries of the Jacobian of all vector functions that fall on the
+        same entry."""
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
         places, found = np.unique(pairs, axis=0, return_inverse=True)

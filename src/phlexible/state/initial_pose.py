@@ -40,9 +40,10 @@ from phlexible.state.system import System
 
 
 def rigid_moments(system: System, state: State, start: State) -> Array:
-    """Return the linear and angular first moments of the displacements of all bodies of a system from the
-    pose ``start`` to the pose of ``state``. They are in the layout of the velocities (those of all bodies
-    concatenated), shape (velocities,) [kg m, kg m^2]. They vanish if no body has moved or rotated on average.
+    """Return first moments of the displacements of all bodies of a ``system`` from the pose ``start`` to
+    ``state``, shape (velocities,). For floating bodies they are mass times displacement (world axes) and an
+    angular moment in body axes [kg m2], for others nodal mass times nodal displacement; elastic entries are
+    zero.
 
     They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
     small motions is M(eta), at the start pose exactly.
@@ -283,9 +284,9 @@ class _PoseProblem:
         return max(open_joints, RIGID * _largest(self.rods.changes(state))) if self.rods else open_joints
 
     def metric(self, state: State) -> sparse.csr_array:
-        """Return the mass matrix of all bodies in a state, weighted body by body and projected onto the allowed
-        rigid motions, shape (motions, motions). It measures the size of steps of the iteration that closes the
-        joints."""
+        """Return the weighted mass matrix of all bodies in a ``state``, projected onto the allowed rigid
+        motions, sparse, shape (motions, motions). Velocities of each body are multiplied by the root of its
+        weight; a motion is a column of ``self.motions``."""
         scaled = sparse.diags_array(np.sqrt(self.factors)) @ self.motions
         return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
 
@@ -296,8 +297,9 @@ class _PoseProblem:
         return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
 
     def matrix(self, state: State) -> sparse.csr_array:
-        """Return the derivative of the scaled joint gaps and rod strains (``residuals``) with respect to the
-        allowed rigid motions of the bodies in a state: shape (residuals, motions), sparse."""
+        """Return the derivative of ``residuals`` in a ``state`` with respect to the allowed rigid motions,
+        sparse, shape (residuals, motions). Residuals are joint gaps over their lengths, then strain changes
+        of rods; a motion is a column of ``self.motions``."""
         rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(self.system.at(state))
         if self.rods:
             rows = sparse.vstack([rows, self.rods.matrix(state)])
@@ -314,8 +316,8 @@ class _PoseProblem:
         return squared_distance(self.system, state, self.start, self.factors)
 
     def displaced_state(self, state: State, change: Array) -> State:
-        """Return the state after small rigid motions of the bodies: ``change`` has one amplitude for each allowed
-        motion, shape (motions,), and is shortened so that no body rotates by more than 0.5 rad."""
+        """Return a ``state`` displaced by small rigid motions of the bodies with the amplitudes ``change``,
+        shape (motions,). If any rotation exceeds 0.5 rad, the whole change is shortened in proportion."""
         full = self.motions @ change
         turn = _largest(full[self.system.layout.spin[2]])
         part = LONGEST_TURN / turn if turn > LONGEST_TURN else 1.0
@@ -349,8 +351,9 @@ def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> spa
 
 
 def _close_joints(problem: _PoseProblem) -> State:
-    """Close the joints by Levenberg-Marquardt iterations on the scaled gaps, starting from the approximate pose of
-    the problem. Return a state with closed joints, or the one with the smallest gaps that was reached."""
+    """Return a state with closed joints from the start pose of the ``problem``, by Levenberg-Marquardt
+    iterations on the scaled gaps. If gaps cannot be closed, return the state with the smallest sum of squared
+    gaps that was found."""
     state, damping = problem.start, 1e-3
     gaps = problem.residuals(state)
     for _ in range(ITERATIONS):

@@ -78,9 +78,9 @@ class InitialStateCache:
         self._start: tuple[State, Instants] | None = None
 
     def of(self, system: System, kind: InitialKind) -> tuple[State, Instants, bool]:
-        """Return the initial state of a system at t = 0, the same as ``Instants``, and whether its joint
-        constraints are redundant. The result of the last call is returned again if system, kind and the first
-        values of all functions of time are the same.
+        """Return the initial ``State`` of a ``system`` at t = 0, the same as ``Instants``, and whether joint
+        constraints are redundant. The last result is returned again for the same system, ``kind`` and first
+        values of functions of time, unless its constraints were redundant.
 
         Args:
             system: what moves.

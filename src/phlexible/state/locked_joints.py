@@ -103,8 +103,8 @@ def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float
 
 
 def _rate(system: System, velocity: Array) -> float:
-    """Return a characteristic rate of the motion of a system with a given velocity, shape (velocities,): the
-    largest component of all angular velocities, or of all translational velocities over a body length,
-    whichever is larger [1/s]."""
+    """Return a characteristic rate of a system with a ``velocity`` (velocities,) [1/s]: the larger of its
+    largest angular velocity component and its largest translational component over the body length. Elastic
+    rates do not count."""
     spins, linear = velocity[system.layout.spin[2]], velocity[system.layout.linear]
     return max(float(np.abs(spins).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)) / system.body_length)

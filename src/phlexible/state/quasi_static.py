@@ -138,8 +138,9 @@ class RigidMotions:
         return cls(single, basis, turning, stiffness)
 
     def columns(self, matrix: Matrix) -> Matrix:
-        """Multiply a matrix, shape (rows, velocities), from the right by the rigid motions of the bodies (and of
-        rods as wholes). The product has the shape (rows, rigid motions)."""
+        """Return ``matrix`` (rows, velocities) times the rigid motions of bodies and whole rods, shape (rows,
+        rigid motions). Without rods these are columns of the matrix itself: those of rigid velocities and
+        nodal velocities."""
         return matrix[:, self.places] if self.basis is None else matrix @ self.basis
 
     def components(self, forces: Array) -> Array:
@@ -404,9 +405,9 @@ def _load_factors(system: System, share: float) -> tuple[float, float]:
 
 
 def _motion_scale(system: System) -> float:
-    """Return the length of a system (mechanism) times the square root of its mass [m kg^0.5]: the size, in
-    the metric of kinetic energy, of a motion of the whole mechanism by its own length. Used as a scale of
-    errors."""
+    """Return the largest length of a ``system`` times the square root of the mass of all bodies [m kg^0.5].
+    In the metric of kinetic energy it is the size of a translation of the whole mechanism by its own length,
+    a scale of errors."""
     return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
 
 

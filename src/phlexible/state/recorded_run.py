@@ -89,8 +89,9 @@ class RecordedRun:
         return read_only(_smallest_multipliers(self))
 
     def rate(self, values: Array) -> Array:
-        """Return the time derivative of values that belong to the recorded instants, shape (instants, ...), by
-        finite differences of second order along the first axis. It is zero if the recording is of an equilibrium.
+        """Return the time derivative of ``values``, shape (instants, ...), by finite differences of second
+        order in time (one-sided at both ends). An equilibrium gives zeros; too few instants raise
+        ``ParameterError``.
 
         Raises:
             ParameterError: fewer than three instants.
@@ -121,8 +122,9 @@ class RecordedRun:
 
     @cached_property
     def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
-        """Consecutive parts of the recorded run in which the same constraints are active (locks and events activate
-        and release some). Each comes with the indices of its scalar constraints among those of the whole system.
+        """Return pairs (run, rows) for consecutive parts of this run in which the same constraints are
+        active; events activate and release some. ``rows`` are the indices of its scalar constraints among
+        those of the whole system. A run without such events is one part.
 
         An instant at which something happens belongs to what was before.
         """
@@ -321,8 +323,8 @@ def _projection_of_phase(run: RecordedRun) -> Array:
 
 
 def chunks(run: RecordedRun) -> list[slice]:
-    """Divide the instants of a recorded run into consecutive slices, short enough that arrays with dense matrices
-    of each instant have about CHUNK_NUMBERS entries."""
+    """Return consecutive slices of the instants of a recorded ``run`` so short that arrays with dense
+    matrices of each instant have about CHUNK_NUMBERS entries; at least one instant each."""
     rows = len(run.system.owners)
     widths = [placed.data.velocity_count for placed in run.system.bodies]
     frames = run.system.layout.frames

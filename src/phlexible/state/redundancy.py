@@ -142,10 +142,10 @@ def independent_rows(system: System, state: State, at: Instants | None = None) -
 
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
-    """Return one dense block of the constraint matrix of a system in a state for each body that constraints
-    act on. A node of a string or soft body counts as a body. The blocks are in the metric of its kinetic
-    energy and scaled such that each constraint has length 1 over all blocks. The original lengths come with
-    them, shape (rows,). ``at`` is the state as an instant."""
+    """Return the constraint matrix of a ``system`` in a ``state`` as dense blocks, one for each body or node
+    with constraints, and lengths (rows,). Columns of a block are constraints, scaled by the mass metric of
+    the body and divided by their lengths, so that each has length 1 over all blocks. ``at`` is the state as
+    an instant, if it is known already."""
     layout = system.layout
     matrix = system.rows.small_matrix(at)
     if not isinstance(matrix, np.ndarray):
@@ -266,8 +266,9 @@ def _joint_count(fronts: set[_Front]) -> int:
 
 
 def _merge(fronts: set[_Front], first: IntArray) -> _Front:
-    """Merge several matrix blocks (``fronts``) of the elimination into one that has the rows of all and the
-    union of their columns. The first columns are the scalar constraints ``first`` that are eliminated next."""
+    """Merge matrix blocks (``fronts``) into one with the rows of all, one below the other. Its columns are
+    the scalar constraints ``first``, in their order, then all other columns in ascending order; missing
+    entries are zero."""
     others = np.unique(np.concatenate([first[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([first, np.setdiff1d(others, first)])
     place = {int(column): index for index, column in enumerate(columns)}
@@ -281,8 +282,9 @@ def _merge(fronts: set[_Front], first: IntArray) -> _Front:
 
 
 def _triangle(block: Array, count: int) -> Array:
-    """Return the upper triangular factor R of the QR factorization of a matrix block, after zero rows were added.
-    With them it has at least ``count`` rows."""
+    """Return the upper triangular factor R of the QR factorization of ``block``, with zero rows added below
+    if it has fewer than ``count`` rows. R has as many rows as the block has columns, or as the padded block
+    has rows if these are fewer."""
     missing = max(0, count - len(block))
     triangle = linalg.qr(np.vstack([block, np.zeros((missing, block.shape[1]))]), mode="r")[0]
     return np.asarray(triangle[: block.shape[1]])
@@ -291,10 +293,9 @@ def _triangle(block: Array, count: int) -> Array:
 def _combination(
     eliminated: list[tuple[IntArray, IntArray, Array]], rows: IntArray, triangle: Array, short: int
 ) -> dict[int, float]:
-    """Return the coefficients, by index of the constraint, of the linear combination of scaled constraint
-    gradients that vanishes. ``eliminated`` are the constraints and blocks of earlier eliminations,
-    ``triangle`` is the triangular factor of the last. The redundant constraint ``rows[short]`` has the
-    coefficient 1."""
+    """Return coefficients, by index of the constraint, with which scaled constraint gradients add up to zero;
+    that of the redundant constraint ``rows[short]`` is 1. ``triangle`` is the triangular factor of the
+    constraints ``rows``, ``eliminated`` are constraints, columns and blocks of earlier eliminations."""
     known = {int(rows[short]): 1.0}
     before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
     known.update({int(row): float(value) for row, value in zip(rows[:short], before, strict=True)})

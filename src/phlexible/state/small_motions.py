@@ -108,15 +108,17 @@ def _from_triplets(entries: Sequence[tuple[IntArray, IntArray, Array]], size: in
 
 
 def size_of_motion(system: System, change: Array) -> float:
-    """Return a dimensionless size of a small motion of a system, ``change``, shape (velocities,): the larger
-    of its largest displacement over the length of the model, and its largest rotation [rad]."""
+    """Return a dimensionless size of a small motion ``change`` of a ``system``, shape (velocities,): the
+    larger of the largest translation component over the largest length of the model and the largest rotation
+    component [rad]. Elastic coordinates do not count."""
     move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
     return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
 
 
 def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
-    """Return bounds, shape (velocities,) [N, N m], on the residual forces that a system in a state may have
-    because positions are rounded: stiffness times machine precision times the size of the coordinates.
+    """Return the force residuals, shape (velocities,), that rounded coordinates may cause in a ``state``:
+    machine precision times |``stiffness``| times coordinate sizes. Sizes are, for translations, the largest
+    position plus the length of the ``system``, 1 for rotations, and elastic coordinates themselves.
 
     Args:
         system: mechanism in balance.

@@ -41,8 +41,9 @@ def port_columns(mechanics: LinearMechanics) -> Array:
 
 
 def random_mixtures(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int) -> Array:
-    """Return the columns ``directions``, shape (n, count), scaled to comparable size in the metric of
-    ``mass``, if there are at most ``most``; otherwise ``most`` random linear combinations of them.
+    """Return ``directions`` without zero columns, each divided by its length in the inverse of the diagonal
+    of ``mass``, as a dense array. If there are more than ``most``, return ``most`` random linear combinations
+    of them (fixed seed).
 
     Where the given ones do not span more than ``most`` motions, the mixes span all of them.
     """
@@ -65,8 +66,9 @@ def with_few_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
 
 
 def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Return the rigid motions of a second-order model (``mechanics``) that its inputs can cause, as columns
-    orthonormal in the mass matrix, shape (n, k). ``modes`` has all rigid modes of the model."""
+    """Return rigid motions of a second-order model ``mechanics`` that its inputs can cause, orthonormal in
+    the mass matrix, shape (n, k). ``modes`` has all rigid modes; a gyroscopic model returns all of them, a
+    model without inputs none."""
     rigid = modes.shapes[:, modes.squares == 0]
     if mechanics.is_gyroscopic:
         return rigid
@@ -79,9 +81,9 @@ def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -
 
 
 def static_responses(mechanics: LinearMechanics, modes: SymmetricModes, directions: Array) -> Array:
-    """Return the elastic deformations, shape (n, k), of a second-order model (``mechanics``) under constant
-    forces, the columns of ``directions``, shape (n, k). ``modes`` has all its rigid modes. Rigid acceleration
-    balances forces on a free model (inertia relief)."""
+    """Return the elastic deformations (n, k) of a second-order model ``mechanics`` under constant forces, the
+    columns of ``directions`` (n, k). On a free model the forces are balanced by rigid acceleration (inertia
+    relief); results are mass-orthogonal to all rigid modes, which ``modes`` must have."""
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0])
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
@@ -170,8 +172,9 @@ def participating_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Ar
 
 
 def _participation(products: Array, directions: Array) -> Array:
-    """Return the largest participation of each mode in any input or output, shape (modes,): absolute ``products``
-    of modes and directions, shape (modes, k), over the lengths of the ``directions``."""
+    """Return for each mode the largest of |``products``[mode, k]| / length of column k of ``directions``,
+    shape (modes,). ``products`` (modes, k) are scalar products of modes and directions (input forces or
+    output rows); zero columns are not divided."""
     sizes = np.linalg.norm(directions, axis=0)
     return np.asarray((np.abs(products) / np.where(sizes > 0, sizes, 1.0)).max(axis=1, initial=0.0))
 

@@ -60,9 +60,9 @@ class Answers(ABC):
 
 
 def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:
-    """Extend an orthonormal reduction ``basis``, shape (n, k), by responses of the model (``answers``) at the
-    given ``frequencies`` [rad/s]. Each frequency adds equally many, up to ``most`` columns. The reduced model
-    matches moments of the full model there."""
+    """Extend an orthonormal reduction ``basis`` (n, k) by responses of the model (``answers``) at
+    ``frequencies`` [rad/s], up to ``most`` columns: first the response of most energy at each frequency, then
+    the second of each, and so on."""
     found = [answers.columns(omega) for omega in frequencies]
     for rank in range(max(map(len, found), default=0)):
         for columns in found:
@@ -112,9 +112,9 @@ def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Arr
 
 
 def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
-    """Extend an orthonormal reduction basis, shape (n, k), by those ``columns`` that are linearly independent
-    of it, up to ``most`` columns in all. ``answers`` has the metric. Entries of the list are one vector, or a
-    vector and its partner, which are added together."""
+    """Return ``basis`` (n, k) extended by the entries of the list ``columns``, at most ``most`` columns in
+    all. An entry is one vector, or a vector and its partner; it is added whole, or not if its vector is
+    dependent. The first that does not fit ends the extension. ``answers`` has the metric."""
     for each in columns:
         if basis.shape[1] + each.shape[1] > most:
             break
@@ -125,8 +125,9 @@ def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: floa
 
 
 def extended(metric: sparse.csr_array, basis: Array, columns: Array, most: float) -> Array:
-    """Extend a ``basis``, shape (n, k), by those ``columns`` that are linearly independent of it,
-    orthonormalized in the given ``metric`` (Gram-Schmidt); return it with at most ``most`` columns."""
+    """Return ``basis`` (n, k) with further columns from ``columns``, orthonormal in ``metric`` by
+    Gram-Schmidt, in their order. Columns that are zero or nearly in the span of the others are left out; the
+    result has at most ``most`` columns."""
     for column in columns.T:
         if basis.shape[1] >= most:
             break
@@ -143,17 +144,18 @@ def extended(metric: sparse.csr_array, basis: Array, columns: Array, most: float
 
 
 def real_columns(answers: ComplexArray | Array) -> Array:
-    """Split complex columns ``answers``, shape (n, k), into real ones, shape (n, 2 k): first the larger of
-    real and imaginary part of each column, then the smaller parts."""
+    """Split complex columns ``answers`` (n, k) into real ones, shape (n, 2 k). The first k are real or
+    imaginary part of each column, whichever is longer; the last k are the other parts in the same order."""
     real, imaginary = np.real(answers), np.imag(answers)
     larger = np.linalg.norm(real, axis=0) >= np.linalg.norm(imaginary, axis=0)
     return np.hstack([np.where(larger, real, imaginary), np.where(larger, imaginary, real)])
 
 
 def by_energy(metric: sparse.csr_array, answers: ComplexArray | Array) -> ComplexArray | Array:
-    """Return the responses of a model to orthogonal mixtures of its inputs, from those to unit inputs
-    (``answers``), shape (n, k), ordered by decreasing energy. ``metric`` is the energy matrix, shape (n, n).
-    Near a resonance the first one is the mode.
+    """Return the eigenvectors ``answers`` @ z of their energy matrix ``answers``^H metric ``answers`` with
+    energies above round-off, most energy first. ``answers`` (n, k) are responses to unit inputs. If some
+    energies are round-off, all ``answers`` follow as further columns. Near a resonance the first column is
+    the mode.
 
     Args:
         metric: energy matrix, shape (n, n).
@@ -176,7 +178,7 @@ def frequency_grid(poles: Array) -> Array:
 
 
 def greatest_error(response: ComplexArray, exact: ComplexArray) -> float:
-    """Return the largest relative error of a frequency ``response`` compared with the ``exact`` one, both of
-    shape (outputs, inputs), entry by entry."""
+    """Return the largest |``response`` - ``exact``| / |``exact``| of all entries of two frequency responses,
+    shape (outputs, inputs). Where the exact entry is zero, the absolute error counts."""
     size = np.abs(exact)
     return float((np.abs(response - exact) / np.where(size > 0, size, 1.0)).max(initial=0.0))
