@@ -427,8 +427,9 @@ class SoftSurface:
     __repr__ = short_repr
 
     def forces(self, pressure: float, x: Array) -> Array:
-        """Return the nodal forces of a pressure [Pa] on this surface of a soft body, whose k nodes are at positions
-        x (k, 3) [m]; shape (k, 3) [N]."""
+        """Return the nodal forces of a pressure [Pa] on this surface of a soft body, whose k nodes are at
+        positions x (k, 3) [m]; shape (k, 3) [N]. They act along the normals of the faces, which point inwards
+        on a solid."""
         a, b = self._tangents(x)
         nodal_forces = pressure * np.einsum("qm,fqi->fmi", self.shapes[..., 0], np.cross(a, b))
         result = np.zeros_like(x)

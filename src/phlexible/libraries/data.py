@@ -151,8 +151,9 @@ class ModelData:
         return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
 
     def number_sections(self) -> list[tuple[str, int]]:
-        """Return names and lengths of the consecutive sections of the model's packed numbers. They are the system's
-        tables, the initial values of the state's tables ("start of ..."), and others."""
+        """Return names and lengths of the consecutive sections of the model's packed numbers. They are the
+        system's tables, the initial values of the state's tables ("start of ..."), the constants of
+        measurements ("moving", "measured") and two scales."""
         found = [(TABLES[place].name, len(words)) for place, words in self._system_tables()]
         found += [("", 8), *((f"start of {name}", size) for name, size in self.memory.state_sizes.items())]
         moving = self._measured.moving

@@ -181,8 +181,9 @@ class MeasuredNumbers:
         return PathNumber(self._tape, {(self._moving + 3 * number + 2,): 1.0})
 
     def _vectors(self, name: str, wanted: VectorSet) -> Array:
-        """Return positions, directions and their rates of a set of vectors (``wanted``) as numbers of the
-        tape (recorded operations), shape (2, 1, k, 3). ``name`` is that of the sensor.
+        """Return values (index 0) and rates (index 1) of k positions and directions as numbers of the tape
+        (recorded operations), shape (2, 1, k, 3). ``wanted`` is the set of these vectors, ``name`` that of
+        the sensor.
 
         Raises:
             ModelError: one that moves with a frame that no joint holds.
@@ -197,8 +198,8 @@ class MeasuredNumbers:
         return self._numbers(first, first + source.count)
 
     def _numbers(self, *places: int) -> Array:
-        """Return the numbers of the tape (recorded operations) at a range of positions (``places``), as an
-        array of objects."""
+        """Return the numbers of the tape (recorded operations) at the positions ``range(*places)``, as an
+        array of objects, shape (count,)."""
         found = np.empty(len(range(*places)), dtype=object)
         found[:] = [self._tape.number(place) for place in range(*places)]
         return found

@@ -24,9 +24,9 @@ def weighted_point(sensor: object) -> tuple[Attachment, Array] | None:
 
 
 def point_derivatives(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
-    """Return the indices of the velocities whose motions move an attachment point, shape (d,), and the derivatives
-    of its position with respect to them. The derivatives are those at all instants of a run, shape (instants, 3,
-    d)."""
+    """Return the indices of the velocities whose motions move an attachment point, shape (d,), and the
+    derivatives of its position with respect to them. The derivatives are those at all instants of a run,
+    shape (instants, 3, d). They are in world axes."""
     layout, at = run.system.layout, run.instants
     weights, vectors = run.point(point)
     frame, axis, place = layout.spin

@@ -26,7 +26,9 @@ from phlexible.state.recorded_run import RecordedRun
 
 def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelation) -> Array:
     """Return the force of ``element`` (spring, damper, motor, drive or joint relation) along its coordinate
-    at all instants of a run. It has the shape (instants,) or (instants, forces) [N or N m].
+    at all instants of a run. It has the shape (instants,) or (instants, forces) [N or N m]. The force of a
+    force element is positive if it increases the coordinate: that of a stretched spring or tendon is
+    negative.
 
     Raises:
         ModelError: it is not part of the model.
@@ -60,7 +62,7 @@ def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
 
 def drive_forces(run: RecordedRun, joint: Joint) -> Array:
     """Return the forces or torques that the drives of a joint need to follow their prescribed paths in a run.
-    They have the shape (instants,) or (instants, drives) [N or N m].
+    They have the shape (instants,) or (instants, drives) [N or N m], in the order of the joint's coordinates.
 
     Raises:
         ModelError: a joint of another model, or one that no drive moves.

@@ -145,7 +145,8 @@ class BeamStress:
 
 def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
     """Return the section forces and moments of a beam or rod (``target``) at the positions ``x`` along it
-    [m], at all instants of a run. Without positions they are at default stations."""
+    [m], at all instants of a run. Each has the shape (instants, positions). Without positions they are at
+    default stations."""
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
     columns, places, results = [], [], []
@@ -182,7 +183,8 @@ def stress(
 ) -> BeamStress:
     """Return the largest and smallest normal stress and the largest shear stress in sections of a beam or rod
     (``target``) in a run. The positions ``x`` along it are in m; normal stress is taken at the points
-    ``fibres`` of the section, if there are any."""
+    ``fibres`` (y, z) of the section, or (None) over the whole section. Each has the shape (instants,
+    positions) [Pa]."""
     forces = section_forces(run, target, x)
     places = None if fibres is None else fibre_places(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))

@@ -71,7 +71,7 @@ class StateForce(CompoundForce):
 
     def parts(self) -> tuple[Load | ForceElement, ...]:
         """Return the elementary parts of this state-dependent force: a ``Force`` on each attachment, and a
-        ``JointElement`` in each joint, on which it acts."""
+        ``JointElement`` in each joint, on which it acts. They are in the order of ``on``."""
         measured, places, rates, count = [], [], [], 0
         for item in self.of:
             source, own = _source(item)

@@ -153,7 +153,7 @@ def _largest_items(things: Sequence[Thing], sizes: Array) -> list[Thing]:
 def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
     """Return a panel with the rotation angle over time of the heaviest body in the recorded motion ``run``
     that can rotate. It is for mechanisms with joints of which none is to the world, such as satellites; None
-    for others. ``points`` is not used."""
+    for others. ``points`` is not used. In the plane the angle is continuous, in space it is between 0 and pi."""
     mechanism = run.mechanism
     ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
     turning = [placed for placed in mechanism.bodies if placed.data.rotates]

@@ -312,8 +312,8 @@ def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[i
 
 
 def _table(skin: Skin) -> Array:
-    """Return the shape functions of a skin's nodes as a table for the 3D viewer, shape (N (2 n + 1), 3). A node has
-    displacement and rotation for each of n coordinates, then its position."""
+    """Return the shape functions of a skin's nodes as a table for the 3D viewer, shape (N (2 n + 1), 3). The
+    rows of a node are, for each of n coordinates, displacement then rotation, and last its position."""
     nodes, _, count = skin.shapes.shape
     table = np.zeros((nodes, 2 * count + 1, 3))
     table[:, 0 : 2 * count : 2] = np.moveaxis(skin.shapes, 2, 1)

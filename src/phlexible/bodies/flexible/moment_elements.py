@@ -264,9 +264,9 @@ def _moment_matrix(
     mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
     """Return the matrix that gives the bending moments xx, yy, xy at the N nodes of a plate from its q
-    unknowns; shape (3 N, q) [N], as means of adjacent triangles. ``mesh`` is the finite element mesh.
-    ``solution`` are the moments per unknown of each triangle, ``unknown_indices`` their indices, ``size`` is
-    q."""
+    unknowns; shape (3 N, q) [N], node after node, as means of adjacent triangles. ``mesh`` is the finite
+    element mesh. ``solution`` are the moments per unknown of each triangle, ``unknown_indices`` their
+    indices, ``size`` is q."""
     values = _polynomial_values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
@@ -279,8 +279,8 @@ def _moment_matrix(
 
 def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
     """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of the N nodes of a plate
-    from its q unknowns; shape (5 N, q). ``mesh`` is the finite element mesh. ``moments`` has the edges,
-    ``middles`` are the nodes in their middles."""
+    from its q unknowns. Its shape is (5 N, q), with the rows node after node. ``mesh`` is the finite element
+    mesh. ``moments`` has the edges, ``middles`` are the nodes in their middles."""
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2

@@ -342,8 +342,9 @@ def _without_small(matrix: Array, bound: Array) -> Array:
 
 
 def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Array:
-    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body with elastic coordinates
-    eta and velocities nu; shape (..., velocity_count) [N, N m, ...].
+    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body with elastic
+    coordinates eta and velocities nu; shape (..., velocity_count) [N, N m, ...]. They stand in M dnu/dt = h +
+    other forces.
 
     It takes eta (..., n) and one nu.
 

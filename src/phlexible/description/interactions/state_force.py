@@ -51,8 +51,9 @@ class FeedbackShare(Feedback):
 
 
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
-    """Split a feedback controller that acts on several objects into loads and elements: a force on each attachment,
-    an element in each joint, and each load along its direction."""
+    """Split a feedback controller that acts on several objects into loads and elements: a force on each
+    attachment, an element in each joint, and each load along its direction. They are in the order of the
+    objects."""
     sizes = [actuated_count(item) for item in feedback.on]
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []
