@@ -206,8 +206,8 @@ class LiveRun:
 
     @property
     def continues(self) -> bool:
-        """Whether the last time step of this live run had the same size as the next one and ended at the
-        present state. The initial guess of the next time step may then extrapolate from it."""
+        """Whether the next time step of full size follows one of the same size that ended at the present
+        state. Then its initial guess extrapolates from it."""
         return self._run.sizes.continues
 
     @property
@@ -242,9 +242,9 @@ class LiveRun:
         return call
 
     def adopt(self, steps: int, state: Array, numbers: Array | None) -> None:
-        """Set this live run to a ``state`` that was computed elsewhere (in SIMD lanes or on a GPU). ``steps``
-        is the number of time steps from the start to it. The run continues as if it had taken the time steps
-        itself. ``numbers`` is the recorded row of the state; None: it has to be written once more.
+        """Set this live run to a ``state``, shape (state numbers,), computed elsewhere (SIMD lanes, GPU),
+        after ``steps`` time steps from the start. Earlier stored instants are discarded. ``numbers`` is the
+        recorded row of the state; None: it is computed.
 
         Args:
             steps: since the start.
@@ -307,9 +307,9 @@ class LiveRun:
         return np.asarray(sensor.read(known[1])[0])
 
     def _reading(self, sensor: Sensor) -> tuple[Share | None, "QuickReading | None"]:
-        """Return the compiled reading of a joint or attachment from which compiled code evaluates a sensor of this
-        live run. Before it comes the linear map (share) from its numbers to those of the sensor; each is None where
-        it does not exist, and both are cached."""
+        """Return a pair for a ``sensor``: the linear map from measured numbers to its reading, and the
+        compiled reading of the joint or attachment that measures them. Each is None if it does not exist
+        (then only ``read`` works). Pairs are cached."""
         if sensor not in self._readings:
             from phlexible.results.live_readings import quick_reading  # which needs the compiler
 
@@ -369,8 +369,8 @@ class LiveRun:
         self._go_on_from(saved, stored)
 
     def put(self, saved: SavedInstant) -> None:
-        """Continue this live run from a state that another run of the same model with the same time step
-        saved. The time steps so far are discarded.
+        """Continue this live run from the state ``saved`` of another run of the same model with the same step
+        size; stored instants so far are discarded. ``ParameterError`` if numbers of state or inputs differ.
 
         Raises:
             ParameterError: a run of a model with other numbers or inputs; this run stays as it was.

@@ -45,8 +45,8 @@ class QuickReading:
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
     def needs_positions_only(self, share: Share) -> bool:
-        """Return whether a sensor can be read from positions alone, without velocities. This is so if its linear
-        map (share) from the measured numbers has zero weights for all rates."""
+        """Return whether a sensor can be read without velocities: the matrix of its linear map ``share`` has
+        zero weights for all measured rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
         return not share[1][:, rates].any()
 
@@ -57,9 +57,9 @@ class QuickReading:
         return self._vectors, self._tables, self._gather
 
     def read(self, rows: Mapping[str, Array], velocity: Array, share: Share) -> Array:
-        """Return the reading of a sensor at the last stored instant of ``rows``, by its linear map ``share``
-        from what this joint or attachment measures. Shape (numbers of the sensor,); angles between -pi and
-        pi. ``velocity`` is that of all bodies, flat.
+        """Return the reading of a sensor at the last of the stored instants ``rows``, shape (numbers of the
+        sensor,): the matrix of ``share`` times measured numbers minus its offset. Angles are between -pi and
+        pi. ``velocity`` is that of all bodies, shape (velocities,).
 
         Args:
             rows: stored instants by the names of the tables.
@@ -118,9 +118,9 @@ class RowsOfReadings:
         return gather is other or (gather is not None and other is not None and np.array_equal(gather, other))
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
-        """Return the readings of one sensor in all runs at their last stored instants, shape (runs, numbers
-        of the sensor); angles between -pi and pi. ``rows`` has the stored instants by table, ``velocity``
-        (runs, velocities) is that of all bodies.
+        """Return the readings of one sensor in all runs, shape (runs, numbers of the sensor). ``rows`` has
+        position, rotation and eta of each run by name, a row each, ``velocity`` (runs, velocities) is that of
+        all bodies. Angles are between -pi and pi.
 
         Args:
             rows: stored instants by the names of the tables, a row for each run.

@@ -62,9 +62,8 @@ class _InLanes:
         self._is_ahead[:] = True
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the runs for which ``which`` is true by up to ``count`` time steps in SIMD lanes; return
-        the number of time steps taken, which is the same for all, and whether there are new warnings to
-        report."""
+        """Advance the runs of the mask ``which`` (runs,) by up to ``count`` time steps in SIMD lanes. Return
+        the number of time steps taken, the same for all, and whether a lane has new problems to warn of."""
         done, tells = cast("LaneStepper", self.lanes).step(count, which)
         self.steps += done * which
         self._is_ahead |= which
@@ -217,8 +216,8 @@ class LiveRows:
                 self._runs[k].inputs[name] = rows[k]
 
     def step(self, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Advance the live runs for which ``which`` is true by ``count`` time steps, and return the
-        convergence errors by the number of the run. ``which`` has shape (runs,)."""
+        """Advance the live runs of the mask ``which`` (runs,) by ``count`` time steps, and return a
+        dictionary of convergence errors. Keys are numbers of runs; runs without an error are not in it."""
         errors: dict[int, ConvergenceError] = {}
         self._discard_lanes_if_shown()
         self._now = None
@@ -236,9 +235,9 @@ class LiveRows:
         return errors
 
     def read(self, name: Any, sensors: Sequence[Sensor]) -> Array:
-        """Return the present readings of one sensor (``sensors``: its object of each run) in each live run,
-        shape (runs,), or (runs, numbers) for a sensor of several numbers. ``name`` is any key by which the
-        readings are known again.
+        """Return the present readings of a sensor in all live runs, shape (runs,), or (runs, numbers).
+        ``sensors`` has its object for each run; ``name`` is any hashable key under which compiled readings
+        are cached.
 
         Args:
             name: of the sensors, any.

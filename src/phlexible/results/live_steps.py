@@ -81,8 +81,8 @@ class StoredSteps:
             self._blocks = [self.last]
 
     def up_to(self, steps: int, time: float) -> "StoredSteps | None":
-        """Return the stored instants of a live run up to the one that lies ``-steps`` time steps back, at a
-        time [s]; None if no such instant is stored."""
+        """Return stored instants of a live run up to the one -``steps`` time steps before the last (``steps``
+        is zero or negative). None if it is not stored or its time differs from ``time`` [s]."""
         behind = -steps
         for k in range(len(self._blocks) - 1, -1, -1):
             block = self._blocks[k]

@@ -117,8 +117,9 @@ def position_error(done: RecordedRun, repeatable: Repeatable) -> RunError:
 
 
 def all_positions(run: RecordedRun) -> Array:
-    """Return world positions of all centres of mass, nodes and points along bodies at all instants of a run.
-    Entries of rotation matrices times the size of their body follow; shape (N + 1, n) [m]."""
+    """Return positions of all parts at all instants of a ``run``, shape (N + 1, n) [m], to compare runs:
+    world positions of centres of mass and nodes, then for each floating body its size times its rotation
+    matrix, and world positions of points along it if it is elastic."""
     parts = [run.recording.position]
     for index in range(run.system.layout.frames):
         data, rotation = run.system.bodies[index].data, run.recording.rotation[:, index]
@@ -158,8 +159,8 @@ def _estimated(
 
 def _error_per_difference(ratio: float, order: int) -> float:
     """Return the factor that turns the difference between a run and one with twice its time step into the
-    error of the run. It follows from the measured ratio of successive differences and the order of the method
-    (Richardson extrapolation).
+    error of the run. It is 1 / (ratio - 1) for a measured ``ratio`` of successive differences from 2 to
+    2^order, 1 below, and 1 / (2^order - 1) from there on or for NaN.
 
     The sum of a geometric series at the measured ratio, at least that of the order; the whole difference where runs
     do
@@ -172,8 +173,8 @@ def _error_per_difference(ratio: float, order: int) -> float:
 
 
 def _common_rows(times: Sequence[Array]) -> list[Array]:
-    """Return for each run the row indices of the instants that all runs have in common, from the times of each run
-    [s]."""
+    """Return for each run the row indices of the instants that all runs have in common, up to round-off. They
+    are a list of arrays of equal length; ``times`` has the times of each run [s]."""
     first, *others = times
     near = SAME * max(float(first[-1] - first[0]), np.finfo(float).tiny)
     kept = np.ones(len(first), dtype=bool)

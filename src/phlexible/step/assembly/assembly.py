@@ -121,8 +121,9 @@ class Assembly:
         return numbers, system.functions(rows)
 
     def moving_values(self, times: Array) -> Array:
-        """Return all vectors that are prescribed functions of time (points and directions of moving frames; cosine,
-        sine and value of a driven coordinate) at the times [s], shape (times, 3 * vectors).
+        """Return all vectors that are prescribed functions of time at ``times`` [s], shape (times, 3 *
+        vectors): world positions of points and directions of moving frames, and (cos p, sin p, p) for the
+        path p of each driven coordinate. Shape (times, 0) if there are none.
 
         For the path p of a drive they are cos p, sin p and p.
         """
@@ -403,9 +404,9 @@ def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables
 
 
 def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
-    """Return the joint whose reaction force causes the friction of ``force``: its index among the constraints
-    and the number of its rows that are forces. These rows come first; None where no joint force causes the
-    friction. ``system`` is the mechanism in numbers."""
+    """Return (index among the constraints, number of force rows) of the joint whose reaction causes the
+    friction of ``force``; None if no joint does. Force rows are its scalar equations without angles.
+    ``system`` is the mechanism in numbers."""
     if not (force.friction and force.friction.joint):
         return None
     number = next(k for k, constraint in enumerate(system.constraints) if constraint is force.friction.joint)
@@ -563,9 +564,9 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
 
 
 def constraint_columns(assembly: Assembly) -> IntArray:
-    """Return for each constraint its column in the table ``work`` (work of each source over the run), shape
-    (constraints,); for relations between joints that of one of their coordinates. ``assembly`` holds the
-    tables of a system."""
+    """Return for each constraint its column in the table ``work``, shape (constraints,). A relation between
+    joints has the column of its last coordinate. ``assembly`` holds the tables of a system; the table sums up
+    the work of each source over the run."""
     system = assembly.system
     columns = len(system.loads) + np.arange(len(system.constraints))
     owner_columns = {

@@ -127,9 +127,9 @@ def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables
 
 
 def band_of(body: FloatingBody) -> Band | None:
-    """Return the division of a body's elastic coordinates into segments that couple only with the next ones. It has
-    the mass moments about the undeformed centre of mass; None where there are few coordinates or they do not couple
-    in a row."""
+    """Return the ``Band`` that divides the elastic coordinates of a ``body`` into segments, each coupled with
+    the next only. It has mass moments about the undeformed centre of mass. None for few coordinates or fewer
+    than three segments: such a body has a dense block."""
     if body.elastic_count < FEWEST:
         return None
     ends = _segments(_reaches(body))
@@ -163,8 +163,8 @@ def _planes_of(body: FloatingBody) -> Planes:
 
 
 def _without_border(plane: Matrix, border: Array) -> Matrix:
-    """Return a copy of the matrix ``plane`` from which border[0] is subtracted in its first row and border[1]
-    in its first column."""
+    """Return a copy of the matrix ``plane``, dense or sparse, from whose first row border[0] and from whose
+    first column border[1] is subtracted. The corner loses both; ``border`` has the shape (2, columns)."""
     if isinstance(plane, np.ndarray):
         plane = plane.copy()
         plane[0] -= border[0]
@@ -179,8 +179,9 @@ def _without_border(plane: Matrix, border: Array) -> Matrix:
 
 
 def _reaches(body: FloatingBody) -> IntArray:
-    """Return one past the last elastic coordinate with which each coordinate of a body, or an earlier one, couples.
-    Couplings are those in mass, stiffness, damping or strains; ascending, shape (n,)."""
+    """Return for each elastic coordinate k of a ``body`` one past the last coordinate with which one of the
+    coordinates 0 .. k couples, shape (n,). So it is ascending. Coordinates couple in mass moments, stiffness,
+    damping or a common strain."""
     strain, n = body.strain, body.elastic_count
     reach = np.arange(1, n + 1)
     elastic = [plane[1:, 1:] for row in _planes_of(body) for plane in row]
@@ -205,8 +206,9 @@ def _strain_supports(strain: StrainEnergy) -> list[tuple[int, int]]:
 
 
 def _segments(reach: IntArray) -> tuple[int, ...]:
-    """Return the ends (last index + 1) of the shortest segments of elastic coordinates such that each couples with
-    the next one only; ``reach`` is one past the last coordinate with which each coordinate couples."""
+    """Return the ends (last index + 1) of segments of the elastic coordinates such that each couples with the
+    next one only. They are as short as possible above a least size. ``reach`` (n,) is one past the last
+    coordinate with which each, or an earlier one, couples."""
     ends, n = [min(SMALLEST, len(reach))], len(reach)
     while ends[-1] < n:
         begin = ends[-1]
@@ -341,9 +343,9 @@ class TypeTables:
         return *own, first_moment, segments, len(self._strains) - first
 
     def _add_patches(self, planes: dict[tuple[int, int], Matrix], full: int) -> None:
-        """Append the nonzero rectangles of several matrices (``planes``), by their indices (p, q), to the
-        tables of floating bodies. Those of the first ``full`` rows are kept separate, since these rows are
-        full in a banded matrix."""
+        """Append the nonzero rectangles of the matrices ``planes``, by indices (p, q), to the tables of
+        floating bodies, row by row of the transpose. Rectangles do not cross from the first ``full`` rows to
+        those below, as these rows are full in a banded matrix."""
         added: list[tuple[int, ...]] = []
         for (p, q), plane in planes.items():
             found = [(slice(0, full), columns) for _, columns in dense_patches(plane[:full])]
@@ -383,8 +385,8 @@ class TypeTables:
                 self._factors.append(factor)
 
     def _add(self, block: Array) -> int:
-        """Append the numbers of the array ``block`` row by row to the list of numbers of all types of
-        floating bodies. Returns the index of the first."""
+        """Append the numbers of the array ``block``, row by row, to those of all types of floating bodies.
+        Return the index of the first one there."""
         start = self._length
         self._numbers.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
         self._length += block.size
@@ -392,8 +394,8 @@ class TypeTables:
 
 
 def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
-    """Return for each index of ``places`` the number of equal entries from there on, at most ``most``. The
-    compiled time step processes these at the same time."""
+    """Return for each index of ``places`` how many consecutive entries from there on are equal to it, itself
+    included, at most ``most``."""
     found = [1] * len(places)
     for k in range(len(places) - 2, -1, -1):
         if places[k] == places[k + 1]:
@@ -402,8 +404,8 @@ def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
 
 
 def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the ranges (first, last + 1) of nonzero coordinates of ``spans``, where neighbours have their
-    common hull if that adds few zeros. They can then be processed together."""
+    """Return ranges (first, last + 1), one for each of ``spans``, where neighbouring spans share their common
+    hull as long as it adds few zeros. Empty spans (0, 0) keep their own."""
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
     for first, last in spans:
@@ -432,8 +434,8 @@ def _segment_tables(bands: Sequence[Band | None]) -> Tables:
 
 
 def support(row: Array) -> tuple[int, int]:
-    """Return the range (first, last + 1) of columns of the array ``row`` that contain nonzero numbers, for
-    shape (n,) or (k, n)."""
+    """Return the range (first, last + 1) of columns of the array ``row``, shape (n,) or (k, n), outside of
+    which all entries are zero; (0, 0) if all are."""
     if not row.size:
         return 0, 0
     columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))

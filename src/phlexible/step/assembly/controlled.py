@@ -72,8 +72,9 @@ class Target:
     load: PointLoad | None = None
 
     def write(self, values: Array, loads: Array) -> None:
-        """Store the values of a controller at the entries that it sets of a row of load values, times a direction
-        if there is one. Shapes (values,) and (load values,)."""
+        """Write the ``values`` of a controller, shape (values,), that are for this target into ``loads``,
+        shape (load values,), in place. If the target has a direction, three entries become its unit vector
+        times the one value."""
         own = values[self.begin : self.begin + self.size]
         if self.direction is not None:
             loads[self.column : self.column + 3] = own[0] * self.direction

@@ -183,8 +183,8 @@ class Couplings:
 
     @cached_property
     def node_sizes(self) -> list[int]:
-        """Number of rows of Newton's matrix that each node of the elimination has: clusters of bodies, then
-        auxiliary unknowns, then constraints."""
+        """List of the number of rows of each node of Newton's matrix: velocities of each cluster of bodies,
+        then ``dimension`` for each auxiliary unknown, then the number of scalar equations of each constraint."""
         constraints = self.interactions[: self.constraint_count]
         return [
             *np.bincount(self.clusters.of, self.widths).astype(np.int64).tolist(),
@@ -354,8 +354,9 @@ class Couplings:
                     self._need(vector, auxiliaries)
 
     def _need_auxiliaries(self, a: int, b: int) -> bool:
-        """Return whether the rows of carrier a in Newton's matrix contain no direct derivative by the velocities of
-        carrier b. Auxiliary unknowns then couple them; a carrier is a floating body or a node."""
+        """Return whether the rows of carrier a in Newton's matrix need auxiliary unknowns for vectors on
+        carrier b: a and b differ, or b is a long body stored in segments. A carrier is a floating body or a
+        node."""
         return a != b or b in self.long_carriers
 
     def _has_auxiliaries(self, number: int) -> bool:
@@ -370,8 +371,9 @@ class Couplings:
         return len(self.widths) + len(self.auxiliary) + number
 
     def _column(self, k: int, l: int) -> int:
-        """Return the node of the elimination whose unknowns stand for the change of vector l in the rows of the
-        body that carries vector k: that body itself, or an auxiliary unknown."""
+        """Return the node of Newton's matrix whose unknowns stand for the change of vector l in rows of the
+        body of vector k. It is the body of l, or the auxiliary unknown of l if that body is elastic and is
+        not that of k, or is stored in segments."""
         a, b = self.vectors[k].carrier, self.vectors[l].carrier
         return len(self.widths) + self.auxiliary[l] if self._need_auxiliaries(a, b) and self._is_elastic(b) else b
 

@@ -129,9 +129,9 @@ class RodTables:
 
 
 def initial_strains(memory: Memory, state: State) -> tuple[IntArray, Array]:
-    """Return the indices of the forces that are strains of rods, and these strains L^T (Gamma, K) at a state.
-    ``memory`` holds the tables of the model. Gamma are shear and extension, K the curvatures (docs/theory.md,
-    8)."""
+    """Return the indices of the forces that are strains of rods and these strains L^T (Gamma, K) at a
+    ``state``, two arrays (strains,); both are empty without rods. Gamma are stretch and shears, K the
+    curvatures (docs/theory.md, 8). ``memory`` holds the tables of the model."""
     points, dimension = memory.counts["rod_points"], memory.counts["dimension"]
     if not points:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -537,7 +537,7 @@ def mesh_tables(members: Sequence[Member]) -> Tables:
 
 
 def system_size(members: Sequence[Member]) -> float:
-    """Return a length for contact groups whose members have no size of their own: a fraction of the size of the
-    largest body [m]."""
+    """Return a length for contact groups whose members have no size of their own [m]: a fixed fraction of the
+    size of the largest body with ``members``, or of 1 m if no body has one."""
     sizes = [m.start.placed.data.size for m in members if isinstance(m.start, Attachment)]
     return DEEPEST * max(sizes, default=1.0)

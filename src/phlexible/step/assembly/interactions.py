@@ -399,8 +399,8 @@ class InteractionTables:
         return first
 
     def _time_index(self, timed: Timed | None) -> int:
-        """Return the index of the prescribed function of time ``timed`` among the components of all moving
-        vectors. It is added there if it is new; -1 without one."""
+        """Return the index of the function of time ``timed`` among the components of all prescribed vectors,
+        three for each path (cosine, sine, value). A new path is added to them. None gives -1."""
         if timed is None:
             return -1
         if timed.path not in self.moving:

@@ -354,9 +354,9 @@ class Controllers:
         return found
 
     def law_lengths(self, reach: float) -> Array:
-        """Return lengths by which values of the laws of the state (user functions that give forces or torques) are
-        divided to become comparable forces. Shape (values,) [m]: 1 for forces, at least ``reach`` for scalars,
-        which may be torques.
+        """Return the lengths by which values of the laws of the state (user functions) are divided to be
+        comparable forces, shape (values,) [m]. It is 1 for values of laws with several components (forces),
+        the larger of 1 and ``reach`` for laws of one value, which may be torques.
 
         A scalar may be a torque.
         """
@@ -381,8 +381,9 @@ class Controllers:
 
     def mean_laws(self, time: float, h: float, start: Array, change: Array) -> Array:
         """Return the values of the laws of the state (user functions that give forces) at the mean state of a
-        time step, shape (values,). ``time`` is the middle of the time step and h its length [s]. All points
-        and directions are at ``start`` when it begins and move by ``change``, both of shape (vectors, 3).
+        time step, shape (values,). ``time`` is its middle, h its length [s]. Points and directions begin at
+        ``start`` and move by ``change``, both of shape (vectors, 3); laws see start + change / 2 and change /
+        h.
 
         Args:
             time: middle of the step [s].
@@ -395,16 +396,17 @@ class Controllers:
         return np.concatenate(self._law_values(time))
 
     def write_law_values(self, law_values: Array, values: Array) -> None:
-        """Store values of the laws of the state (user functions that give forces) at the load values that they set,
-        in every row of ``values``. Shapes (law values,) and (rows, load values)."""
+        """Write values of the laws of the state (user functions that give forces) into each row of
+        ``values``, in place. ``law_values`` has the shape (law values,), ``values`` (rows, load values);
+        entries that no law sets stay as they are."""
         place = 0
         for each, *_ in self._laws:
             values[:, each.column : each.column + each.size] = law_values[place : place + each.size]
             place += each.size
 
     def with_law_values(self, time: float, values: Array) -> Array:
-        """Return a copy of the load ``values``, shape (load values,), with those filled in that laws of the
-        state set now, at a time [s]. Such laws are user functions that give forces."""
+        """Return a copy of the load ``values``, shape (load values,), with the values of laws of the state at
+        present and a ``time`` [s]. Such laws are user functions that give forces; all other entries stay."""
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
         self._measure(*self._memory, self.angles.copy())
         result = values.copy()

@@ -75,8 +75,8 @@ class RunEvents:
         return any(map(self._is_pending, self._conditions))
 
     def regular_run(self, k: int, steps: int) -> int:
-        """Return the number of time steps from time step k of the run on before the next prescribed event on
-        an instant of the grid. It is at most ``steps``."""
+        """Return how many time steps from number k on come before a prescribed event on an instant of the
+        grid, at most ``steps``. Events inside of time steps do not count here."""
         clock = self._clock
         for number, time in self._times.items():
             ahead = (time - clock.instant(k)) / clock.step
@@ -85,8 +85,9 @@ class RunEvents:
         return steps
 
     def due(self, time: float) -> list[int]:
-        """Return the numbers of the events that have not occurred yet and are due at a time [s], in the order of
-        their times."""
+        """Return the numbers of the events that have not occurred and are due at a ``time`` [s], sorted by
+        their times. Events at prescribed times are due up to a tiny share of a time step later, conditions
+        exactly at the time at which they were located."""
         latest = time + SNAP * self._clock.step
         found = [(when, k) for k, when in self._times.items() if self._is_pending(k) and when <= latest]
         found += [(when, k) for k, when in self._reached.items() if self._is_pending(k) and when == time]
@@ -105,9 +106,9 @@ class RunEvents:
                 self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
-        """Return the index of the first of several time steps between ``instants`` [s] in which a condition
-        of an event becomes satisfied; None if none does, and then the conditions store these time steps as
-        accepted. ``watched`` are the states at their ends, an array by the name of each table.
+        """Return the index of the first time step between ``instants`` [s] at whose end a condition of an
+        event is newly satisfied. None: no condition is; then these time steps are stored as accepted.
+        ``watched`` are the states at their ends, an array by the name of each table.
 
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.

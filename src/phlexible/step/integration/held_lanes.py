@@ -51,9 +51,9 @@ class LaneStepper:
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the mechanisms for which ``which`` is true by ``count`` time steps in SIMD lanes; return
-        the number of time steps taken, and whether any mechanism had dependent joints or an error in its
-        energy balance.
+        """Advance the mechanisms of the mask ``which`` (lanes,) by ``count`` time steps in SIMD lanes; the
+        others stay. Return the number of time steps taken by all, and whether a lane had dependent joints or
+        an error in its energy balance.
 
         Args:
             count: number of steps.

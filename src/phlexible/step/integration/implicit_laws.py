@@ -124,10 +124,10 @@ class ImplicitLaws:
         return None
 
     def _values_at_jumps(self, values: Array, inverse: Array, take: Take) -> Array | None:
-        """Return values for laws of the state that jump (such as a switch), between both sides of the jump,
-        shape (values,). They come from a damped fixed-point iteration that begins at ``values``; None without
-        convergence. ``inverse`` is the matrix (1 - dg/df)^-1 of the laws g, ``take`` attempts the time step
-        with given values f.
+        """Return values for laws of the state that jump, between both sides of the jump, shape (values,). A
+        fixed-point iteration from ``values`` is used, with steps halved where they change sign. None if an
+        attempt fails or it does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g, ``take`` attempts
+        the time step with given values.
 
         Each value moves by a share of its residual, which is halved whenever the residual changes its sign. A
         residual may remain only where this share has become small: there the law jumps. Laws without jumps, in
@@ -179,8 +179,9 @@ class ImplicitLaws:
 
 
 def _broyden_update(inverse: Array, update: Array, change: Array) -> Array:
-    """Return the inverse Jacobian of f - g(f) after an update by Broyden's formula: ``update`` is the change of f,
-    ``change`` the change of g(f) - f that it caused."""
+    """Return the ``inverse`` Jacobian of f - g(f) after an update by Broyden's formula, shape (values,
+    values). ``update`` is the change of f, ``change`` the change of g(f) - f that it caused; if the formula
+    would divide by nearly zero, the matrix stays."""
     along = update @ inverse
     size = float(along @ change)
     if abs(size) <= 1e-12 * float(np.linalg.norm(along) * np.linalg.norm(change)):

@@ -73,9 +73,9 @@ class LaneLoop:
         self._stored: Array = np.empty(0)
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
-        """Take the time steps of the largest group of calls that request the same time steps in SIMD lanes,
-        one mechanism a lane; calls without a partner are left untaken. Returns the calls that should wait for
-        a later round.
+        """Take time steps of the largest group of ``calls`` with equal key (sizes, options) in SIMD lanes,
+        one mechanism a lane; results are stored in the calls. Return calls of the group that wait for a later
+        round, as they store other instants. With one call or no common structure nothing is taken.
 
         Returns:
             Calls that should wait: once the others have been taken, the stored steps of both coincide.
@@ -100,8 +100,9 @@ class LaneLoop:
         return waiting
 
     def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int) -> None:
-        """Take the time steps of several ``calls`` in SIMD lanes and store the results in the calls: as many
-        time steps as the shortest call requests, and at most ``most``."""
+        """Take time steps of several ``calls`` in SIMD lanes, all the same number: that of the shortest call,
+        at most ``most``. State, stored rows, reactions, number of time steps and status are written into each
+        call; unused lanes repeat the first."""
         first, width = calls[0], lanes.width
         spread = [*calls, *[first] * (width - len(calls))]
         steps, substeps = min(most, *(int(call.request[0]["steps"]) for call in calls)), len(first.sizes)

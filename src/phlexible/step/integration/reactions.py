@@ -40,10 +40,10 @@ class Projection:
 
 
 def projection(phase: Phase, state: State, at: Instants | None = None) -> Projection:
-    """Return the velocities nearest to those of ``state`` that satisfy the velocity constraints G nu = -g_t,
-    in the metric of the kinetic energy. Constraints are the active ones of ``phase``. ``at`` is the state as
-    an instant, if it is known. The result also has the work of prescribed motions and the kinetic energy
-    lost.
+    """Return the velocities nearest to those of ``state``, in the metric of kinetic energy, with G nu = -g_t
+    for the active constraints of ``phase``. The ``Projection`` also has the work of prescribed motions by
+    constraint [J] and the kinetic energy of the velocity change [J]. ``at`` is the state as an instant (None:
+    made here).
 
     The component of nu along G changes its sign in each step of one length; where the length changes it would grow.
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
@@ -176,11 +176,10 @@ def reactions_in_phase(
     forces: Array,
     is_projected: bool,
 ) -> Reactions | None:
-    """Store the constraint multipliers and element forces at a state in ``multipliers`` and ``forces``, and
-    return both arrays. They follow from its accelerations with the active constraints of the phase; None
-    where there is no solution. Arguments are the coordinates ``theta`` of the forces, the load ``values``,
-    the contact forces ``pushed``, the independent constraint ``rows``, the state as an instant (``at``), and
-    whether its velocities satisfy the joints (``is_projected``).
+    """Write constraint multipliers and element forces at a state into ``multipliers`` (0 where inactive) and
+    ``forces``, in place. Return both, or None without a solution. They follow from the accelerations. Given
+    are coordinates ``theta``, load ``values``, contact forces ``pushed``, independent ``rows``, the instant
+    ``at``, and whether velocities satisfy joints (``is_projected``) of the ``phase``.
 
     Velocities are projected onto the joints first unless ``is_projected``. Entries of ``forces`` that are no
     reactions keep the values that they have; multipliers of inactive constraints become zero.

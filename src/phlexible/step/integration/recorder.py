@@ -61,15 +61,16 @@ class Recorder:
             self._set_reactions(reactions)
 
     def set_final_reactions(self, reactions: Reactions | None) -> None:
-        """Set final multipliers and forces of the last recorded instant, where the time step size changes,
-        from ``reactions`` (both arrays); None leaves them to be averaged with those of the next time step."""
+        """Set the multipliers and forces of the last recorded instant to ``reactions`` (two arrays), and mark
+        them as final. Nothing happens for None, or if they are final already."""
         if self.last_weight < 1.0 and reactions is not None:
             self._set_reactions(reactions)
             self.last_weight = 1.0
 
     def finish(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
-        """Set final multipliers and forces of the last instant of the run from ``reactions`` (both arrays, or
-        None: they stay). The instant is sent to the sink of the recording again, with the ``checkpoint``."""
+        """Set multipliers and forces of the last instant of the run to ``reactions`` (two arrays). This
+        instant is then sent to the sink of the recording again, with the ``checkpoint``. With None nothing
+        happens."""
         last = concatenated(self._blocks)
         if reactions is not None:
             last.multipliers[-1], last.forces[-1] = reactions
@@ -79,8 +80,9 @@ class Recorder:
         self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
 
     def average_with_next_step(self, reactions: Array) -> None:
-        """Average the multipliers and forces of the last recorded instant with those of the time step that
-        follows it (``reactions``, one array)."""
+        """Replace multipliers and forces of the last recorded instant by their weighted mean with those of
+        the next time step (``reactions``: multipliers, then forces, one array). Nothing happens if they are
+        final already."""
         last, share, self.last_weight = self._blocks[-1], self.last_weight, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:
@@ -104,8 +106,8 @@ class Recorder:
             self.last_weight = OPEN if is_last_open else 1.0
 
     def flush(self, checkpoint: Checkpoint) -> None:
-        """Send the recording of all instants since the last call to the sink (memory or results file), with the
-        checkpoint at their end."""
+        """Send all instants from the last one sent before on to the sink (memory or results file), with the
+        ``checkpoint`` at their end. Only the last instant is retained here."""
         block = joined(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
         self._blocks = [concatenated([self._blocks[-1].rows(slice(-1, None))])]
         self._sink(block, checkpoint)
@@ -119,10 +121,10 @@ def recording_of(
     halvings: int = 0,
     prescribed: PrescribedMotions | None = None,
 ) -> RecordedStates:
-    """Return the ``rows`` of state numbers that a stepper of a system stored at the ``times`` [s] as a
-    recording: positions, velocities, energies, multipliers and functions of time by name. ``sources`` are
-    columns of work by name, ``halvings`` counts halved time steps, ``prescribed`` are prescribed motions if
-    known.
+    """Return a recording, made of the ``rows`` of state numbers of a stepper at ``times`` [s]. Its arrays
+    (positions, energies, multipliers, ...) are made when they are read. ``sources`` are columns of work by
+    name, ``halvings`` counts halved time steps; ``prescribed`` are motions of frames and drives (None: the
+    ``system``'s functions are called now).
 
     Args:
         system: system of the run.

@@ -238,8 +238,9 @@ class Simulation:
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
     def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
-        """Take up to ``steps`` time steps of the grid's size from time step k on, record them, and return how
-        many were taken; 0 where they have to be taken again, shorter or fewer.
+        """Take up to ``steps`` equal time steps of the grid from time step k on, record them and return how
+        many were taken. 0: none, since the error was too large, an event occurs in the first one, or it
+        failed; then they are taken again, shorter or fewer.
 
         0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
         Blocks grow while they are fast.
@@ -293,16 +294,17 @@ class Simulation:
         self._run.sizes = self._run.sizes._replace(continues=False)
 
     def _take_fewer(self) -> int:
-        """Reduce the number of time steps that the run takes at a time from now on, and return 0, as no time
-        step was taken."""
+        """Divide the number of time steps that the run takes at a time by a fixed factor, to one at least.
+        Return 0, as no time step was taken."""
         self._failed = False
         self._block = max(1, self._block // GROWTH)
         return 0
 
     def _is_accurate(self, taken: Advance, is_done: bool, instants: Array) -> bool:
-        """Return whether time steps between ``instants`` [s] converged (``is_done``) with an estimated error
-        within the tolerance of the run. ``taken`` is their result. The subdivision of the next time steps is
-        set accordingly.
+        """Return whether all time steps between ``instants`` [s] converged (``is_done``) and the error in
+        their result ``taken`` is within the tolerance. If not, time steps are halved as often as the error
+        requires; after several small errors they are doubled. Too many halvings raise the error of the failed
+        step.
 
         Raises:
             ConvergenceError: they do not converge, however short; or a body is deformed beyond all reason.

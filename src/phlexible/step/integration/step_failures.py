@@ -41,15 +41,16 @@ class Pieces:
         self._count, self._looked_at = 0, 0
 
     def step_done(self, count: int = 1) -> None:
-        """Record that ``count`` full time steps are done. Reduce the count of pieces of halved time steps by
-        the number that each full one may have. A piece is a part of a time step that was halved or cut."""
+        """Reduce the count of pieces of halved time steps by a fixed number for each of ``count`` full time
+        steps that succeeded. It does not fall below zero. If the user limited the pieces of one step, it
+        becomes zero."""
         self._count = 0 if self._most is not None else max(0, self._count - count * PIECES_OF_A_STEP)
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Count ``pieces`` of halved time steps that were attempted up to a time [s]. Trials of implicit laws
-        in the result ``taken`` are counted instead if they are more. The deformation of the bodies is checked
-        at intervals. A piece is a part of a time step that was halved or cut.
+        """Add to the count of pieces of halved time steps: ``pieces``, or a share of the trials of implicit
+        laws in ``taken`` if that is more. When the count has grown by a fixed number, ``look`` is called for
+        the time [s].
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.
@@ -163,8 +164,9 @@ def _names(values: Iterable[ControlledValue]) -> str:
 
 
 def _most_deformed(assembly: Assembly) -> tuple[str, float]:
-    """Return the name of the floating body with the largest ratio of elastic displacement of a point to body
-    size, and this ratio. ``assembly`` holds the tables of the model."""
+    """Return (name, ratio) of the floating body with the largest elastic displacement of a point over its
+    size, at the present elastic coordinates; ("", 0.0) without elastic bodies. NaN counts as largest.
+    ``assembly`` holds the tables of the model."""
     system, eta = assembly.system, np.asarray(assembly.memory["eta"])
     floating = [placed for placed in system.bodies if isinstance(placed.data, FloatingBody)]
     worst = "", 0.0
@@ -179,8 +181,9 @@ def _most_deformed(assembly: Assembly) -> tuple[str, float]:
 
 
 def _most_compressed(assembly: Assembly) -> str:
-    """Return a clause for an error message that names the most compressed string element in the last
-    attempted time step; empty without strings. ``assembly`` holds the tables of the model."""
+    """Return a clause for an error message that names the string element with the least squared stretch at
+    the end of the last attempt. The text is empty without strings. ``assembly`` holds the tables of the
+    model."""
     elements = [
         (placed.name, int(element))
         for placed in assembly.system.bodies

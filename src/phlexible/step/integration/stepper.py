@@ -146,8 +146,8 @@ class Stepper(MechanismState):
         return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials)
 
     def attempt(self, time: float, step: float) -> bool:
-        """Take one time step of any size ``step`` [s] with loads and prescribed motions constant at a time
-        [s]. Return whether it has a solution.
+        """Take one time step of length ``step`` [s] with loads and prescribed motions constant as at a
+        ``time`` [s], and return whether it converged. The state is that at its end if it did.
 
         Contacts do not divide it into substeps.
         """
@@ -167,8 +167,9 @@ class Stepper(MechanismState):
         return self.memory.rows(rows.numbers)
 
     def _requested_rows(self, taken: Advance, storage: Storage) -> Advance:
-        """Return the result ``taken`` of time steps that were all stored with only the instants that
-        ``storage`` requests among its rows; all instants remain in ``watched``, for conditions of events."""
+        """Return the result ``taken`` of time steps that were all stored, with only the rows that ``storage``
+        requests (every n-th). Its ``watched`` has the rows of all steps, for conditions of events; step
+        errors of rows left out go to the next row that stays."""
         watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
         rows = {name: array[kept] for name, array in watched.items()}
@@ -266,9 +267,9 @@ class Stepper(MechanismState):
         return self._record_answer(rows, call)
 
     def _record_answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
-        """Add the time steps that a finished ``call`` of the compiled loop took to the count of recorded
-        ``rows``. Return their number and the status of the last one, or raise the error of the call if there
-        was one."""
+        """Add the time steps that a finished ``call`` of the compiled loop took to ``rows``; return their
+        number and the last status. An error of the call is raised. A call that was not made counts as 0 steps
+        without convergence."""
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)

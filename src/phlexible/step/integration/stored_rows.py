@@ -141,9 +141,10 @@ class StoredRows:
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:
-        """Record that ``steps`` more time steps were taken: average the reactions of the last stored instant with
-        those of the first of these time steps, shape (reactions,), and count the rows filled. ``stored`` are rows
-        in another array, shape (rows, state numbers), which is kept if it has all of them."""
+        """Count ``steps`` more time steps and the rows that they fill. Their first ``reactions``
+        (multipliers, then forces, shape (reactions,)) are averaged into the last stored instant. ``stored``
+        are rows in another array, shape (rows, state numbers): it replaces the own array if it has all rows,
+        else it is copied. 0 steps: nothing."""
         if not steps:
             return
         if stored is not None and len(stored) == len(self.numbers):

@@ -95,9 +95,9 @@ def swing_amplitude(square: float, h: float, ahead: float, change: float) -> flo
 
 @compiled
 def load_share(force: float, load: float) -> float:
-    """Return the factor, at most 1, by which the square of a contact's frequency counts in the choice of substeps:
-    (force / load)^(4/3), where ``force`` is the amplitude of the oscillating contact force and ``load`` the resting
-    force of the body.
+    """Return the factor by which the squared frequency of a contact counts in the choice of substeps: (force
+    / load)^(4/3) if ``force`` (amplitude of the oscillating contact force) is below ``load`` (resting force
+    of the body), else 1.
 
     The error of a force is then 8e-5 of the load over it.
     """
@@ -365,10 +365,10 @@ def find_active_contacts(t: Tables, still: Number) -> Truth:
 
 @exported
 def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
-    """Return into how many equal substeps a time step of length h should be divided so that the oscillations
-    of the active contacts are resolved. The longest of the user's time steps is ``longest`` [s]. ``damping``
-    is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
-    state.
+    """Return the number of equal substeps for a time step of length h that resolves oscillations of active
+    contacts. It is the least power of two, up to a fixed one, for which the user's step ``longest`` [s] times
+    the largest frequency is at most 0.1 per substep. ``damping`` is numerical damping. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
     Unknowns and forces of the step that was tried are restored afterwards.

@@ -268,10 +268,10 @@ def take_step(
 
 @compiled
 def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float, least_speed: float) -> Truth:
-    """Return whether contacts that are active in the time step of length h just attempted require it to be
-    divided into substeps; their number is stored in the table ``parts``. ``longest`` is the length of the
-    whole time step [s], ``damping`` numerical damping, a multiple of the stiffness; velocities below
-    ``least_speed`` [m/s] count as rest. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contacts in the time step of length h just attempted require substeps, and store their
+    number in ``t.parts`` (1: none). ``longest`` is the length of the whole time step [s], ``damping``
+    numerical damping, a multiple of the stiffness; velocities below ``least_speed`` [m/s] count as rest.
+    ``t`` holds all tables (arrays) of the model and its state."""
     t.parts[0] = 1.0
     if any_of(find_active_contacts(t, abs(h) * least_speed)):
         t.parts[0] = substeps_around_contacts(t, h, longest, damping)

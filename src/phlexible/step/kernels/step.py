@@ -133,7 +133,8 @@ def constraint_residuals(t: Tables, h: float) -> None:
 @exported
 def constraints_close(t: Tables) -> Truth:
     """Return whether all active constraint rows (equations of joints and drives) are satisfied at the end of
-    the time step up to round-off. ``t`` holds all tables (arrays) of the model and its state.
+    the time step. Allowed are a fixed share of the length of the row (1 for cosines) and its round-off. ``t``
+    holds all tables (arrays) of the model and its state.
 
     With relaxed joints small updates of the velocities do not show it: multipliers of joints that contradict each
     other grow from update to update and move nothing.
@@ -251,8 +252,8 @@ def prescribed_motion_work(t: Tables, i: int) -> float:
 
 @compiled
 def angles_can_be_counted(t: Tables) -> Truth:
-    """Return whether no angle of a force element turned by a right angle or more in the time step. Full turns
-    can then be counted. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether the angle of each force element turned by less than 1.5707 rad (a right angle) in the
+    time step. Full turns can then be counted. ``t`` holds all tables (arrays) of the model and its state."""
     are_small = True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
@@ -262,9 +263,9 @@ def angles_can_be_counted(t: Tables) -> Truth:
 
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
-    """Return whether no driven angle and no moving frame turns by a right angle or more in this time step.
-    ``t`` holds all tables (arrays) of the model and its state. Moving frames are points of the ground with
-    prescribed motion."""
+    """Return whether each driven path changes by less than 1.5707 (rad or m) in this time step. Each
+    direction of a moving frame must also turn by less than a right angle. Moving frames are points of the
+    ground with prescribed motion. ``t`` holds all tables (arrays) of the model and its state."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:

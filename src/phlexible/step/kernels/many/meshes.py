@@ -175,8 +175,8 @@ def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, 
 
 @compiled
 def distance_if_far(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the distance of a point w from the bounding box of mesh j if it is clearly larger than
-    ``radius`` [m], else 0. A ball of this radius then cannot touch the mesh. ``t`` holds all tables (arrays)
+    """Return the distance of a point w from the bounding box of mesh j, if it exceeds a fixed multiple of
+    ``radius``, else 0 [m]. A ball of this radius cannot touch the mesh then. ``t`` holds all tables (arrays)
     of the model and its state."""
     apart = sqrt(squared_box_distance(t, t.member_mesh[j], w))
     return apart if apart > WIDER * radius else 0.0

@@ -41,9 +41,10 @@ def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
 
 @compiled
 def count_candidates(t: Tables) -> int:
-    """Return the number of candidate pairs of contact members (found by a search over boxes and read with
-    ``candidate_pair``); the search is repeated if a member has left its box. Contact members are spheres,
-    line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the number of candidate pairs of contact members, to be read by ``candidate_pair``. The search
+    over boxes is repeated first if a member has left its box. It is the square of the number of members if
+    the list of pairs was too short, 0 without members. ``t`` holds all tables (arrays) of the model and its
+    state."""
     if t.members == 0:
         return 0
     if t.near_known[0] == 0 or not _stay_in_boxes(t):
@@ -53,9 +54,9 @@ def count_candidates(t: Tables) -> int:
 
 @compiled
 def candidate_pair(t: Tables, n: int) -> tuple[int, int]:
-    """Return the two contact members of candidate pair number n, the lower number first; (-1, -1) for a pair
-    that is not near. Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return the two contact members of candidate pair number n, the lower number first. If the list of pairs
+    was too short, n counts all pairs, and (-1, -1) stands for a pair that cannot touch or whose boxes do not
+    overlap. ``t`` holds all tables (arrays) of the model and its state."""
     if t.near_count[0] >= 0:
         return t.near_first[n], t.near_second[n]
     i, j = n // t.members, n % t.members
@@ -101,9 +102,9 @@ def _are_far_along(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j can be a contact pair at all, wherever they are. Their contact
-    group, side, body and kind (ball, segment, point, solid) decide. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return whether contact members i and j can be a contact pair, wherever they are. They must be of one
+    contact group, on its two different sides, of kinds that touch, and on different bodies or far apart along
+    one line. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_contact_group[i] != t.member_contact_group[j]:
         return False
     if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
@@ -185,9 +186,9 @@ def _extent(t: Tables, m: int) -> float:
 
 @compiled
 def _is_outside_grid(t: Tables, m: int, mean: float) -> bool:
-    """Return whether contact member m is left out of the search grid, since it is infinite or much larger
-    than the mean size of members; it is then compared with all others. Contact members are spheres, line
-    segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contact member m is compared with all others, not through the search grid: it is
+    infinite, or its extent is not finite or above a fixed multiple of ``mean``, the mean extent. ``t`` holds
+    all tables (arrays) of the model and its state."""
     return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
 
 

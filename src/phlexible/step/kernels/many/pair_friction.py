@@ -29,9 +29,9 @@ from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, S
 
 @compiled
 def reset_pairs(t: Tables) -> None:
-    """Begin the lists of friction histories of contact pairs anew, and clear the cached rotations of members.
-    It is called before the contact forces are evaluated; pairs are then looked up in ascending order. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Set ``t.pair_cursor`` to zero, so that friction histories of contact pairs are looked up and stored
+    from the begin. Cached rotations of members are cleared too. It is called before contact forces are
+    evaluated, with pairs in ascending order. ``t`` holds all tables (arrays) of the model and its state."""
     clear_end_frames(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
 
@@ -62,9 +62,9 @@ def _bristle_energy_of_pair(t: Tables, place: int) -> float:
 
 @compiled
 def squared_gyration_radius(t: Tables, i: int, j: int) -> float:
-    """Return 0.4 r^2, the squared radius of gyration of the ball of contact members i and j [m2], the scale
-    of its rolling resistance; 0 where rotations are not resisted. ``t`` holds all tables (arrays) of the
-    model and its state.
+    """Return 0.4 r^2 of the ball among contact members i and j (i if both are) [m2], the scale of its rolling
+    resistance. It is 0 if neither is a ball, or the other is a segment or has no rotation. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     One is a sphere with a rotation, the other has a rotation too or is fixed; the first one counts.
     """
@@ -96,9 +96,10 @@ def dissipate_pair(t: Tables, place: int) -> None:
 
 @compiled
 def find_pair_history(t: Tables, i: int, j: int) -> int:
-    """Return the index of contact pair (i, j) in the list of friction histories of the last time step, or -1
-    if it is new. Pairs must be looked up in ascending order; pairs that are skipped have separated, and their
-    energy counts as lost. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the index of contact pair (i, j) in the friction histories ``t.pair_bristle`` of the last time
+    step; -1 if it is new or has neither friction nor restitution. Pairs must be looked up in ascending order;
+    the energy of stored pairs that are skipped counts as lost. ``t`` holds all tables (arrays) of the model
+    and its state."""
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
@@ -116,9 +117,9 @@ def find_pair_history(t: Tables, i: int, j: int) -> int:
 
 @compiled
 def pair_number(t: Tables, i: int, j: int) -> float:
-    """Return the number, greater than 0, that identifies the pair of contact members i and j in the stored
-    list, the same for both orders. Contact members are spheres, line segments and solids. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the number n min(i, j) + max(i, j) + 1 of the pair of contact members i and j, of n members. It
+    identifies the pair in stored lists. Contact members are spheres, line segments and solids. ``t`` holds
+    all tables (arrays) of the model and its state."""
     return float(min(i, j)) * t.members + float(max(i, j)) + 1.0
 
 
@@ -279,10 +280,9 @@ def _apply_sliding_friction(
 
 @compiled
 def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
-    """Return the factor of the stiffness of the friction bristle of contact members i and j in direction
-    ``part``. The direction is 0 for sliding, 1 for rolling, 2 for drilling; the factor is 1 except for linear
-    models of contacts at rest. Contact members are spheres, line segments and solids. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the factor of the stiffness of the friction bristle of contact members i and j, the product of
+    their entries in ``t.member_hold``. ``part`` is 0 for sliding, 1 for rolling, 2 for drilling; it is 1
+    except in linear models of contacts at rest. ``t`` holds all tables (arrays) of the model and its state."""
     return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
 
 

@@ -265,9 +265,9 @@ def is_outside_box_face(a: Vector, b: Vector, low: Vector, high: Vector, radius:
 
 @compiled
 def segment_may_touch(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
-    """Return whether line segment i with ends a and b, in the axes of solid j, may be close enough to touch
-    the solid: a quick test that excludes distant segments. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Return False if line segment i with ends a and b, in the axes of solid j, is too far from it to touch.
+    That is so if it lies beyond a face of its box (block, mesh), or its middle is farther than radius plus
+    half the length. ``t`` holds all tables (arrays) of the model and its state."""
     u, kind, size = b - a, t.member_kind[j], t.member_size + 3 * j
     if kind == BLOCK:
         high = vector(size[0], size[1], size[2])
@@ -283,9 +283,9 @@ def segment_may_touch(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
 
 @compiled
 def line_distance(t: Tables, i: int, j: int, share: float) -> float:
-    """Return the signed distance of line segment i from solid j after ``share`` of the time step (0: start,
-    1: end) [m]; a large number if they cannot touch. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the signed distance of the axis of line segment i from solid j after ``share`` of the time step
+    (0: start, 1: end) [m]. If a quick test says that they cannot touch, twice the radius plus the size of the
+    segment is returned. ``t`` holds all tables (arrays) of the model and its state."""
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)
     a, b = a + share * da, b + share * db
