@@ -10,8 +10,9 @@ in a program of their own.
 from collections.abc import Sequence
 from contextvars import copy_context
 from math import prod
-from sys import getrefcount, maxsize
+from sys import maxsize
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -70,7 +71,8 @@ class LaneLoop:
 
     def __init__(self, width: int, is_specialized: bool = False) -> None:
         self._structures, self._announced = LanesOfStructures(width, is_specialized), list[LaneMemory]()
-        self._stored: Array = np.empty(0)
+        self._stored: Array = np.empty(1)
+        self._views = ref(self._stored[:])
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
         """Take time steps of the largest group of ``calls`` with equal key (sizes, options) in SIMD lanes,
@@ -117,9 +119,10 @@ class LaneLoop:
         reactions = np.zeros((len(first.reactions), width))
         kept = (int(first.request[0]["since_stored"]) + steps) // int(first.request[0]["every"])
         shape = kept, first.rows.shape[1], width
-        if self._stored.size < prod(shape) or getrefcount(self._stored) > 2:  # others read what was stored there
-            self._stored = np.empty(prod(shape))  # pages that are new to the process take longer than steps
-        rows = self._stored[: prod(shape)].reshape(shape)
+        if self._stored.size < prod(shape) or self._views() is not None:  # others read what was stored there
+            self._stored = np.empty(max(prod(shape), 1))  # pages that are new to the process take longer than steps
+        views = np.frombuffer(self._stored.data)  # lives as long as any view of it, rows of the calls too
+        self._views, rows = ref(views), views[: prod(shape)].reshape(shape)
         arguments = lanes.header, first.sizes, requests, moving, loads, reactions, rows
         if lanes.is_specialized and lanes not in self._announced:
             announce_structure(*arguments)
