@@ -43,34 +43,40 @@ def bilinear_slopes(at: Array) -> Array:
 
 
 def _of_places(u: Array, v: Array) -> Array:
-    """Return the row of the product of two tangents over the six products of chords, for weights u and v (..., 3)
-    of the chords; shape (..., 6)."""
+    """Return the coefficients of the product of two tangents in the six products of node differences, shape
+    (..., 6). The differences are x_2 - x_1, x_3 - x_1, x_4 - x_1, their products 00, 01, 02, 11, 12, 22. u
+    and v (..., 3) are the weights of the differences in both tangents."""
     a, b = STRAIN_PAIRS.T
     return np.asarray(np.where(a == b, u[..., a] * v[..., b], u[..., a] * v[..., b] + u[..., b] * v[..., a]))
 
 
 def _with_directors(u: Array, v: Array) -> Array:
-    """Return the row of the product of a tangent and a director over the twelve products of chords and directors.
-    Their weights are u (..., 3) and v (..., 4); shape (..., 12)."""
+    """Return the coefficients of the product of a tangent and a director in the twelve products of node
+    differences and directors, shape (..., 12). The tangent has the weights u (..., 3) of the differences x_k
+    - x_1, the director the weights v (..., 4) of the nodal directors; the directors vary fastest."""
     return (u[..., :, None] * v[..., None, :]).reshape(*u.shape[:-1], 12)
 
 
 def _membrane_rows(at: Array) -> Array:
-    """Return the rows of the membrane strains e_rr, e_ss, 2 e_rs at q points (q, 2), shape (q, 3, 6)."""
+    """Return the coefficients of the membrane strains e_rr, e_ss, 2 e_rs at q points ``at`` (q, 2), shape (q,
+    3, 6). The columns are the six products of node differences x_k - x_1 (pairs 00, 01, 02, 11, 12, 22)."""
     a, b = bilinear_slopes(at)[..., 1:].swapaxes(0, 1)
     return np.stack([_of_places(a, a) / 2, _of_places(b, b) / 2, _of_places(a, b)], axis=1)
 
 
 def _curvature_rows(at: Array) -> Array:
-    """Return the rows of the curvatures k_rr, k_ss, 2 k_rs at q points (q, 2), shape (q, 3, 12)."""
+    """Return the coefficients of the curvatures k_rr, k_ss, 2 k_rs at q points ``at`` (q, 2), shape (q, 3,
+    12). The columns are the products of the three node differences x_k - x_1 with the four directors."""
     a, b = bilinear_slopes(at).swapaxes(0, 1)
     mixed = _with_directors(a[:, 1:], b) + _with_directors(b[:, 1:], a)
     return np.stack([_with_directors(a[:, 1:], a), _with_directors(b[:, 1:], b), mixed], axis=1)
 
 
 def _shear_rows(at: Array) -> Array:
-    """Return the rows of the transverse shear strains of MITC4 at q points (q, 2), shape (q, 2, 12): each is
-    interpolated between the middles of two opposite sides."""
+    """Return the coefficients of the transverse shear strains of MITC4 at q points ``at`` (q, 2), shape (q,
+    2, 12). That along r is interpolated linearly in s between the middles of the sides s = -1 and 1, that
+    along s in r. The columns are the products of the three node differences x_k - x_1 with the four
+    directors."""
     rows = np.zeros((len(at), 2, 12))
     for side in (-1.0, 1.0):
         for axis, middle in enumerate(([0.0, side], [side, 0.0])):
@@ -109,8 +115,9 @@ class ShellElements:
         return np.asarray(np.linalg.norm(self.normals(GAUSS), axis=2))
 
     def axes(self, at: Array) -> Array:
-        """Return the local axes e_1 and e_2 of each element at q points as rows, shape (e, q, 2, 3): e_1 is along
-        the material, or r at the centre, in the tangent plane."""
+        """Return the local axes e_1 and e_2 of each of e elements at q points ``at`` (q, 2) as rows, shape
+        (e, q, 2, 3). They lie in the tangent plane: e_1 along the direction of the material, or without one
+        along r at the centre."""
         normals = self.normals(at)
         normals = normals / np.linalg.norm(normals, axis=2, keepdims=True)
         first = self.tangents(MIDDLE)[:, :, 0] if self.along is None else self.along
@@ -125,8 +132,9 @@ class ShellElements:
         return np.asarray(np.einsum("eqai,eqji->eqaj", self.tangents(at), self.axes(at)))
 
     def strain_rows(self, at: Array) -> Array:
-        """Return the rows of membrane strains and curvatures in local axes at q points over the first 18 products,
-        shape (e, q, 6, 18)."""
+        """Return the coefficients of membrane strains and curvatures in local axes at q points ``at`` (q, 2),
+        shape (e, q, 6, 18). The rows are membrane strains 11, 22, 2 12, then curvatures in the same order.
+        The columns are the first 18 products of node differences and directors."""
         inverse = np.linalg.inv(self.jacobians(at))
         turned = _voigt(np.asarray(inverse))
         rows = np.zeros((len(self.X), len(at), 6, 18))
@@ -135,8 +143,9 @@ class ShellElements:
         return rows
 
     def _assumed_membrane(self, at: Array) -> Array:
-        """Return the rows of the membrane strains of MITC4+ at q points, shape (e, q, 3, 6): their bilinear part,
-        of warping, is replaced by strains of the element's middles."""
+        """Return the coefficients of the membrane strains of MITC4+ at q points ``at`` (q, 2), shape (e, q,
+        3, 6). Their bilinear part, of warping, is replaced by strains of the middles of sides and element.
+        The columns are the six products of node differences."""
         twist = CORNERS.prod(axis=1) / 4
         (r, s), x = bilinear_slopes(MIDDLE)[0], self.X - self.X[:, :1]
         tangents, warp = np.einsum("ak,eki->eai", np.stack([r, s]), x), np.einsum("k,eki->ei", twist, x)
@@ -154,8 +163,8 @@ class ShellElements:
         return np.asarray(_membrane_rows(at) + factors[:, :, None] * change[:, None, None])
 
     def shear_rows(self, at: Array) -> Array:
-        """Return the rows of the transverse shear strains in local axes at q points over the first 18 products,
-        shape (e, q, 2, 18)."""
+        """Return the coefficients of the two transverse shear strains in local axes at q points ``at`` (q,
+        2), shape (e, q, 2, 18). The columns are the first 18 products of node differences and directors."""
         rows = np.zeros((len(self.X), len(at), 2, 18))
         rows[..., BENDING] = np.linalg.inv(self.jacobians(at)) @ _shear_rows(at)
         return rows
@@ -197,8 +206,9 @@ class ShellElements:
         return sizes, np.hstack([*numbers, section.across / 4 * self.node_areas])
 
     def _eliminated(self, section: ShellSection) -> list[tuple[Array, Array]]:
-        """Return g and F^-1 g of the assumed resultants N with M, and of Q: integrals over each element of their
-        shapes times strain rows, g (e, m, 18), and times compliance, F (e, m, m)."""
+        """Return two pairs (g, F^-1 g) of arrays (e, m, 18): for the assumed membrane forces with moments,
+        and for the assumed shear forces. g are integrals over each element of their shapes times strain
+        coefficients, F (e, m, m) those of shapes times compliance of the ``section`` times shapes."""
         found = []
         rows = self.strain_rows(GAUSS), self.shear_rows(GAUSS)
         stiffness = section.stiffness, section.shear
@@ -229,8 +239,8 @@ def products(places: Array, directors: Array) -> Array:
 
 
 def _voigt(inverse: Array) -> Array:
-    """Return the matrices that turn strains e_rr, e_ss, 2 e_rs into local axes, for inverse Jacobians (..., 2, 2)
-    with the rows of local axes; shape (..., 3, 3)."""
+    """Return the matrices that turn strains e_rr, e_ss, 2 e_rs into e_11, e_22, 2 e_12 of local axes, shape
+    (..., 3, 3). ``inverse`` (..., 2, 2) are the inverse Jacobians, whose rows belong to the local axes."""
     (a, b), (c, d) = ((inverse[..., i, 0], inverse[..., i, 1]) for i in range(2))
     rows = [[a * a, b * b, a * b], [c * c, d * d, c * d], [2 * a * c, 2 * b * d, a * d + b * c]]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -56,8 +56,8 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def _order(self) -> list[IntArray]:
-        """Numbers of the positions of the N nodes, then of the directors, in clusters, in the order of the
-        unknowns."""
+        """Numbers of the unknown vectors in elimination order, an array for each cluster. The positions of
+        the N nodes are numbered first, then the directors; numbers in a cluster are ascending."""
         points = np.concatenate([self.used, self.director_nodes])
         cells = np.hstack([np.searchsorted(self.used, self.cells), len(self.used) + self.corner_directors])
         return [np.sort(cluster) for cluster in clusters(cells, self.points[points])]
@@ -97,7 +97,8 @@ class ShellMesh(SoftMesh):
         return np.asarray(self.director_at[self.corner_directors])
 
     def elements(self, along: Array | None = None) -> ShellElements:
-        """Return the geometry of the undeformed elements. ``along`` is direction 1 of the material."""
+        """Return the geometry of the undeformed elements of this shell. ``along`` (3,) is direction 1 of the
+        material; None: the r axis of each element."""
         return ShellElements(self.points[self.cells], self.directors[self.corner_directors], along)
 
     def vectors(self, positions: Array, directors: Array) -> Array:
@@ -130,8 +131,9 @@ class ShellMesh(SoftMesh):
         return np.asarray(means - along * directors)
 
     def _gradients(self, positions: Array, velocities: Array | None) -> Array:
-        """Return the deformation gradient of the mid-surface with its normal at the corners of each element, shape
-        (e, 4, 3, 3). For velocities it is the gradient of the velocity."""
+        """Return the deformation gradient of the mid-surface with its normal at the corners of each element,
+        shape (e, 4, 3, 3). ``positions`` (N, 3) are those of the nodes. With their ``velocities`` (N, 3) it
+        is the gradient of the velocity instead."""
         at = np.searchsorted(self.used, self.cells)
         now = _frames(positions[at])
         if velocities is None:
@@ -213,8 +215,9 @@ def _normals(x: Array, at: Array) -> Array:
 
 
 def _refuse_folded(x: Array) -> None:
-    """Raise ``ParameterError`` if an element with the nodes x (e, 4, 3) has two nodes in one place, or corners on
-    both sides."""
+    """Raise ``ParameterError`` if an element is a triangle (two neighbouring nodes in one place), is folded
+    (its corners face both sides) or has no area. x (e, 4, 3) are the nodes; the tolerance is 1e-9 of the size
+    of an element."""
     sides = np.linalg.norm(x - np.roll(x, -1, axis=1), axis=2)
     size = sides.max(axis=1)
     elements = ShellElements(x, x)
@@ -231,8 +234,8 @@ def _refuse_folded(x: Array) -> None:
 
 
 def _corner_pairs(cells: IntArray) -> IntArray:
-    """Return pairs of corners of different elements (numbers 4 e + k) that are ends of a common side, shape (., 2):
-    two pairs for each two elements at a side."""
+    """Return pairs of corners of different elements (numbers 4 e + k) at the same end of a common side, shape
+    (pairs, 2). Two elements at a side give two pairs. ``cells`` are the nodes of the elements, shape (e, 4)."""
     one, two = _side_pairs(cells)
     same = cells.ravel()[one] == cells.ravel()[two]
     ends = [_next(one), _next(two)]
@@ -242,12 +245,15 @@ def _corner_pairs(cells: IntArray) -> IntArray:
 
 
 def _next(corner: IntArray) -> IntArray:
-    """Return the next corner of the same element."""
+    """Return the next corner of the same element, shape of ``corner``: corner k of element e has the number 4
+    e + k, and 4 e + 3 is followed by 4 e."""
     return np.asarray(corner - corner % 4 + (corner + 1) % 4)
 
 
 def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the first corners (numbers 4 e + k) of the two sides in each pair of elements with a common side."""
+    """Return the pairs of sides of different elements that are the same side of the mesh, as two arrays of
+    shape (pairs,). A side is given by its first corner (number 4 e + k). At a branch there is a pair for each
+    two elements. ``cells`` are the nodes of the elements, shape (e, 4)."""
     ends = np.sort(np.stack([cells.ravel(), np.roll(cells, -1, axis=1).ravel()], axis=1), axis=1)
     order = np.lexsort(ends.T)
     ends, most = ends[order], int(np.unique(ends, axis=0, return_counts=True)[1].max())
@@ -323,8 +329,8 @@ def _user_directors(directors: Any, points: Array) -> Array:
 
 
 def _check_directors(mesh: ShellMesh) -> None:
-    """Warn of directors that are far from normal, and of folds that may be coarse curves; refuse folds of more than
-    150 degrees."""
+    """Warn of directors that are more than 26 degrees off the normal of an element, and of folds that may be
+    coarse curves; refuse folds of more than 150 degrees. ``mesh`` is that of the shell."""
     normals = _normals(mesh.points[mesh.cells], CORNERS)
     cosines = np.einsum("eki,eki->ek", normals, mesh.directors[mesh.corner_directors])
     if (worst := cosines.min()) < TILTED:
@@ -352,14 +358,17 @@ def _check_directors(mesh: ShellMesh) -> None:
 
 
 def grid_cells(columns: int, rows: int) -> IntArray:
-    """Return the quadrilaterals (e, 4) of a grid of (columns + 1) (rows + 1) points, column by column."""
+    """Return the quadrilaterals (e, 4) of a grid of (columns + 1) (rows + 1) points, numbered column by
+    column: point (c, r) is c (rows + 1) + r. The corners of a cell are (c, r), (c + 1, r), (c + 1, r + 1),
+    (c, r + 1); ``columns`` and ``rows`` count cells."""
     numbers = np.arange((columns + 1) * (rows + 1)).reshape(columns + 1, rows + 1)
     cells = np.stack([numbers[:-1, :-1], numbers[1:, :-1], numbers[1:, 1:], numbers[:-1, 1:]], axis=-1)
     return cells.reshape(-1, 4)
 
 
 def merged(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
-    """Return points without those that are in the place of others, and cells of the rest."""
+    """Return ``points`` without those that coincide with an earlier one, in their order, and ``cells`` (e, k)
+    with the new point indices. Points coincide within 1e-9 of the mesh's size."""
     size = np.ptp(points, axis=0).max() or 1.0
     _, first, inverse = np.unique(np.round(points / (size * CLOSE)), axis=0, return_index=True, return_inverse=True)
     return points[np.sort(first)], np.argsort(np.argsort(first))[inverse.ravel()][cells]

@@ -82,15 +82,17 @@ class ShellInterface(NodeGroup):
         return result
 
     def _directors(self, mesh: ShellMesh, mean: Array) -> tuple[IntArray, Array]:
-        """Return the unknown directors at the nodes of this interface, and their shares in the mean over it. The
-        directors of a folded node share that of the node."""
+        """Return the indices of the unknown directors at the nodes of this interface, shape (k,), and their
+        shares in the mean over it, shape (k,). ``mean`` (N,) are the shares of the nodes; directors of a
+        folded node divide its share equally. ``mesh`` is that of the shell."""
         owners = mesh.node_at[mesh.director_nodes]
         own = np.flatnonzero(mean[owners])
         count = np.bincount(owners[own], minlength=len(mean))
         return mesh.director_at[own], mean[owners[own]] / count[owners[own]]
 
     def _adjacent_rows(self, mesh: ShellMesh) -> IntArray:
-        """Return the unknown positions of the two rows of nodes next to this edge."""
+        """Return the indices of the unknown positions of those nodes that are at most two elements away from
+        this edge and not on it. ``mesh`` is that of the shell."""
         reached = is_one_of(self.points, len(mesh.points))
         for _ in range(2):
             reached = is_one_of(mesh.cells[reached[mesh.cells].any(axis=1)].ravel(), len(mesh.points))

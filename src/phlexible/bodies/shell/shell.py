@@ -114,7 +114,11 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return a rectangular shell with directors along z.
+        """Return a flat rectangular shell, 0 <= x <= ``length``, -width/2 <= y <= width/2, with directors
+        along z. ``elements`` are the numbers along x and y; its edges "start" (x = 0), "end", "right" (y =
+        -width/2) and "left" are ``interfaces``. ``width`` and ``thickness`` are in m, ``offset`` is the
+        height of the middle surface above the mesh [m], ``color`` is for pictures, ``material`` that of the
+        shell.
 
         It lies in 0 <= x <= length, -width / 2 <= y <= width / 2 of its axes. Its edges "start" (x = 0), "end",
         "left" (y = width / 2) and "right" are interfaces.
@@ -150,7 +154,11 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return the shell on a surface that is given as a function of two parameters.
+        """Return the shell on a ``surface`` that is a function of two parameters u and v from 0 to 1, with
+        values (3,) [m]. ``elements`` are the numbers along u and v; the edges "u0", "u1", "v0" and "v1" are
+        ``interfaces``. ``directors`` are those of the user (None: normals), ``offset`` is the height of the
+        middle surface above the mesh [m], ``color`` is for pictures, ``thickness`` [m] and ``material`` are
+        those of the shell.
 
         Its edges "u0" (u = 0), "u1", "v0" and "v1" are interfaces, unless they meet, as at the seam of a cylinder.
 
@@ -192,8 +200,10 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return an open cylinder about x, 0 <= x <= length, with directors outwards; its rims "start" (x = 0) and
-        "end" are interfaces.
+        """Return an open cylinder of a ``radius`` about x, 0 <= x <= ``length`` [m], with directors outwards;
+        its rims "start" (x = 0) and "end" are ``interfaces``. ``elements`` are the numbers along x and
+        around, ``offset`` is the height of the middle surface above the mesh [m]; ``thickness`` [m],
+        ``material`` and ``color`` are those of the shell.
 
         Args:
             radius, length, thickness: [m].
@@ -235,7 +245,10 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return a closed sphere about the origin, with directors outwards: the faces of a cube, bent.
+        """Return a closed sphere of a ``radius`` [m] about the origin, with directors outwards. Its mesh is
+        that of a cube's faces, with ``elements`` along each edge. ``interfaces`` are named groups of nodes,
+        ``offset`` is the height of the middle surface above the mesh [m]; ``thickness`` [m], ``material`` and
+        ``color`` are those of the shell.
 
         Args:
             radius, thickness: [m].
@@ -278,8 +291,10 @@ class Shell(NodalBody):
         interfaces: Mapping[str, Any] | None,
         **options: Any,
     ) -> Self:
-        """Return the shell on a function of two parameters. Those of its edges u = 0, u = 1, v = 0 and v = 1 that
-        have a name are interfaces."""
+        """Return the shell on a ``surface``, a function of u and v from 0 to 1, with ``elements`` along both.
+        ``names`` are those of the edges u = 0, u = 1, v = 0 and v = 1, which are added to the ``interfaces``.
+        Edges with an empty name, and opposite edges that coincide, are left out. ``thickness``, ``material``
+        and ``options`` are those of the shell."""
         columns, rows = _checked_elements(elements)
         places = [
             vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
@@ -400,7 +415,8 @@ class Shell(NodalBody):
 
     @property
     def _heights(self) -> tuple[float, float, float]:
-        """Heights of the top, middle and bottom above the mesh, along the directors [m]."""
+        """Heights of the top, middle and bottom surface of this shell above its mesh, along the directors
+        [m]: offset + thickness / 2, offset, offset - thickness / 2."""
         return self.offset + self.thickness / 2, self.offset, self.offset - self.thickness / 2
 
     def surface_stress(self, vectors: Array) -> Array:
@@ -499,8 +515,9 @@ class Shell(NodalBody):
 
 
 def _with_edges(interfaces: Mapping[str, Any] | None, edges: Mapping[str, IntArray]) -> Mapping[str, Any]:
-    """Return a user's interfaces of a shell with names of edges replaced by their nodes, and the other edges as
-    averages; what is no dictionary is returned as it is."""
+    """Return a user's ``interfaces`` of a shell with its ``edges`` (nodes by name) added as averages. A text
+    as value is the kind of the edge of that name, such as "rigid". None gives the edges alone; what else is
+    no dictionary is returned as it is."""
     if interfaces is not None and not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, Any] = {name: (nodes, "average") for name, nodes in edges.items()}
@@ -515,7 +532,8 @@ def _with_edges(interfaces: Mapping[str, Any] | None, edges: Mapping[str, IntArr
 
 
 def _spread(scale: Array, blocks: Sequence[int]) -> Array:
-    """Return the factors scale_p scale_q of the numbers of the blocks of H, shape (sum of squares,)."""
+    """Return the factors scale_p scale_q of the entries of the diagonal blocks of a matrix H, row by row,
+    shape (sum of squares,). ``scale`` (n,) are factors of the rows, ``blocks`` the sizes of the blocks."""
     ends = np.cumsum(blocks)
     parts = [scale[end - size : end] for size, end in zip(blocks, ends, strict=True)]
     return np.concatenate([np.outer(part, part).ravel() for part in parts])
