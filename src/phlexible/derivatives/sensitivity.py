@@ -49,10 +49,10 @@ SOME = 50
 
 
 def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
-    """Return a recorded motion of equal time steps (``recording``) as a run that can be differentiated,
-    without repeating its time steps. The residuals of its equations come with it. ``base`` is the model,
-    ``options`` are those of the time steps. Residuals have shape (steps, unknowns); None: the time steps have
-    to be repeated.
+    """Return a recorded motion of equal time steps as a run that can be differentiated, and the residuals of
+    its steps, shape (steps, unknowns). None: steps must be repeated, as ``recording`` has events,
+    controllers, history variables or halved steps, or does not satisfy the equations. ``base`` is the model,
+    ``options`` are those of the time steps.
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
     tell whether the model has these states; they are not repeated here.
@@ -304,8 +304,9 @@ def _read_nearby(
 
 
 def _is_same(run: TakenRun, change: Variation) -> bool:
-    """Return whether changes of pose and velocities at all instants of a run, shape (instants, velocities), are
-    round-off. They are compared with the size of the positions, angles and velocities of the run."""
+    """Return whether a ``change`` of pose and velocities at all instants of a ``run`` is round-off.
+    Translations are compared with the largest position, rotations with 1 rad, velocities with the largest
+    velocity; elastic coordinates do not count."""
     layout = run.system.layout
     pairs = (
         (change.pose[:, layout.linear], run.rows["position"]),

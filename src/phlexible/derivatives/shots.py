@@ -162,8 +162,9 @@ class NearStates:
         return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 
     def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-        """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to its pose
-        and to its velocities, shape (count, velocities) each. The state is given as tables of one row.
+        """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to
+        its pose and to its velocities, each (count, velocities). The state is given as tables ``rows`` of one
+        row; coordinates of the pose come first, then scaled velocities.
 
         Shapes (count,), and (count, velocities) twice.
         """
@@ -179,8 +180,9 @@ class NearStates:
         )
 
     def slopes(self, state: State) -> tuple[Array, Array]:
-        """Return the derivatives of the pose and of the velocities with respect to the minimal coordinates at a
-        state with closed joints. Both have shape (velocities, count)."""
+        """Return the derivatives of pose and of velocities with respect to the minimal coordinates at a
+        ``state`` with closed joints, each (velocities, count). Coordinates are those of the pose, then those
+        of the velocities; rotations are in world axes."""
         own = self._matrix(state) / self.weights
         turns = rotation_vectors(self.system.layout, self._change_to(_tables(state)))
         forward = _blocks(self.system, (_right(phi) for phi in turns))

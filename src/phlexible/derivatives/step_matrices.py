@@ -71,8 +71,8 @@ def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sen
 
 
 def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
-    """Return the derivatives of all sensor readings with respect to pose and velocities at all instants of a run,
-    shape (instants, readings, 2 * velocities)."""
+    """Return the derivatives of all readings of ``sensors``, one sensor after the other, at all instants of a
+    ``run``. The shape is (instants, readings, 2 * velocities): columns of the pose, then of the velocities."""
     numbers, reader = 2 * run.assembly.memory.counts["velocities"], Reader(run.assembly, run.times)
     found = [np.zeros((run.count + 1, 0, numbers))]
     for sensor in sensors:

@@ -29,9 +29,9 @@ def algebraic_states(model: ObservedPHDAE) -> IntArray:
 
 
 def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
-    """Split the states of a linear model ``E dx/dt = (J - R) Q x + B u``: return the indices of the states with
-    dynamics and those of the multipliers of constraints (zero rows of E). Raise a ``ModelError`` if E is singular
-    in another way.
+    """Return the indices of the states with dynamics and those of the multipliers (zero rows of E) of a
+    linear ``model``. Its equations are ``E dx/dt = (J - R) Q x + B u``. Multipliers that are coupled with
+    each other, with dissipation, or through E or Q raise ``ModelError``.
 
     Raises:
         ModelError: E is singular at states that are no multipliers.

@@ -321,9 +321,9 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
-    """Return the largest rate of change of translational velocities, angular velocities and elastic rates as
-    seen in the rotating axes of the bodies [m/s^2, rad/s^2]. ``motion`` has the velocities and accelerations
-    of a system. The result is zero for a steady rotation."""
+    """Return the largest absolute acceleration in a ``motion`` (velocities and accelerations of a ``system``)
+    as seen in rotating body axes, over all components [m/s^2, rad/s^2]. It is zero for a steady rotation.
+    Elastic and nodal accelerations count too."""
     layout, change = system.layout, motion.acceleration.copy()
     linear, spin = split_rigid(layout, motion.state.velocity[None])
     for index in range(layout.frames):

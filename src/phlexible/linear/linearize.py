@@ -101,9 +101,10 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
-    """Return, for all springs, sticking friction springs and touching contact pairs of a system at an
-    operating point: their stiffnesses, shape (k,), the derivatives of their coordinates with respect to small
-    motions, shape (k, velocities), and names and units of their forces."""
+    """Return stiffnesses (k,), sparse derivatives of coordinates with respect to small motions (k,
+    velocities) and state blocks (name, unit of the force). They are those of all springs, then sticking
+    friction springs, then touching contact pairs of a ``system`` at a ``point``. Negative stiffness raises
+    ``EquilibriumError``."""
     state = point.state
     elements = element_state(system, system.at(state))
     stiffness = np.array(

@@ -432,8 +432,9 @@ def _has_circulatory_part(
 
 
 def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:
-    """Return the largest absolute entry of the sparse matrix ``rest`` relative to the size of its row and column in
-    ``scale``: the geometric mean of their largest entries. It is 0 for an empty matrix."""
+    """Return the largest |entry| of the sparse matrix ``rest`` over its allowed size. That is the geometric
+    mean of the largest entries of row i and row j of the matrix ``scale``, for entry (i, j), plus a tiny
+    share of the largest of all. It is 0 for an empty matrix."""
     if not rest.nnz:
         return 0.0
     size = abs(scale).max(axis=1).toarray().ravel()

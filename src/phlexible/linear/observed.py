@@ -223,8 +223,9 @@ def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequenc
 
 
 def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list[int], tuple[Port, ...]]:
-    """Return, for the inputs that the user has ``wanted``, their columns in the input matrix B of a linear
-    model and their ports. None stands for all inputs."""
+    """Return the column indices in the input matrix B and the ports of the inputs that the user has
+    ``wanted``, in this order. None stands for all inputs of the ``model``. Single inputs become ports of size
+    1; unknown or repeated ones raise ``ParameterError``."""
     if wanted is None:
         return list(range(model.port_size)), model.ports
     places = {name: k for k, name in enumerate(model.inputs)}

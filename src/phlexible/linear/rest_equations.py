@@ -81,9 +81,9 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
 
 
 def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.csr_array:
-    """Return a sparse matrix of a system, shape (velocities, velocities), that has the given dense
-    ``columns`` at the column indices ``numbers``. Entries that are round-off compared with others in their
-    row and column are dropped."""
+    """Return a sparse matrix of a ``system``, shape (velocities, velocities), with the dense ``columns`` at
+    the column indices ``numbers``. Entries below a fixed share of the geometric mean of the largest entries
+    of their row and column are dropped."""
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
     rows, own = np.nonzero(large)
@@ -128,8 +128,8 @@ class RestEquations:
         self.stepper.begin(replace(state, velocity=np.zeros_like(state.velocity)))
 
     def relaxed(self, state: State) -> State:
-        """Return a copy of a state at rest in which the strains of all viscoelastic branches and stored impact
-        speeds are zero. Friction springs remain deflected."""
+        """Return a copy of a ``state`` with zero velocities in which strains of all viscoelastic branches and
+        stored impact speeds are zero. Friction springs remain deflected."""
         self.begin(state)
         for name in ("branch_strain", "soft_strain", "inner_strain", "impact"):
             self.memory[name][:] = 0.0
@@ -150,8 +150,9 @@ class RestEquations:
 
     @cached_property
     def sizes(self) -> Array:
-        """Characteristic size of a motion along each velocity component, shape (velocities,): the length of the
-        model [m], one radian, or a comparable amplitude of an elastic coordinate."""
+        """Characteristic size of a motion along each velocity, shape (velocities,): the length of the model
+        for translations [m], 1 rad for rotations. For elastic coordinates it is this length over the weight
+        of their rate."""
         system = self.system
         sizes = system.largest_length / np.asarray(self.memory["velocity_weight"])
         sizes[system.layout.linear] = system.largest_length

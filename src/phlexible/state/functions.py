@@ -330,10 +330,10 @@ class FunctionSet:
         return self.wiring.differences.of(vectors) + self.wiring.totals.of(vectors)
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
-        """Return the coefficients of all terms of the scalar functions of this set: they depend on time where
-        a drive prescribes a path. With them come their first and, if ``with_second``, second time
-        derivatives, three arrays of shape (instants, terms). ``at`` holds the state at one or more instants.
-        The functions are sums of dot products of vectors on bodies, such as constraints of joints."""
+        """Return the coefficients of all terms of the scalar functions of this set, with their first and
+        second time derivatives. They are three arrays (instants, terms); the second derivatives are zero
+        unless ``with_second``. Coefficients depend on time where a drive prescribes a path. ``at`` holds the
+        state at one or more instants."""
         return self._timed(at, self._coefficients, self._timed_terms, with_second)
 
     def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:

@@ -417,9 +417,9 @@ def _descent_step(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array
 
 
 def _close_joints_by_newton(problem: _PoseProblem, state: State) -> State:
-    """Return the state with closed joints next to a state in which they are nearly closed, by at most five
-    Newton iterations. Each changes the pose by the smallest amount in the mass metric. ``problem`` has the
-    bodies and joints."""
+    """Return the ``state`` after Newton iterations, at most five, that close its joints from a nearly closed
+    pose. Each changes the pose by the smallest amount in the mass metric; it stops when gaps are round-off.
+    Remaining gaps raise no error. ``problem`` has the bodies and joints."""
     for _ in range(CLOSINGS):
         if problem.largest_gap(state) <= CLOSED:
             break
@@ -429,9 +429,9 @@ def _close_joints_by_newton(problem: _PoseProblem, state: State) -> State:
 
 
 def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
-    """Return the state with velocities that satisfy joints and drives of ``problem``: those that the user
-    prescribed are corrected as little as possible (in the metric of kinetic energy), the others are solved
-    for."""
+    """Return the ``state`` with velocities that satisfy joints and drives of ``problem``, nearest to the
+    user's prescribed ones in the metric of kinetic energy. Strains of rods keep their rates if that is
+    possible. Velocities become exactly zero if joints leave only round-off."""
     system = problem.system
     moving, at = with_rigid_velocity(system, state), system.at(state)
     rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]

@@ -417,9 +417,9 @@ TAKEN_ON = 1e-2  # share of given rates along the combination of rows that is cl
 
 
 def dead_centre_text(system: System, state: State, weights: Array) -> str:
-    """Return a clause for an error message if a system in a state, where a time step failed, is near a dead
-    centre or bifurcation. A dead centre is a singular configuration. ``weights`` make velocities comparable,
-    shape (velocities,). The clause names the joints involved; otherwise it is an empty text.
+    """Return a clause for an error message if a ``system`` is close to a dead centre (singular pose) or a
+    bifurcation in a ``state``. It names the joints involved. Otherwise, and for large or single constraint
+    sets, it is empty. Velocities are divided by ``weights`` (velocities,) to be comparable.
 
     Args:
         system: system that has only the constraints that hold.

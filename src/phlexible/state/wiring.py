@@ -187,10 +187,9 @@ class Wiring:
         return {}
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
-        """Return the positions of the nonzero entries of the Jacobian of the scalar functions (the constraint
-        matrix) with respect to the velocities. With them come the weighted sums that compute them from nine
-        source values for each pair of a function and a moving vector. ``set_of`` are the vectors with their
-        numbers.
+        """Return a pair for the Jacobian of the scalar functions with respect to the velocities: positions of
+        its nonzero entries, and weighted sums that compute them. Sources of the sums are nine values for each
+        pair of a function and a moving vector. ``set_of`` are the vectors with their numbers.
 
         Args:
             set_of: the vectors with their numbers.

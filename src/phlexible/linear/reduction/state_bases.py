@@ -213,9 +213,9 @@ def pair_basis(
 
 
 def _with_ports(source: CondensedModel, count: int, with_tied: bool) -> LinearMechanics:
-    """Return the second-order form of a model of velocities and stresses (``source``) with its inputs and
-    outputs. They are replaced by random linear combinations if there are more than ``count`` motions need.
-    Those at prescribed velocities are included if ``with_tied``."""
+    """Return the second-order form of ``source`` (a model of velocities and stresses) with the inputs and
+    outputs that its reduction bases need. If there are more than ``count`` plus a few, random linear
+    combinations replace them. If ``with_tied``, forces at prescribed velocities are included."""
     forces, rows = source.directions(with_tied)
     mass, most = source.mechanics.mass, count + SPARE
     inputs, outputs = random_mixtures(forces, mass, most), random_mixtures(rows.T, mass, most)
@@ -270,8 +270,9 @@ def _stresses(source: CondensedModel, motions: Array, first: int, self_stresses:
 
 
 def _purely_rigid(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> int:
-    """Return how many of the ``rigid`` motions of a model, states of energy 1/2 as columns, have no part in
-    the flexible states. ``flexible`` are the indices of these; 0 if it is None."""
+    """Return how many independent combinations of the ``rigid`` motions (columns, energy 1/2) of a model have
+    hardly any energy in the states ``flexible``. ``flexible`` are indices; the result is 0 if it is None or
+    there are no rigid motions."""
     if flexible is None or not rigid.shape[1]:
         return 0
     parts = rigid[flexible]

@@ -129,10 +129,10 @@ def reactions(
 
 
 def _applied(system: System, state: State, at: Instants, theta: Array, values: Array) -> tuple[Array, Array]:
-    """Return the generalized forces of gravity, loads and force elements without contacts of a system at a
-    state, shape (velocities,). With them come the forces of the elements along their coordinates, shape
-    (forces,) [N or N m]. Arguments are these coordinates ``theta``, the load ``values``, and the state as an
-    instant, ``at``."""
+    """Return the generalized forces of gravity, loads and force elements without contacts, shape
+    (velocities,). Second is the force of each element along its coordinate, contacts included, shape
+    (forces,) [N or N m]. Given are a ``state`` of a ``system``, the coordinates ``theta``, the load
+    ``values`` and the state as an instant, ``at``."""
     loads = len(system.loads)
     result = gravity_forces(system)
     for vectors, forces in load_forces(system, at, values[:loads]):

@@ -29,11 +29,10 @@ class StepEquations:
     def residual(
         self, states: Array, sizes: Array, moving: Array, loads: Array, with_ends: bool = False
     ) -> tuple[Array, Array]:
-        """Return the residuals of the equations of several time steps of ``sizes`` [s], for the ``states`` at
-        their ends, shape (steps, unknowns). ``moving`` are the prescribed vectors at these states, ``loads``
-        the load values in the time steps. If ``with_ends`` the end states with history variables that follow
-        from the equations come with them, shape (steps, numbers). History variables are strains of Maxwell
-        branches, deflections of friction springs and impact speeds.
+        """Return the residuals of time steps of ``sizes`` [s], shape (steps, unknowns), and their end states,
+        shape (steps, numbers), or none without ``with_ends``. ``states`` are (steps + 1, numbers), or (steps,
+        2, numbers) as separate pairs. ``moving`` are the prescribed vectors there, ``loads`` the load values
+        in the steps. End states get the history variables that the equations give.
 
         Args:
             states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each

@@ -104,9 +104,9 @@ def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -
 
 
 def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
-    """Return a message that explains why Newton's method failed in a time step from a time [s]. With it come
-    the scaled updates of the Newton iterations, shape (iterations,). ``stepper`` has the memory of the last
-    attempt; ``is_singular`` says that Newton's matrix was.
+    """Return a message why Newton's method failed in a time step from ``time`` [s], and the scaled updates of
+    its iterations, shape (iterations,). ``stepper`` has the memory of the last attempt; ``is_singular`` says
+    that Newton's matrix was singular.
 
     Args:
         stepper: stepper with the memory of the last attempt.

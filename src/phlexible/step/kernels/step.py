@@ -210,9 +210,9 @@ def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> Non
 
 @compiled
 def set_auxiliary_rows(t: Tables, k: int) -> None:
-    """Write the equation of auxiliary unknown k into its rows of Newton's matrix. It is the change dx of a
-    vector on an elastic body, as a combination of the body's velocity changes. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Write the rows of auxiliary unknown k into Newton's matrix, ``t.blocks``: dx minus motion times the
+    velocity changes of its body is zero. dx is the change of a point or direction on an elastic body. ``t``
+    holds all tables (arrays) of the model and its state."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
     motion = t.motion + t.lever_vectors_begin[vector_number]

@@ -132,10 +132,10 @@ def _find_side(t: Tables, side: int, count: int) -> int:
 
 @compiled
 def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
-    """Return the smoothed distance of a point w outside of mesh j from all faces that are nearly as near as
-    the nearest one [m]. ``least`` is the distance of the nearest face. Then follow the summed weight of the
-    other faces (0 if there are none), and the gradient. The distance is smooth in valleys, where two faces
-    are equally near. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the smoothed distance of a point w outside of mesh j [m], the summed weight of faces besides the
+    nearest (0: none), and the gradient. Faces up to a fixed factor farther than ``least``, the distance of
+    the nearest, count with weights (least / distance)^p. It is smooth where two faces are equally near. ``t``
+    holds all tables (arrays) of the model and its state."""
     box, most = t.member_mesh[j], least * least * (1.0 + CUT) * (1.0 + CUT)
     end, total, slope, count = t.mesh_after[box], 0.0, vector(0.0, 0.0, 0.0), 0
     while box < end:

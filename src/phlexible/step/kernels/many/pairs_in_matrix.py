@@ -446,9 +446,9 @@ def _coupling_product(t: Tables, x: Reals, y: Reals) -> None:
 
 @compiled
 def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
-    """Return the scalar product of two vectors x and y of velocities, shape (velocities,), weighted so that
-    linear, angular and elastic velocities are comparable. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Return the sum of w_i^2 x_i y_i over all velocities, for two vectors x and y of shape (velocities,).
+    The weights w, in ``t.velocity_weight``, make angular and elastic velocities comparable with linear ones.
+    ``t`` holds all tables (arrays) of the model and its state."""
     total = 0.0
     for i in range(t.velocities):
         total += t.velocity_weight[i] * t.velocity_weight[i] * x[i] * y[i]

@@ -33,9 +33,10 @@ KEEP_OF_PAIRS = 4e-3  # among many, whose factors take less than two residuals
 
 @compiled
 def velocity_norm(t: Tables, nu: Reals) -> float:
-    """Return the largest velocity of any carrier in nu [m/s], where angular and elastic velocities are
-    weighted so that they are comparable with linear ones. A carrier is a floating body or a node. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the largest norm sqrt(sum (w_i nu_i)^2) of the velocities nu of one carrier [m/s], NaN if a
+    velocity is. The weights w, in ``t.velocity_weight``, make angular and elastic velocities comparable with
+    linear ones. A carrier is a floating body or a node. ``t`` holds all tables (arrays) of the model and its
+    state."""
     largest = 0.0
     for b in range(t.carriers):
         total = 0.0
