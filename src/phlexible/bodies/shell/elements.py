@@ -232,8 +232,9 @@ class ShellElements:
 
 
 def products(places: Array, directors: Array) -> Array:
-    """Return the 22 products of chords and directors of each element, shape (..., e, 22). Positions and directors
-    of its nodes are (..., e, 4, 3)."""
+    """Return the 22 products of node differences and directors of each element, shape (..., e, 22). They are
+    six of the differences x_k - x_1, twelve of a difference with a director, and four squares of directors.
+    ``places`` and ``directors`` (..., e, 4, 3) are positions and directors of its nodes."""
     y = np.concatenate([places[..., 1:, :] - places[..., :1, :], directors], axis=-2)
     return np.asarray((y[..., PAIRS[:, 0], :] * y[..., PAIRS[:, 1], :]).sum(axis=-1))
 

@@ -161,7 +161,9 @@ class ShellMesh(SoftMesh):
 
 
 def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellMesh, UserMesh]:
-    """Return the mesh of a shell, and the user's mesh with its groups. Elements are turned to face one way.
+    """Return the mesh of a shell, and the user's mesh with its groups. Elements are turned to face one way,
+    that of the user's ``directors`` (None: the first element of each part of the surface). ``gyration`` is
+    the radius of gyration of the thickness [m].
 
     Args:
         mesh: of scikit-fem or meshio, a path, or points (p, 3) and quadrilaterals (e, 4).
@@ -265,8 +267,9 @@ def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _facing_one_way(points: Array, cells: IntArray) -> IntArray:
-    """Return the elements (e, 4), turned so that neighbours face one way; each part of a surface as its first
-    element does.
+    """Return the elements (e, 4), turned so that neighbours face one way, in each part of a surface that of
+    its first element. ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements; at branches only
+    neighbours with less than 30 degrees between them count.
 
     Raises:
         ParameterError: a surface with one side, as of Moebius.
@@ -295,8 +298,9 @@ def _facing_one_way(points: Array, cells: IntArray) -> IntArray:
 
 
 def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, IntArray]:
-    """Return the director at each corner of each element (e, 4), the directors (k, 3) and their points (k,): means
-    of the normals of elements that meet at less than 30 degrees."""
+    """Return the index of the director at each corner of each element, shape (e, 4), the unit directors (k,
+    3) and their points (k,). They are means of the normals of elements that meet at less than 30 degrees.
+    ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements."""
     normals = _normals(points[cells], CORNERS).reshape(-1, 3)
     pairs = _corner_pairs(cells)
     smooth = np.einsum("pi,pi->p", normals[pairs[:, 0]], normals[pairs[:, 1]]) > SMOOTH
@@ -311,7 +315,8 @@ def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, In
 
 
 def _user_directors(directors: Any, points: Array) -> Array:
-    """Return a user's directors at all points of a mesh as unit vectors, shape (p, 3)."""
+    """Return a user's ``directors`` at all ``points`` (p, 3) of a mesh as unit vectors, shape (p, 3). They
+    are a function of position or an array (p, 3); raise ``ParameterError`` for other shapes and zero vectors."""
     if callable(directors):
         values = [called(directors, "directors", x.copy(), at=f"at x = {x.tolist()}") for x in points]
     else:

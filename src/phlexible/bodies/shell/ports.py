@@ -28,8 +28,9 @@ class ShellInterface(NodeGroup):
     kind: InterfaceKind = InterfaceKind.AVERAGE
 
     def weights(self, mesh: ShellMesh) -> Array:  # type: ignore[override]
-        """Return the share of each unknown vector of a shell in the mean over this edge or patch, shape (N + k,):
-        by the areas of its elements, else by the lengths of its sides, else equal."""
+        """Return the share of each unknown vector of a shell in the mean over this edge or patch, shape (N +
+        k,): by the areas of its elements, else by the lengths of its sides, else equal. They sum to 1;
+        directors have 0. ``mesh`` is that of the shell."""
         chosen = is_one_of(self.points, len(mesh.points))
         result, inside = np.zeros(len(mesh.nodes)), chosen[mesh.cells]
         is_full = inside.all(axis=1)
