@@ -386,8 +386,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return seen, rewards, is_over, is_late, info
 
     def _begin(self, which: Sequence[int]) -> None:
-        """Begin new episodes in some environments (``which``), from the stored start if the model is that of
-        the last episode."""
+        """Begin new episodes in the environments with the indices ``which``. If the model is that of the last
+        episode and unchanged, the run continues from its saved start; otherwise a new run replaces it in
+        ``self._live``."""
         live, has_new = self._live, False
         for k in which:
             env = self._envs[k]

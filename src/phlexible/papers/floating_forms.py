@@ -564,15 +564,15 @@ class PrintedForm(FloatingBodyForm):
     """
 
     def port_displacement(self, eta: Array) -> Array:
-        """Return zeros, shape (..., n): elastic coordinates, in place of ``eta``, at which the moment arms of
-        a floating body's port forces are evaluated in the equations as printed in the paper, which neglect
-        the deformation there."""
+        """Return zeros in the shape of ``eta`` (..., n), the elastic coordinates for the moment arms of port
+        forces of a floating body. The equations of the paper that this class follows neglect the deformation
+        there."""
         return np.zeros_like(eta)
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """Return the skew block of the structure matrix J of a planar floating body that couples its
-        velocities as printed in the paper (34); shape (..., 6 + n, 6 + n). It has momenta of the undeformed
-        body. ``state`` has the velocities."""
+        velocities, by equation (34) of a paper. Its shape is (..., 6 + n, 6 + n); momenta are those of the
+        undeformed body. ``state`` has the velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)

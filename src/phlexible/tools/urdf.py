@@ -407,8 +407,9 @@ class _UrdfReader:
         return "fixed" if self._leader(joint)[0].type == "fixed" else str(joint.type)
 
     def _placed_joints(self, root: str) -> list[Any]:
-        """Return the URDF joints from the root outwards. The poses of links, and the body (head link) that each
-        belongs to, are stored on the way."""
+        """Return the URDF joints from the link ``root`` outwards, parents first. The pose of each child link
+        goes to ``self.poses``, the link whose body it belongs to to ``self.heads``, and starts of moving
+        joints to ``self.model.starts``."""
         tree, waiting = [], [root]
         while waiting:
             parent = waiting.pop(0)

@@ -117,8 +117,8 @@ class Bilinear:
         return all(term.first.is_direction and term.second.is_direction for term in self.terms)
 
     def initial_value(self) -> float:
-        """Return the sum of the dot products of a bilinear function at the initial pose with undeformed bodies,
-        before its constant is subtracted."""
+        """Return the sum of the dot products of vectors of a ``Bilinear`` function at the initial pose with
+        undeformed bodies, before its constant is subtracted."""
         return float(sum(t.coefficient * (initial_sum(t.first) @ initial_sum(t.second)) for t in self.terms))
 
 
@@ -188,8 +188,8 @@ def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Bili
 
 
 def dot_term(first: Vector, second: Vector, coefficient: float = 1.0) -> BilinearTerm:
-    """Return the bilinear term coefficient * (first . second), a dot product of two vectors, for constraint
-    functions and coordinates."""
+    """Return the ``BilinearTerm`` of ``coefficient`` * (``first`` . ``second``), a dot product of two vector
+    sums, for constraint functions and coordinates."""
     return BilinearTerm(coefficient, as_sum(first), as_sum(second))
 
 
@@ -248,19 +248,19 @@ class Coordinate(ABC):
 
     @abstractmethod
     def value(self, y: Array) -> Any:
-        """Return the value theta(y) of a coordinate from the values y of its bilinear functions. It is an angle
-        between -pi and pi [rad] or a length [m]. For joints y may have shape (functions, T), with a result of shape
-        (T,)."""
+        """Return the value theta(y) of a coordinate from the values y of its functions (sums of dot products
+        of vectors on bodies). It is an angle between -pi and pi [rad] or a length [m]. For joints y may have
+        shape (functions, T), with a result of shape (T,)."""
 
     @abstractmethod
     def gradient(self, y: Array) -> Array:
-        """Return the gradient d theta/dy of a coordinate with respect to its bilinear functions y, of the same
-        shape as y."""
+        """Return the gradient d theta/dy of a coordinate with respect to its functions y, of the same shape
+        as y. Functions are sums of dot products of vectors on bodies."""
 
     @abstractmethod
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives d2 theta/dy2 of a coordinate with respect to its bilinear functions y,
-        shape (functions, functions)."""
+        """Return the second derivatives d2 theta/dy2 of a coordinate with respect to its functions y (sums of
+        dot products of vectors), shape (functions, functions)."""
 
     @abstractmethod
     def driven_constraint(self, path: TimePath) -> Bilinear:
@@ -288,16 +288,18 @@ class LinearCoordinate(Coordinate):
     """A coordinate that equals one bilinear function."""
 
     def value(self, y: Array) -> Any:
-        """Return the value of a coordinate that equals a single bilinear function y, which is y[0]."""
+        """Return the value of a coordinate that equals a single function y (a sum of dot products of
+        vectors), which is y[0]."""
         return y[0]
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient of a coordinate that equals a single bilinear function y: ones of the shape of y."""
+        """Return the gradient of a coordinate that equals a single function y (a sum of dot products of
+        vectors): ones of the shape of y."""
         return np.ones(y.shape)
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivative of a coordinate that equals a single bilinear function y: zero, shape
-        (1, 1)."""
+        """Return the second derivative of a coordinate that equals a single function y (a sum of dot products
+        of vectors): zero, shape (1, 1)."""
         return np.zeros((1, 1))
 
 

@@ -261,7 +261,8 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def gap_count(self) -> int:
-        """Return the number of bilinear functions from which the gap of a contact with friction is computed."""
+        """Return how many functions (sums of dot products of vectors), the first ones of this contact with
+        friction, give its gap."""
         return len(self.gap.functions())
 
     def value(self, y: Array) -> float:
