@@ -276,3 +276,21 @@ def test_inertia_is_repaired_where_that_is_wanted(tmp_path):
     assert model["a"].body.inertia == pytest.approx(np.diag([1, 2.5, 2.5]) * 2 / 6 * 1e-2, rel=1e-9)
     assert model["b"].body.inertia == pytest.approx(np.diag([1, 2.5, 2.5]) * 3 / 6 * 1e-2, rel=1e-9)
     assert model["c"].body.inertia == pytest.approx(np.diag([0.15, 0.15, 0.3]), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("shape", "volume", "along", "across"),
+    [
+        ('cylinder radius="0.3" length="2"', 0.18 * np.pi, 0.045, (0.27 + 4) / 12),
+        ('sphere radius="0.3"', 0.036 * np.pi, 0.036, 0.036),
+    ],
+)
+def test_repaired_inertia_of_round_shapes_is_exact(tmp_path, shape, volume, along, across):
+    """Closed forms of cylinder and ball; the shape is turned by 90 degrees and shifted, z of the shape is x."""
+    body = f'<collision><origin xyz="1 2 3" rpy="0 {np.pi / 2} 0"/><geometry><{shape}/></geometry></collision>'
+    path = robot(tmp_path / "r.urdf", f'<link name="a">{body}</link>', joint("j", "continuous", "base", "a"))
+    with pytest.warns(ph.LeftOutWarning, match="moments of its shape"):
+        link = ph.from_urdf(path, inertia="repair")["a"].body
+    assert link.mass == pytest.approx(1000 * volume, rel=1e-9)
+    assert link.center == pytest.approx([1, 2, 3], rel=1e-9)
+    assert link.inertia == pytest.approx(1000 * volume * np.diag([along, across, across]), rel=1e-9, abs=1e-9)

@@ -202,7 +202,8 @@ def _tag(element: Any) -> str:
     return f"{element.prefix}:{name}" if element.prefix and ":" not in name else name
 
 
-# How links of a URDF file look: boxes, cylinders, spheres and meshes as one surface, made by trimesh.
+# How links of a URDF file look: boxes, cylinders, spheres and meshes as one surface, made by trimesh. Cylinders and
+# spheres know their exact volume and moments.
 
 Poses = Sequence[tuple[Any, Array]]
 """Links as yourdfpy reads them, with their poses (4, 4) in common axes."""
@@ -239,11 +240,10 @@ def _surface(meshes: Any, geometry: Any, handler: Any) -> Any:
     if geometry.box is not None:
         return meshes.creation.box(extents=geometry.box.size)
     if geometry.cylinder is not None:
-        return meshes.creation.cylinder(
-            radius=geometry.cylinder.radius, height=geometry.cylinder.length, sections=16
-        )
+        size = geometry.cylinder
+        return meshes.primitives.Cylinder(radius=size.radius, height=size.length, sections=16)
     if geometry.sphere is not None:
-        return meshes.creation.icosphere(subdivisions=2, radius=geometry.sphere.radius)
+        return meshes.primitives.Sphere(radius=geometry.sphere.radius, subdivisions=2)
     part = meshes.load(handler(fname=geometry.mesh.filename), force="mesh")
     if geometry.mesh.scale is not None:
         part.apply_scale(geometry.mesh.scale)
@@ -737,8 +737,9 @@ def from_urdf(
         free: whether the root is a body that is free to move, and not ground.
         visuals: whether to read shapes and meshes for pictures.
         inertia: "file", which refuses links whose inertia is that of no body or is missing where they move, or
-            "repair", which takes the nearest one of a body, or that of their shapes at 1000 kg/m3 (without a shape,
-            where they need it, 1 g and 1 cm), and lists in a warning what was changed.
+            "repair", which takes the nearest one of a body, or that of their shapes at 1000 kg/m3 (exact for boxes,
+            cylinders and spheres; without a shape, where they need it, 1 g and 1 cm), and lists in a warning what
+            was changed.
 
     Raises:
         ResultFileError: the file cannot be read.

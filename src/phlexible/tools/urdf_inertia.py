@@ -209,15 +209,13 @@ def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
 
 def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
     """Return the inertia of links from their shapes (``surfaces``, meshes of trimesh), filled with a mass
-    [kg] or, where that is zero, at 1000 kg/m^3."""
+    [kg] or, where that is zero, at 1000 kg/m^3. Boxes, cylinders and spheres are exact, not weighed by their
+    triangles."""
     parts = []
     for each in surfaces:
         solid = each if each.is_watertight else each.convex_hull
-        found = solid.mass_properties
-        moments = DENSITY * np.asarray(found["inertia"])
-        parts.append(
-            LinkInertia.of_moments(DENSITY * float(found["mass"]), np.asarray(found["center_mass"]), moments)
-        )
+        moments = DENSITY * np.asarray(solid.moment_inertia)
+        parts.append(LinkInertia.of_moments(DENSITY * float(solid.volume), np.asarray(solid.center_mass), moments))
     whole = united([each for each in parts if each.mass > 0])
     if whole.is_none:
         least, radius = SMALL
