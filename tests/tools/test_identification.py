@@ -298,17 +298,41 @@ def test_inputs_and_delays_beyond_the_data_are_refused():
         )
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e3])
-def test_data_in_millimetres_are_told(unit):
-    true = {"mass": 2.0, "stiffness": 300.0, "damping": 4.0, "push": 1.5}
-    motion = swing(true).simulate(1.0, STEP)
-    data = ph.Recording(motion.time, {"x": unit * motion[ph.JointPosition(motion.mechanism.joint("rail"))]})
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with suppress(ph.ConvergenceError):
-            ph.identify(lambda p: swing({**true, **p}), {"stiffness": 250.0}, data, sensors=travel, step=STEP)
-    said = [str(each.message) for each in caught if each.category is ph.UnitWarning]
-    assert len(said) == (unit > 1.0), said
+def pendulum(p):
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    bob = model.add(ph.RigidBody(1.0, 0.1, center=(p["length"], 0.0, 0.0)), "bob", rotation=0.3 - np.pi / 2)
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bob.origin, name="hinge"))
+    return model
+
+
+SWING = {"mass": 2.0, "stiffness": 300.0, "damping": 0.4, "push": 1.5}
+MEASURED = {
+    "fall beyond the size of the body": (stone, {"g": 9.81}, {"g": 8.0}, height, 1e3),
+    "wrong frequency": (swing, SWING, {**SWING, "stiffness": 450.0}, lambda m: {"x": travel(m)["x"]}, 1e3),
+    "angle": (
+        pendulum,
+        {"length": 1.0},
+        {"length": 0.8},
+        lambda m: {"angle": ph.JointPosition(m.joint("hinge"))},
+        180 / np.pi,
+    ),
+}
+
+
+@pytest.mark.parametrize("duration", [0.2, 2.0])
+@pytest.mark.parametrize("case", MEASURED)
+def test_data_in_another_unit_are_told_however_long_they_are(case, duration):
+    """In mm or degrees, or of a model in mm or degrees; data in the unit of the model are silent."""
+    build, true, first, sensors, factor = MEASURED[case]
+    model = build(true)
+    motion = model.simulate(duration, STEP, progress=False)
+    ((name, sensor),) = sensors(model).items()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ph.UnitWarning)
+        for unit, words in ((factor, "if data is in"), (1 / factor, "if the model is in"), (1.0, None)):
+            data = ph.Recording(motion.time, {name: unit * motion[sensor]})
+            with pytest.raises(ph.UnitWarning, match=words) if words else suppress(ph.ConvergenceError):
+                ph.identify(build, first, data, sensors=sensors, step=STEP, progress=False)
 
 
 def bent(p):

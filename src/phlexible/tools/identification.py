@@ -27,7 +27,6 @@ from phlexible.measure.sensors import ElasticDisplacement
 from phlexible.pictures.report_page import findings, html_path, page_without_view, section, versions, write_page
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
 from phlexible.results.progress import is_bar_shown, progress_bar
-from phlexible.state.system import system_of
 from phlexible.tools.recordings import OTHER_UNITS, Data, RecordedModes, RecordedResponse, Recording
 
 if TYPE_CHECKING:
@@ -147,27 +146,33 @@ class _Experiments:
         return self.build({**data.inputs, **self.unknowns.model.nested(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
-        """Warn of measured data that are probably in mm or degrees. They follow the model's ``predictions``
-        in shape, but exceed its size or a full turn. ``values`` are the unknowns."""
+        """Warn of measured data that are about 1000 times (lengths) or 57 times (angles) as large as the model's
+        ``predictions`` or as small, and otherwise take like values. ``values`` are the unknowns.
+
+        Values are compared in ascending order, so that a frequency that is wrong at first does not hide the unit of
+        long data."""
         for number, data in enumerate(self.data):
             if not isinstance(data, Recording) or self.sensors is None:
                 continue
-            model = self.model(values, number, data)
-            sizes, known = {"m": system_of(model).body_length, "rad": 2 * np.pi}, self.sensors(model)
+            known = self.sensors(self.model(values, number, data))
             for each in predictions:
                 name = each.group
                 if each.label != f"{name} {number}" or (unit := known[name].unit) not in OTHER_UNITS:
                     continue
                 factor, other, wanted = OTHER_UNITS[unit]
                 is_seen = np.isfinite(each.measured)
-                measured, predicted = each.measured[is_seen], each.model[is_seen]
-                both = float(measured @ predicted)
-                is_alike = both > 0.9 * np.linalg.norm(measured) * np.linalg.norm(predicted)
-                is_beyond = np.ptp(measured) > sizes[unit] > np.ptp(predicted)
-                if is_alike and is_beyond and 0.5 < both / float(predicted @ predicted) / factor < 2:
+                measured, predicted = np.sort(each.measured[is_seen]), np.sort(each.model[is_seen])
+                sizes = np.linalg.norm(measured), np.linalg.norm(predicted)
+                is_alike = float(measured @ predicted) > 0.9 * sizes[0] * sizes[1]
+                if is_alike and 0.5 < max(sizes) / min(sizes) / factor < 2:
                     most, least = np.abs(measured).max(), np.abs(predicted).max()
-                    text = f"{name} reads up to {most:.3g} {wanted}, the model {least:.3g}: give data in {wanted}"
-                    warnings.warn(f"{text}, not in {other}", UnitWarning, stacklevel=4)
+                    where = "data" if most > least else "the model"
+                    text = (
+                        f"{name} reads up to {most:.3g} {wanted}, the model {least:.3g}: if {where} is in {other}"
+                    )
+                    warnings.warn(
+                        f"{text}, use {wanted}; otherwise start from better values", UnitWarning, stacklevel=4
+                    )
 
     def _predicted(self, values: Array, number: int) -> Iterator[Prediction]:
         own, places = self.unknowns.of_model(values, number)
