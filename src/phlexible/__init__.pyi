@@ -81,6 +81,7 @@ from .elements.sections import (
 from .errors import (
     AttachmentError as AttachmentError,
     ConvergenceError as ConvergenceError,
+    DampingWarning as DampingWarning,
     DeviceError as DeviceError,
     DirectionWarning as DirectionWarning,
     EquilibriumError as EquilibriumError,

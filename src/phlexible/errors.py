@@ -144,6 +144,10 @@ class DirectionWarning(UserWarning):
     """An axis that was left out, or a gravity, that seems not to be meant; the message says which."""
 
 
+class DampingWarning(UserWarning):
+    """Modal damping that a model has otherwise than a body alone; the message says how to have it."""
+
+
 class UnusedPartWarning(UserWarning):
     """Joints, springs, drives or loads that were made and never connected or applied; the message names them."""
 

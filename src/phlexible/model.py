@@ -581,8 +581,7 @@ class Model(Mechanism):
             self[name]
         system = self._numbers.system(self)
         pose = assembled_pose(system, frozenset(names), shares)
-        moved = moved_model(self, system, pose.state)
-        return assembled_model(self, moved, (pose.gap_before, pose.gap_after))
+        return assembled_model(self, moved_model(self, system, pose.state), (pose.gap_before, pose.gap_after))
 
     @overload
     def plot(

@@ -45,6 +45,11 @@ MISTAKES = {
     "g/cm3": (lambda: ph.Material(2.1e11, 7.85), "UnitWarning", "7850 kg/m3"),
     "g/cm3 of a rigid body": (lambda: ph.RigidBody.sphere(0.1, 7.85), "UnitWarning", "g/cm3"),
     "percent": (lambda: ph.Beam(1.0, ROUND, STEEL, damping_ratio=2), "UnitWarning", "damping_ratio=0.02"),
+    "damping of parts": (
+        lambda: ph.Beam(1.0, ROUND, STEEL, damping_ratio=0.02).split(8),
+        "DampingWarning",
+        "of each of the 8 parts.*viscosity",
+    ),
     "Pa s": (lambda: ph.Material(2.1e11, 7850.0, viscosity=2e3), "UnitWarning", "a time in s"),
     "bristle": (lambda: rubbing(1e-5), "UnitWarning", "a stiffness along the surface"),
     "drive": (lambda: planar_hinge().drive(angle=lambda t: 90 * t), "UnitWarning", r"np.radians\(90\)"),

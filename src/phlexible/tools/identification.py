@@ -146,9 +146,9 @@ class _Experiments:
         return self.build({**data.inputs, **self.unknowns.model.nested(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
-        """Warn of measured data that are about 1000 times (lengths) or 57 times (angles) as large as the model's
-        ``predictions`` or as small, and otherwise take like values. ``values`` are the unknowns.
+        """Warn of measured data that are probably in mm or degrees, or whose model is. ``values`` are the unknowns.
 
+        Data differ from the model's ``predictions`` in size by a factor of about 1000 (lengths) or 57 (angles).
         Values are compared in ascending order, so that a frequency that is wrong at first does not hide the unit of
         long data."""
         for number, data in enumerate(self.data):

@@ -1,5 +1,6 @@
 """A beam in parts: one handle, fixed parts, and large deflections against the elastica."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -40,6 +41,17 @@ def test_the_handle_is_one_beam() -> None:
 def test_how_many_elements_a_part_has() -> None:
     assert [BEAM.split(n).part.elements for n in (1, 2, 4, 6, 8)] == [6, 3, 2, 1, 1]
     assert BEAM.split(4, elements=5).part.elements == 5
+
+
+@pytest.mark.parametrize("parts", [1, 2, 4])
+def test_viscosity_damps_a_beam_in_parts_as_the_whole(parts: int) -> None:
+    """``split`` offers it instead of a damping ratio: 2 ratio / frequency, for the first mode of a cantilever."""
+    frequency = 1.875104**2 / LENGTH**2 * np.sqrt(7e10 / 2700.0) * 0.01 / 2  # of radius / 2, the radius of gyration
+    beam = replace(BEAM, material=ph.Material(7e10, 2700.0, viscosity=2 * 0.02 / frequency))
+    model = ph.Model(dimension=2)
+    body = model.add(beam.split(parts), "arm")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), body.start))
+    assert model.linearize().modes(1).damping_ratios == pytest.approx([0.02], rel=1e-3)
 
 
 def test_refusals() -> None:

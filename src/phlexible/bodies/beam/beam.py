@@ -63,7 +63,7 @@ from phlexible.elements.sections import (
     least_width,
     sections_at,
 )
-from phlexible.errors import ParameterError
+from phlexible.errors import DampingWarning, ParameterError, warn_user
 from phlexible.shapes.surfaces import Color, outline_of
 
 STATIONS, FEWEST_AND_MOST = 4, (8, 64)
@@ -312,7 +312,9 @@ class Beam(Body):
             parts: how many, at least 1.
             elements: of each part; None: as many as make up those of this beam.
 
-        Parts of a beam with the frame ``"auto"`` are ``"simply_supported"``.
+        Parts of a beam with the frame ``"auto"`` are ``"simply_supported"``. A ``damping_ratio`` holds in the frame
+        of each part, which hardly damps modes of the whole beam, and warns: the viscosity of the material damps
+        them as those of a beam that is not cut.
 
         Raises:
             ParameterError: no whole numbers of at least 1, or more than 100000 parts.
@@ -320,6 +322,9 @@ class Beam(Body):
         count = whole("parts", parts)
         if count > MOST_PARTS:
             raise ParameterError(f"parts must be at most {MOST_PARTS}, got {parts!r}")
+        if self.damping_ratio and count > 1:
+            text = f"damping_ratio holds in the frame of each of the {count} parts and hardly damps the whole"
+            warn_user(f"{text}: take Material(viscosity=2 * ratio / frequency [rad/s])", DampingWarning)
         each = -(-self.elements // count) if elements is None else elements
         frame = Frame.SIMPLY_SUPPORTED if self.frame is Frame.AUTO else Frame(self.frame)
         return SplitBeam(tuple(self._part(number, count, each, frame) for number in range(count)))

@@ -158,7 +158,8 @@ class FlexibleBody(Body):
                 plates of triangles with moments as unknowns of their own.
             damping_ratio: of all retained shapes of the body constrained by its frame, on top of the viscosity of
                 the material [-], or a sequence, one for each in the order of ``part.frequencies``; modes of models
-                with other supports have other ratios.
+                with other supports have other ratios: for a body that an interface clamps, name that as ``frame``
+                (in the mean-axis frame its first mode may keep less than a tenth).
             moments: False: no responses to moments are retained; for interfaces that only pins support.
             inertial_shapes: False: no responses to inertial loads; only for bodies that do not rotate fast.
             modal_derivatives: True: also the displacements that relax the quadratic strain of the responses to

@@ -154,8 +154,7 @@ def _nodal_interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshI
             f"stiffness (the first is {empty[0]}): they are not part of the body, leave them out"
         )
     position = model.places[members].mean(axis=0)
-    size = len(unknowns.node)
-    rows = np.zeros((d + len(unknowns.spin_axes), size))
+    rows = np.zeros((d + len(unknowns.spin_axes), len(unknowns.node)))
     arms = model.places[members] - position
     inertia = sum((arm @ arm * np.eye(3) - np.outer(arm, arm) for arm in arms), np.zeros((3, 3)))
     axes = list(unknowns.spin_axes)

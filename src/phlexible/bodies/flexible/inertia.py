@@ -82,8 +82,7 @@ def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[
     momenta = (mass @ fields.reshape(len(places), -1)).reshape(fields.shape)
     second = np.einsum("Nai,Nbj->abij", fields, momenta, optimize=True)
     second = (second + second.transpose(1, 0, 3, 2)) / 2
-    first = momenta.sum(axis=0).reshape(3, size)
-    return float(mass.sum()), first, second
+    return float(mass.sum()), momenta.sum(axis=0).reshape(3, size), second
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:

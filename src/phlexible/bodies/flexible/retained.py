@@ -455,8 +455,7 @@ def condense(
     total = np.einsum("Nr,Nr->r", tied.structure.rigid, momenta)
     carried = (basis.shapes.T @ momenta) ** 2 / np.maximum(total, SOME_MASS * total.max())
     shapes = np.asarray(tied.columns @ basis.shapes)
-    forces = np.asarray(stiffness @ shapes)
-    tied_work = rotation_work(interfaces, unknowns, forces, theta, choice.modal_derivatives)
+    tied_work = rotation_work(interfaces, unknowns, np.asarray(stiffness @ shapes), theta, choice.modal_derivatives)
     all_loads = np.hstack([loads, inertial])
     return Condensed(shapes, basis, u, theta, carried, tied_work, framed, all_loads, tied.columns)
 

@@ -33,8 +33,7 @@ NEGLIGIBLE = 1e-6
 def linear_strain(frequencies: Array) -> StrainEnergy:
     """Return the linear strain energy V = sum_k omega_k^2 eta_k^2 / 2 of n displacement shapes of unit mass with
     frequencies omega (n,) [rad/s]."""
-    n = len(frequencies)
-    empty = np.zeros((0, n))
+    empty = np.zeros((0, len(frequencies)))
     return StrainEnergy(
         np.diag(frequencies**2), empty, np.zeros(0), empty, np.zeros(0), np.zeros(0, dtype=np.int64)
     )
