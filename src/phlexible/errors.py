@@ -149,7 +149,7 @@ class DampingWarning(UserWarning):
 
 
 class UnusedPartWarning(UserWarning):
-    """Joints, springs, drives or loads that were made and never connected or applied; the message names them."""
+    """Joints, loads, springs, drives or controllers that were made and never added to the model."""
 
 
 class ReductionWarning(UserWarning):

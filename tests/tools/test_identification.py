@@ -222,6 +222,25 @@ def test_tables_of_files_are_read(tmp_path):
         ph.Recording.of("run.txt", {"z": "z"})
 
 
+def test_text_in_a_table_is_refused_and_an_empty_cell_is_missing(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("\ufefftime,z,remark\n0,1.5,begin\n0.1, ,\n0.2,NaN,x\n0.3,2,end\n", encoding="utf-8")
+    np.testing.assert_array_equal(ph.Recording.of(path, {"z": "z"}).outputs["z"], [1.5, np.nan, np.nan, 2.0])
+    for cell in ("0;5", "fail", '"1.5"', "1.5 m"):
+        path.write_text(f"time,z\n0,1\n0.1,{cell}\n0.2,2\n", encoding="utf-8")
+        with pytest.raises(ph.ParameterError, match=f"no column 'z' of numbers.*: row 2 has '{cell}'; there are"):
+            ph.Recording.of(path, {"z": "z"})
+    for row in ("0,1;2,5", "0,1,2"):
+        path.write_text(f"time;z\n0;1\n{row}\n", encoding="utf-8")
+        with pytest.raises(
+            ph.ParameterError, match="separated by commas, with decimal points; .*sep=';'.*: Line #3"
+        ):
+            ph.Recording.of(path, {"z": "z"})
+    path.write_text("time;z\n0;1\n1;2\n", encoding="utf-8")
+    with pytest.raises(ph.ParameterError, match="there are time;z"):
+        ph.Recording.of(path, {"z": "z"})
+
+
 def test_pictures_and_pages(tmp_path):
     recording = ph.Recording(TIME, {"z": -9.81 * TIME**2 / 2 + 1e-3 * noise(1)}, noise=1e-3)
     fit = ph.identify(stone, {"g": 9.0}, recording, sensors=height, step=STEP)

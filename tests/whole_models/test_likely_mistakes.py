@@ -5,14 +5,16 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import phlexible as ph
+from phlexible.algebra.rotations import rotations_about_z
 from phlexible.pictures.animation import speed_text
 from phlexible.pictures.panels import default_panels
 
 
 def test_degrees_and_gigapascals_are_asked_about():
-    with pytest.warns(ph.UnitWarning, match=r"radians: np.radians\(90\)"):
+    with pytest.warns(ph.UnitWarning, match=r"radians: .*np.radians\(90\)"):
         ph.Model(dimension=2).add(ph.RigidBody(1.0, 1.0), "body", rotation=90)
     with pytest.warns(ph.UnitWarning, match="youngs_modulus = 210 Pa at 7870 kg/m3"):
         ph.Material(210, 7870.0)
@@ -38,6 +40,10 @@ def rubbing(bristle):
 
 def planar_hinge():
     return hinged(gravity=(0, -9.81, 0), dimension=2)[2]
+
+
+def moving(rotation, dimension=2):
+    return ph.Model(dimension=dimension).ground.moving(lambda t: (t, 0, 0), rotation)
 
 
 STEEL, ROUND = ph.Material(2.1e11, 7850.0), ph.CircularSection(0.01)
@@ -66,6 +72,11 @@ MISTAKES = {
     "spring": (lambda: planar_hinge().spring(1.0, rest=-90), "UnitWarning", "rest angle of a spring"),
     "servo": (lambda: planar_hinge().servo(1.0, 1.0, angle=-45), "UnitWarning", r"np.radians\(-45\)"),
     "stop": (lambda: planar_hinge().stop(stiffness=1.0, upper=90.0), "UnitWarning", "upper end of a stop"),
+    "moving frame": (lambda: moving(lambda t: 360 * t), "UnitWarning", r"np.radians\(360\)"),
+    "harmonic frame": (lambda: moving(lambda t: 45 * np.sin(t)), "UnitWarning", "amplitude of rotation of moving"),
+    "gravity": (lambda: ph.Model(gravity=(0, -9810, 0), dimension=2), "UnitWarning", "is it in mm/s2"),
+    "millimetres": (lambda: ph.Beam(1000, ph.RectangularSection(20, 10), STEEL), "UnitWarning", "millimetres"),
+    "rod": (lambda: ph.Rod(200, ph.CircularSection(5), STEEL), "UnitWarning", "millimetres"),
     "axis": (lambda: hinged(), "DirectionWarning", "default axis"),
 }
 
@@ -95,6 +106,10 @@ def test_what_is_only_unusual_is_not_named():
         )
         hinge.servo(1.0, 1.0, angle=lambda t: 50 * t**2), hinge.servo(1.0, 1.0, angle=ph.Signal([0, 0.5], [0, 1.0]))
         hinge.spring(1.0, rest=2 * np.pi), hinge.stop(stiffness=1.0, lower=-6.0, upper=2 * np.pi)
+        moving(np.cos), moving(lambda t: 100 * np.pi * t), moving(lambda t: Rotation.from_euler("z", 90 * t), 3)
+        moving(lambda t: rotations_about_z(np.array([90.0 * t]))[0], 3)
+        ph.Model(gravity=(0, 0, -98100)), ph.Beam(2000.0, ph.CircularSection(0.2), STEEL)
+        ph.Beam(1000, ph.RectangularSection(20, 10), ph.Material(2.1e5, 7.85e-9))
         hinged(axis=(0, 0, 1)), hinged(gravity=(0, 0, 0)), hinged(center=(0, 0, 0.3)), hinged(gravity=(0, -9.81, 0))
 
 

@@ -49,7 +49,7 @@ ANY_SIZE = float(np.finfo(np.float64).max)
 """``largest`` for values of user functions, which trial steps may evaluate far outside of their range."""
 SMALLEST = 1e-100
 """Smallest size of a quantity by which others are divided."""
-FULL_ROTATION = 2 * pi
+FULL_ROTATION = 2 * pi * (1 + 1e-9)
 LONGEST_LAG = 10.0
 """Kelvin-Voigt time above that of any material [s]."""
 
@@ -76,12 +76,12 @@ def non_negative(name: str, value: float) -> float:
     return number
 
 
-def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
+def warn_of_degrees(name: str, value: object, multiple: float | None = 5.0) -> None:
     """Warn the user if ``value``, an angle [rad] or angular rate [rad/s] passed as the argument ``name`` was
-    probably meant in degrees: if its size is more than 2 pi and a whole multiple of ``multiple`` (5, say).
-    Nothing is returned or changed."""
+    probably meant in degrees: if its size is more than 2 pi and a whole multiple of ``multiple`` (5, say; None:
+    any number). Nothing is returned or changed."""
     size: Any = abs(value) if isinstance(value, int | float | np.integer | np.floating) else 0.0
-    if FULL_ROTATION < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
+    if FULL_ROTATION < size <= MOST and (not multiple or abs(size / multiple - round(size / multiple)) < 1e-9):
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
         warn_user(
             f"{name} = {value:g} {unit} is {size / FULL_ROTATION:.1f} {turns}; angles are in radians: is it in"

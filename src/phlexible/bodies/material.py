@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from phlexible.algebra.fields import Finite, Positive, RelaxationTime, convert_fields
+from phlexible.bodies.sizes import HEAVY
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sampled_section
@@ -100,14 +101,16 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
     )
 
 
-def check_material(section: AnySection, material: object) -> None:
+def check_material(section: AnySection, material: object, length: float) -> None:
     """Raise ``ParameterError`` unless a beam or rod has either a ``material`` or a ``GeneralSection``
-    (cross-section given by its own stiffness and mass), and not both.
+    (cross-section given by its own stiffness and mass), and not both. Warn if it is so heavy (over 1e6 kg) that its
+    ``length`` and section are probably in millimetres.
 
     Raises:
         ParameterError: two materials, or none.
     """
-    if isinstance(all_sections(section)[0], GeneralSection):
+    first = all_sections(section)[0]
+    if isinstance(first, GeneralSection):
         if material is not None:
             raise ParameterError(
                 "material must be left out: a GeneralSection already has stiffness, mass and viscosity,"
@@ -115,6 +118,12 @@ def check_material(section: AnySection, material: object) -> None:
             )
     elif not isinstance(material, Material):
         raise ParameterError(f"material must be a Material, got {material!r}")
+    elif (mass := material.density * length * first.area) > HEAVY:
+        warn_user(
+            f"length = {length:g} m and a section of {first.area:g} m2 have a mass of"
+            f" {mass:.3g} kg; are they in millimetres? Give metres",
+            UnitWarning,
+        )
 
 
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:

@@ -234,7 +234,7 @@ class Rod:
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (two nodes an element) or 2 (three nodes), got {self.order!r}")
         set_fields(self, section=section_along(self.section, self.length, self.elements))
-        check_material(self._section, self.material)
+        check_material(self._section, self.material, self.length)
 
     @property
     def viscosity(self) -> float:

@@ -20,7 +20,7 @@ from phlexible.algebra.rotations import (
 )
 from phlexible.algebra.user_derivatives import SOON, derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.description.ports import MovingFrame, Path
-from phlexible.description.time_functions import AGREEMENT, at_least_two, probe_indices, vector_values_at
+from phlexible.description.time_functions import AGREEMENT, TimePath, at_least_two, probe_indices, vector_values_at
 from phlexible.errors import ParameterError
 
 # Rotation of a moving frame: a user's function of time, checked, at one time or at many.
@@ -65,17 +65,7 @@ class TurnSinceStart(Portable):
         3) [rad/s]. They come from numerical differentiation of its rotation matrices."""
         flat = first_derivatives(lambda t: self.at_times(t).reshape(-1, 9), times)
         spin = flat.reshape(-1, 3, 3) @ self.at_times(times).transpose(0, 2, 1)
-        return (
-            np.stack(
-                [
-                    spin[:, 2, 1] - spin[:, 1, 2],
-                    spin[:, 0, 2] - spin[:, 2, 0],
-                    spin[:, 1, 0] - spin[:, 0, 1],
-                ],
-                axis=1,
-            )
-            / 2
-        )
+        return np.asarray((spin - spin.transpose(0, 2, 1))[:, [2, 0, 1], [1, 2, 0]] / 2)
 
     @cached_property
     def _initial(self) -> Array:
@@ -169,10 +159,7 @@ class Ground:
         return fixed_point(point, label)
 
     def moving(
-        self,
-        path: Path,
-        rotation: Callable[[float], RotationLike] | None = None,
-        velocity: Path | None = None,
+        self, path: Path, rotation: Callable[[float], RotationLike] | None = None, velocity: Path | None = None
     ) -> MovingFrame:
         """Return a frame on the ground, as a port for joints and springs, that moves as prescribed. Its
         origin follows ``path`` (t) and it rotates by ``rotation`` (t), functions of time; ``velocity`` (t) is
@@ -204,6 +191,9 @@ class Ground:
             if function is not None:
                 function(0.0)
         check_velocity(frame, SOON)
+        if rotation is not None and np.ndim(angle := rotation(0.0)) == 0 and not is_rotation_object(angle):
+            angle_path = TimePath(rotation, None, f"rotation of {label}")  # type: ignore[arg-type]
+            angle_path.warn_of_degrees()
         self._moving_frames += 1
         return frame
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, called, numbers, option
+from phlexible.algebra.arrays import ANY_SIZE, Array, called, numbers, option, warn_of_degrees
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.errors import ParameterError
@@ -186,6 +186,9 @@ class Signal(Portable):
 # Prescribed scalar functions of time with their rates: the paths of drives.
 
 ScalarFunction = Callable[[float], float]
+LATER, STEADY = 1e-3, 1e-6  # [s]; largest relative change of a constant rate
+SAMPLING = 1e-3, 1e-2, 0.1, 1.0  # sampling intervals at which a path is tested for being harmonic [s]
+SAMPLES, WELL_SAMPLED = 8.0, 0.99  # their number; greatest cosine of the angle between two
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +252,24 @@ class TimePath(Portable):
         if self.rate is not None:
             name = f"rate of {self.name}"
             refuse_wrong_rate(name, self.values_as_column, lambda t: self.rates_at(t)[:, None], times)
+
+    def warn_of_degrees(self) -> None:
+        """Warn the user if this prescribed angle is probably given in degrees instead of radians. It is judged by
+        its amplitude if the function of time is harmonic, or by its rate if that is constant."""
+        for interval in SAMPLING:
+            with suppress(Exception):  # data may end, and then nothing is known
+                change = np.diff(self.at_times(interval * np.arange(SAMPLES)))
+                middle, sides = change[1:-1], change[2:] + change[:-2]
+                cosine = float(middle @ sides) / float(2 * middle @ middle)
+                error = np.abs(sides - 2 * cosine * middle).max()  # zero of a constant and a harmonic function
+                if abs(cosine) < WELL_SAMPLED and error < STEADY * np.abs(change).max():
+                    square = change[0] ** 2 + change[1] ** 2 - 2 * cosine * change[0] * change[1]
+                    amplitude = np.sqrt(square / (1 - cosine**2) / (2 - 2 * cosine))
+                    warn_of_degrees(f"amplitude of {self.name}", float(f"{amplitude:.6g}"))
+                    return
+        first, later = self.rates(0.0)[0], self.rates(LATER)[0]
+        if abs(later - first) < STEADY * abs(first):
+            warn_of_degrees(f"rate of {self.name}", float(f"{first:.6g}"), multiple=45.0)
 
 
 class TimeFactor(Enum):

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phlexible.algebra.arrays import check_callable, optional_text
+from phlexible.algebra.fields import set_fields
+from phlexible.description.interactions.feedback import actuated_count, measured_count
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
+from phlexible.description.interactions.functions import expect
 from phlexible.description.interactions.loads import Force, Load
 from phlexible.description.interactions.state_force import CompoundForce, ShareOfState, StateFunction, StateLaw
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ParameterError
 from phlexible.measure.sensors import JointPosition, Position
 
 Measured = Attachment | Joint | Position | JointPosition
@@ -57,14 +60,10 @@ class StateForce(CompoundForce):
             for item in given:
                 if not isinstance(item, kinds):
                     raise ParameterError(f"{label} takes {wanted}, got {item!r}")
-        for item in self.on:
-            if isinstance(item, Joint) and len(item.coordinate_names) != 1:
-                raise ModelError(
-                    f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}"
-                )
-        object.__setattr__(self, "name", optional_text("name", self.name))
-        object.__setattr__(self, "of", tuple(self.of))
-        object.__setattr__(self, "on", tuple(self.on))
+        for acted_on in self.on:
+            actuated_count(acted_on)  # refuses joints with several coordinates
+        set_fields(self, name=optional_text("name", self.name), of=tuple(self.of), on=tuple(self.on))
+        expect(self, *self.on)
 
     def __str__(self) -> str:
         return self.name or f"state force on {', '.join(map(str, self.on))}"
@@ -78,8 +77,8 @@ class StateForce(CompoundForce):
             measured.append(source)
             places += [count + k for k in own[0]]
             rates += [count + k for k in own[1]]
-            count += 6 if isinstance(source, Attachment) else 2 * len(source.coordinate_names)
-        sizes = [3 if isinstance(item, Attachment) else 1 for item in self.on]
+            count += measured_count(source)
+        sizes = [actuated_count(item) for item in self.on]
         ends = np.cumsum(sizes)
         found: list[Load | ForceElement] = []
         for item, end, size in zip(self.on, ends.tolist(), sizes, strict=True):

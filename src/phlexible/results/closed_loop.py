@@ -15,6 +15,8 @@ from phlexible.description.interactions.feedback import (
     linear_controller,
     sample_controller,
 )
+from phlexible.description.interactions.functions import receive
+from phlexible.description.mechanism.membership import ports_of
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError
 from phlexible.extras import optional
@@ -126,6 +128,7 @@ def closed_loop(
     ``period`` [s] both are discretized to samples. Arguments are those of ``LinearModel.interconnect``."""
     delay = 0
     if isinstance(controller, Feedback):
+        receive(controller, *ports_of(controller))
         if period is not None and controller.period != period:
             raise ParameterError(f"period is that of the Feedback, {controller.period!r}; leave period= out")
         if controller.law is None:

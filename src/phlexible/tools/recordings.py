@@ -88,15 +88,16 @@ class Recording:
         the time, ``noise`` the standard deviation of the values.
 
         Args:
-            source: path of a file, ``.csv`` with a line of names or ``.mat``; or anything that gives a column by
-                its name, such as a DataFrame, a Dataset of xarray or a dict of arrays.
+            source: path of a file, ``.csv`` with a line of names, commas between values and decimal points (an
+                empty cell is a missing value) or ``.mat``; or anything that gives a column by its name, such as a
+                DataFrame, a Dataset of xarray or a dict of arrays.
             outputs: column by the name of the sensor, or columns of its numbers.
             time: column of the time [s].
             inputs: column by the name under which ``build`` takes it; it becomes a ``ph.Signal``.
             noise: as of ``Recording``.
 
         Raises:
-            ParameterError: no such column, or a file of another kind.
+            ParameterError: no such column, a cell of it with text, or a file of another kind or other separators.
 
         Example:
             >>> table = {"time": [0.0, 0.1, 0.2], "x": [0.0, 0.4, 0.9]}
@@ -107,7 +108,10 @@ class Recording:
 
         def column(name: str) -> Array:
             try:
-                return np.asarray(columns[name], dtype=np.float64).ravel()
+                cells = np.asarray(columns[name]).ravel()
+                if cells.dtype == object:
+                    cells = np.array([_number(cell, row) for row, cell in enumerate(cells.tolist(), 1)])
+                return cells.astype(np.float64)
             except (KeyError, IndexError, ValueError, TypeError) as error:
                 names = getattr(getattr(columns, "dtype", None), "names", None)
                 names = list(columns) if isinstance(columns, Mapping) else names
@@ -124,6 +128,15 @@ class Recording:
         )
 
 
+def _number(cell: Any, row: int) -> float:
+    """Return a cell of a table as a number, NaN if it is empty. Other text raises ``ValueError``, which names the
+    ``row`` below the names."""
+    try:
+        return np.nan if cell in ("", b"", None) else float(cell)
+    except ValueError:
+        raise ValueError(f"row {row} has {repr(cell).lstrip('b')}") from None
+
+
 def _columns(source: Any) -> Any:
     if not isinstance(source, str | PathLike):
         return source
@@ -133,7 +146,14 @@ def _columns(source: Any) -> Any:
 
         return loadmat(path, squeeze_me=True)
     if path.suffix.lower() == ".csv":
-        return np.genfromtxt(path, delimiter=",", names=True, deletechars="", replace_space=" ", ndmin=1)
+        how: dict[str, Any] = {"delimiter": ",", "autostrip": True, "deletechars": "", "replace_space": " "}
+        try:
+            return np.genfromtxt(path, object, names=True, ndmin=1, encoding="utf-8-sig", **how)
+        except ValueError as error:
+            raise ParameterError(
+                f"{path} must have values separated by commas, with decimal points; pandas.read_csv(path, sep=';',"
+                f" decimal=',') reads others, which Recording.of takes: {str(error).splitlines()[-1].strip()}"
+            ) from None
     raise ParameterError(f"source must be a .csv or a .mat file or a table with named columns, got {source!r}")
 
 

@@ -1,5 +1,6 @@
 """Joints, springs and loads that were made and never given to a model do nothing: a warning says so."""
 
+import control
 import numpy as np
 import pytest
 
@@ -22,6 +23,10 @@ def pendulum():
         (lambda m, b, pin: ph.SpringDamper(m.ground.at((0, 1, 0)), b.origin, 2.0), "SpringDamper"),
         (lambda m, b, pin: ph.Bushing(m.ground.at((0, 0, 0)), b.origin, 2.0), "Bushing"),
         (lambda m, b, pin: ph.Force(b.origin, lambda t: (0, 0, 0)), "force on bob.origin"),
+        (lambda m, b, pin: ph.Feedback(lambda t, y: -y[1], [pin], on=[pin]), "feedback on Revolute"),
+        (lambda m, b, pin: ph.Feedback(lambda t, y: 0, on=[ph.Force(b.origin, (2, 0, 0))]), "^feedback on force"),
+        (lambda m, b, pin: ph.StateForce(lambda t, x, v: -x, of=[b.origin], on=[b.origin]), "state force on bob"),
+        (lambda m, b, pin: ph.StateForce(lambda t, x, v: -x[:1], of=[pin], on=[pin], name="law"), "law made"),
     ],
 )
 def test_what_was_made_and_not_used_is_named(make, name):
@@ -40,10 +45,23 @@ def test_what_was_used_refused_or_copied_is_not():
         model.apply(pin.drive(angle=np.sin))
     ph.Force(body.origin, (0, 1, 0))  # may be an input of a linear model
     model.apply(ph.Force(body.origin, ph.Feedback(lambda t, measured: (0, 0, 0), [pin])))
+    model.apply(ph.Feedback(lambda t, y: -y[1], [pin], on=[pin], name="brake"))
+    model.apply(
+        ph.Feedback(lambda t, y: np.zeros(4), on=[ph.Torque(body.origin, (0, 0, 2)), body.origin], name="both")
+    )
+    model.apply(ph.StateForce(lambda t, x, v: np.append(-x, 0), of=[body.origin], on=[body.origin, pin]))
     with pytest.raises(ph.ParameterError):
         ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, axis=(0, 0, 0))
     for each in (model, model.replace(gravity=(0, 0, 0)), model.assemble().model):
         each.simulate(0.1, 0.01, progress=False)
+
+
+def test_a_controller_of_a_linear_model_is_used():
+    model, body, pin = pendulum()
+    hand = ph.Torque(body.origin, (0, 0, 1), name="hand")
+    linear = model.linearize([hand], [ph.JointPosition(pin), ph.JointRate(pin)], at="unloaded")
+    linear.interconnect(ph.Feedback(control.ss([], [], [], [[0.0, -1.0]]), [pin], on=[hand]))
+    model.simulate(0.1, 0.01, progress=False)
 
 
 def test_loads_that_consist_of_forces_are_used_with_them():

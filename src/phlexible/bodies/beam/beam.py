@@ -156,7 +156,7 @@ class Beam(Body):
         super().__post_init__()
         section = section_along(self.section, self.length, self.elements)
         set_fields(self, masses=_check_masses(self.masses, self.length), section=section)
-        check_material(self._section, self.material)
+        check_material(self._section, self.material, self.length)
         relative_relaxation(self.material, self._sections)  # one for all sections
         if (across := least_width(self._section)) > self.length:
             raise ParameterError(

@@ -288,12 +288,7 @@ class Contact(ForceElement):
         sticking = self.sticking
         patch = self.friction * self.drilling * (PATCH if self.exponent == 1 else HERTZ_PATCH)
         rolls, drills = (
-            Bristle(
-                along * gyration,
-                2 * BRISTLE_DAMPING * sqrt(along * self._mass) * gyration,
-                grip,
-                lever,
-            )
+            Bristle(along * gyration, 2 * BRISTLE_DAMPING * sqrt(along * self._mass) * gyration, grip, lever)
             for grip, lever in ((1.0, self.rolling), (sticking.grip if sticking else 1.0, patch))
         )
         return rolls if self.rolling else None, drills if self.drilling else None

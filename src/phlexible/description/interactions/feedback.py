@@ -22,7 +22,7 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.algebra.fields import Name, NonNegative, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
-from phlexible.description.interactions.functions import KinematicPair, receive
+from phlexible.description.interactions.functions import KinematicPair, expect, receive
 from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError, ParameterError
@@ -255,10 +255,6 @@ class Feedback(Portable):
             if isinstance(item, DirectedLoad):
                 _ = item.direction
                 receive(item, item.attachment)
-            if isinstance(item, KinematicPair) and len(item.coordinate_names) != 1:
-                raise ModelError(
-                    f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}"
-                )
         set_fields(self, period=_period(self.period, law), _law=law)
         self._check_delay()
         self._check_target()
@@ -269,6 +265,7 @@ class Feedback(Portable):
             )
         if self.on:
             self.check_size(sum(map(actuated_count, self.on)), str(self))
+        expect(self, *(item.attachment if isinstance(item, DirectedLoad) else item for item in self.on))
 
     @property
     def law(self) -> LinearController | None:
@@ -374,7 +371,13 @@ def measured_count(item: KinematicPair | Attachment | Sensor) -> int:
 
 def actuated_count(item: Actuated) -> int:
     """Return how many numbers a controller's output has for an object (``item``) that it acts on: 3 (a force
-    vector) for an attachment, 1 for a joint coordinate or a load with a direction."""
+    vector) for an attachment, 1 for a joint coordinate or a load with a direction.
+
+    Raises:
+        ModelError: a joint that does not have one coordinate.
+    """
+    if isinstance(item, KinematicPair) and len(item.coordinate_names) != 1:
+        raise ModelError(f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}")
     return 3 if isinstance(item, Attachment) else 1
 
 

@@ -680,10 +680,12 @@ def check_ports(part: object, **ports: object) -> None:
         )
 
 
-def expect(part: object, *ports: Port) -> None:
-    """Record on the bodies of the ports that a joint, load or element (``part``) was made. A warning can then
-    name it if it is never added to a model. A port is a point of a body, or of the ground."""
+def expect(part: object, *ports: Port | KinematicPair) -> None:
+    """Record on the bodies of the ports or joints that a joint, load, element or controller (``part``) was made.
+    A warning can then name it if it is never added to a model. A port is a point of a body, or of the ground."""
     for port in ports:
+        if isinstance(port, KinematicPair):
+            expect(part, port.first, port.second)
         if isinstance(port, Attachment):
             port.placed.expect(part)
 

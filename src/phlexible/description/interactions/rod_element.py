@@ -200,10 +200,7 @@ def rod_elements(rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | Non
     """
     return tuple(
         RodElement(
-            rod,
-            number,
-            tuple(nodes[k] for k in shape.nodes),
-            None if stress_free is None else stress_free[number],
+            rod, number, tuple(nodes[k] for k in shape.nodes), None if stress_free is None else stress_free[number]
         )
         for number, shape in enumerate(rod.element_shapes())
     )

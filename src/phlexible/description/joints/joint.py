@@ -2,11 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
-
-import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, finite, make_immutable, non_negative, warn_of_degrees
 from phlexible.algebra.fields import Name, convert_fields
@@ -22,9 +19,6 @@ from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ModelError, ParameterError
 
 T = TypeVar("T")
-LATER, STEADY = 1e-3, 1e-6  # [s]; largest relative change of a constant rate
-SAMPLING = 1e-3, 1e-2, 0.1, 1.0  # sampling intervals at which a path is tested for being harmonic [s]
-SAMPLES, WELL_SAMPLED = 8.0, 0.99  # their number; greatest cosine of the angle between two
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,7 +97,7 @@ class Joint(KinematicPair):
         path.rates(0.0)
         path.check_rate(SOON)
         if kind == "angle":
-            _warn_of_path_in_degrees(path)
+            path.warn_of_degrees()
         return Drive(self, coordinate, path, name)
 
     def spring(
@@ -320,7 +314,7 @@ class Joint(KinematicPair):
         push = ServoPush(TimePath(target, rate, f"{coordinate} of a servo at {self}"), *gains)
         push(0.0)
         if kind == "angle":
-            _warn_of_path_in_degrees(push.target)
+            push.target.warn_of_degrees()
         return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
     def _target(self, caller: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
@@ -334,32 +328,10 @@ class Joint(KinematicPair):
         ((kind, target),) = targets.items()
         return kind, self.named_coordinate(kind, kind) if of is None else self.coordinate_name(of), target
 
-    def _need_orientation(self) -> None:
-        self._need_orientation_of(self.first)
-        self._need_orientation_of(self.second)
-
-    def _need_orientation_of(self, port: Port) -> None:
-        if not port.has_directions:
-            raise ModelError(
-                f"{self}: {port} has no orientation (a point mass, a string, a node); use Spherical, Distance, the"
-                " second port of Slider or, in the plane, Revolute; or make it a RigidBody"
-            )
-
-
-def _warn_of_path_in_degrees(path: TimePath) -> None:
-    """Warn if a prescribed angle (``path``) is probably given in degrees instead of radians. It is judged by
-    its amplitude if the function of time is harmonic, or by its rate if that is constant."""
-    for interval in SAMPLING:
-        with suppress(Exception):  # data may end, and then nothing is known
-            change = np.diff(path.at_times(interval * np.arange(SAMPLES)))
-            middle, sides = change[1:-1], change[2:] + change[:-2]
-            cosine = float(middle @ sides) / float(2 * middle @ middle)
-            error = np.abs(sides - 2 * cosine * middle).max()  # zero of a constant and a harmonic function
-            if abs(cosine) < WELL_SAMPLED and error < STEADY * np.abs(change).max():
-                square = change[0] ** 2 + change[1] ** 2 - 2 * cosine * change[0] * change[1]
-                amplitude = np.sqrt(square / (1 - cosine**2) / (2 - 2 * cosine))
-                warn_of_degrees(f"amplitude of {path.name}", float(f"{amplitude:.6g}"))
-                return
-    first, later = path.rates(0.0)[0], path.rates(LATER)[0]
-    if abs(later - first) < STEADY * abs(first):
-        warn_of_degrees(f"rate of {path.name}", float(f"{first:.6g}"), multiple=45.0)
+    def _need_orientation(self, *ports: Port) -> None:
+        for port in ports or (self.first, self.second):
+            if not port.has_directions:
+                raise ModelError(
+                    f"{self}: {port} has no orientation (a point mass, a string, a node); use Spherical, Distance,"
+                    " the second port of Slider or, in the plane, Revolute; or make it a RigidBody"
+                )

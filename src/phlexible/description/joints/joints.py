@@ -361,7 +361,7 @@ class Slider(AxialJoint):
         """Return the constraint functions of a slider joint, by which the second point stays on a line
         through the first one: two in space, one in the plane (8.9). ``dimension`` is that of the model (1, 2
         or 3)."""
-        self._need_orientation_of(self.first)
+        self._need_orientation(self.first)
         return tuple(
             offset_along_axis(self.first, self.second, across, f"point across the axis, direction {k}")
             for k, across in enumerate(self.perpendicular_directions(dimension), start=1)
@@ -500,7 +500,7 @@ class Fixed(Joint):
         five for each node. ``dimension`` is that of the model (1, 2 or 3)."""
         for edge, other in ((self.first, self.second), (self.second, self.first)):
             if isinstance(edge, Attachment) and edge.point.fixed_nodes:
-                self._need_orientation_of(other)
+                self._need_orientation(other)
                 return tuple(fixed_node_constraints(edge, other))
         points = coincident_points(self.first, self.second, dimension)
         if dimension == 1:

@@ -344,6 +344,7 @@ class Mechanism(MechanismParts):
                 "a Feedback acts on=[joints and attachments], or is the value of a load: joint.torque(feedback)"
             )
         if isinstance(part, CompoundForce | Feedback):
+            receive(part, *ports_of(part))
             parts = part.parts() if isinstance(part, CompoundForce) else feedback_parts(part)
             self._compounds.append((part, tuple(self._apply(component) for component in parts)))
             return part
@@ -576,8 +577,8 @@ MOST_NAMED = 6
 
 
 def warn_of_unused_parts(mechanism: Mechanism) -> None:
-    """Warn of joints, springs, drives and loads that the user made on bodies of the model (``mechanism``) but
-    neither connected nor applied. They have no effect.
+    """Warn of joints, springs, drives, loads and controllers that the user made on bodies of the model
+    (``mechanism``) but neither connected nor applied. They have no effect.
 
     Constant forces of size one are left out: they are directions of inputs for ``Model.linearize``.
     """

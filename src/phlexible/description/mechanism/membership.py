@@ -1,12 +1,11 @@
 """Checks of bodies that are placed in a model, and of parts that are connected or applied."""
 
 from collections.abc import Iterator, Mapping
-from math import pi
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.arrays import Array, vector, warn_of_degrees
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import Body, NodalBody
@@ -32,16 +31,16 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole, line_parts
 from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port, shared_data
 from phlexible.description.references import nested_values, references
-from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning, warn_user
+from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError
 
 # Checks of a joint, load, element or drive against the model that it is added to.
 
 Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
-def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
-    """Yield the ports (attachment points and frames) on which ``part``, a joint, load or sensor, acts. They
-    include those of its joints and those that its controller measures."""
+def ports_of(part: object) -> Iterator[Port]:
+    """Yield the ports (attachment points and frames) on which ``part``, a joint, load, controller or sensor, acts.
+    They include those of its joints and those that its controller measures."""
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
             yield each
@@ -158,8 +157,6 @@ def check_plane(part: Part, dimension: int) -> None:
 
 # Placement of a body: numbers checked, data in the model's dimension, strings along curves.
 
-FULL_ROTATION = 2 * pi * (1 + 1e-9)
-
 
 def place(
     body: Body,
@@ -187,7 +184,7 @@ def place(
     """
     origin = planar_point("position", vector("position", position), dimension)
     rotation_ = rotation_matrix(rotation, dimension)
-    _warn_of_degrees(rotation)
+    warn_of_degrees("rotation", rotation, multiple=None)
     if isinstance(body, NodalBody):
         shared = shared_data(body, dimension)
         nodal, points = shared or (body.discretize(dimension), {})
@@ -291,13 +288,3 @@ def _spin(value: ArrayLike, dimension: int) -> Array:
     if dimension == 2 and spin[:2].any():
         raise ParameterError(f"angular_velocity must be (0, 0, w_z) in a planar model (dimension=2), got {value!r}")
     return spin
-
-
-def _warn_of_degrees(rotation: RotationLike | None) -> None:
-    """Warn if the rotation angle of a new body is more than a full turn, because it is probably in degrees instead
-    of radians."""
-    if isinstance(rotation, int | float | np.number) and abs(float(rotation)) > FULL_ROTATION:
-        warn_user(
-            f"rotation = {rotation!r} is more than a turn; angles are in radians: np.radians({rotation!r})",
-            UnitWarning,
-        )

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, line_plane_or_space, text, vector
@@ -18,7 +19,7 @@ from phlexible.description.mechanism.wholes import RodInModel, handle_of
 from phlexible.description.placed_wholes import PlacedSplitBeam, PlacedWhole
 from phlexible.description.ports import PlacedBody
 from phlexible.display import how_many, shortened
-from phlexible.errors import ModelError
+from phlexible.errors import ModelError, UnitWarning, warn_user
 
 # Parts by their names.
 
@@ -62,6 +63,9 @@ class MechanismParts:
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         self._dimension = dimension = line_plane_or_space(dimension)
         self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
+        is_copied = isinstance(gravity, np.ndarray) and not gravity.flags.writeable  # the user was warned before
+        if 9.7e3 < (size := float(np.linalg.norm(self._gravity))) < 9.9e3 and not is_copied:
+            warn_user(f"gravity = {size:g} m/s2: is it in mm/s2? That of the Earth is 9.81 m/s2", UnitWarning)
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}
         self._latest: dict[int, PlacedBody] = {}  # handle of each description, by its identity
