@@ -321,7 +321,7 @@ class Mechanism(MechanismParts):
 
         Args:
             part: a load: ``Force``, ``Torque``, ``DistributedForce``, ``Pressure``; a force element:
-                ``SpringDamper``, ``Bushing``, ``Contact``, ``StateForce``; what the methods of a
+                ``SpringDamper``, ``Tendon``, ``Bushing``, ``Contact``, ``StateForce``; what the methods of a
                 joint make: ``spring``, ``damper``, ``force``, ``torque``, ``motor``, ``servo``, ``drive``,
                 ``stop``, ``friction``; a ``Feedback`` with ``on``.
 
