@@ -72,7 +72,10 @@ class VectorResolver:
     frames: Mapping[MovingFrame, int]
     bodies: Mapping[PlacedBody, int]
     centres: Sequence[Array]
-    _known: WeakKeyDictionary[Vector, list[tuple[float, CarriedVector]]] = field(default_factory=WeakKeyDictionary)
+    _known: WeakKeyDictionary[Vector, list[tuple[float, CarriedVector]]] = field(
+        default_factory=WeakKeyDictionary,
+        init=False,  # a copy about other centres has others
+    )
 
     def parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
         """Return weights and numerical vectors whose weighted sum is a symbolic point or direction. A point between
