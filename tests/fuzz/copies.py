@@ -432,6 +432,15 @@ class _Copy:
                 powers = {"stiffness": STIFFNESS, "damping": DAMPING, "length": LENGTH}
                 ports = {"first": self._port(part.first), "second": self._port(part.second)}
                 return replace(part, **ports, **self._quantities(part, powers))
+            case ph.Tendon():
+                powers = {"stiffness": STIFFNESS, "damping": DAMPING}
+                rest = part.rest_length
+                if isinstance(rest, MovingFrame):
+                    rest = self._of_time(rest.path.function.length, self._change.length)
+                elif rest is not None:
+                    rest = self._change.length * rest
+                guides = [self._port(port) for port in part.guides]
+                return replace(part, guides=guides, rest_length=rest, **self._quantities(part, powers))
             case ph.Bushing():
                 return self._bushing(part)
             case JointElement():

@@ -19,7 +19,7 @@ from phlexible.description.interactions.feedback import LinearController
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.ports import PlacedBody
 from phlexible.libraries import programs
-from phlexible.libraries.description import _load_data
+from phlexible.libraries.description import RunTimes, _load_data
 from phlexible.libraries.linking import host
 from phlexible.libraries.time_functions import time_data
 from phlexible.results.live import LiveRun
@@ -766,14 +766,14 @@ def test_targets_of_servos_become_data(step: float) -> None:
     run = model.start(step)
     assembly = run.stepper.assembly
     kinks = [time for element in model.elements for time in element.times]
-    found = _load_data(assembly, (run.time, step, 1.0, kinks, False))
+    found = _load_data(assembly, RunTimes(run.time, step, 1.0, kinks, False))
     times = 0.0103 + 0.019 * np.arange(50)
     for k, (push, _) in enumerate(assembly.prescribed):
         exact = [push.values_over_steps(np.array([t]), t + step / 2 * np.array([-1, 1]))[0] for t in times]
         assert found.columns[3 * k](times) == pytest.approx(np.array(exact), abs=5e-13 / step)
     assert len(found.messages) == len(pieces) and [len(c.waves) for c in found.columns[:12:3]] == [1, 1, 0, 1]
     with pytest.raises(ph.ParameterError, match=r"target of servo in .* give build\(duration=...\)"):
-        _load_data(assembly, (run.time, step, None, kinks, False))
+        _load_data(assembly, RunTimes(run.time, step, None, kinks, False))
 
 
 @dataclass(frozen=True, eq=False)

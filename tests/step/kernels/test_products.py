@@ -208,10 +208,3 @@ def test_stresses_carried_along_solve_thin_shells():
     assert motion.halvings[-1] == 0
     assert energy_error(motion) <= 1e-12
     assert max(momentum_errors(motion)) <= 1e-12
-
-
-def test_the_papers_form_refuses_products():
-    model = ph.Model()
-    sheet(model)
-    with pytest.raises(ph.ModelError, match="shell"):
-        ph.MechanismModel(model)

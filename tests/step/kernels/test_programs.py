@@ -33,7 +33,7 @@ def large_cube():
 @entry_point
 def _absent(header):
     t = tables_at(header)
-    return rod_round_off(t), find_active_contacts(t)
+    return rod_round_off(t), find_active_contacts(t, 0.0)
 
 
 @pytest.mark.parametrize(
