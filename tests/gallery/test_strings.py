@@ -112,6 +112,7 @@ def test_tower_crane_lifts_by_what_is_hauled_in_over_its_falls() -> None:
     assert energy_error(motion) <= 1e-12
 
 
+@pytest.mark.thorough
 def test_the_trolley_of_a_tower_crane_does_not_lift_its_load() -> None:
     model = ph.gallery.tower_crane(hauled=0.0, duration=60.0)
     motion = model.simulate(duration=60.0, step=2e-2)
