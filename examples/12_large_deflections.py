@@ -30,13 +30,17 @@ def cantilever(parts, load=2.0):
 
 
 # %%
-# ``equilibrium`` looks for the pose at which everything balances.
+# ``equilibrium`` looks for the pose at which everything balances. It warns of one body and of two parts, which bend
+# further than a beam may in its own frame: that is what is compared here, so these warnings are expected.
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 errors = {}
 for parts in (1, 2, 4, 8):
     model, body = cantilever(parts)
-    rest = model.equilibrium()
+    with warnings.catch_warnings():
+        if parts < 4:
+            warnings.simplefilter("ignore", ph.LargeDeflectionWarning)
+        rest = model.equilibrium()
     x, y = np.array([rest.position(body.at(s))[:2] for s in np.linspace(0, 1, 65)]).T
     errors[parts] = float(np.hypot(x[-1] - EXACT[0], y[-1] - EXACT[1]))
     axes.plot(x, y, label=f"{parts} parts" if parts > 1 else "one body")
@@ -48,7 +52,8 @@ axes.legend()
 figure.savefig("large_deflections.png", dpi=120)
 
 # %%
-# The library tells when one body is not enough: a run of the uncut beam warns, and says what to do.
+# The library tells when one body is not enough: a run of the uncut beam warns as its equilibrium does,
+# and says what to do.
 
 model, body = cantilever(1)
 with warnings.catch_warnings(record=True) as caught:

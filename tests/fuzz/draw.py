@@ -30,8 +30,8 @@ FEW_MOVING = 0.4, 0.4, 0.2
 ORDINARY = 0.1
 """Share of cases that begin with an ordinary model: clamps at the origin, axes along gravity, at rest."""
 
-DRAWN = [kind for kind in ELEMENT_CASES if kind not in (RodElement, Servo)]
-"""Elements that are put between any bodies; whole rods make elements, servos are drawn by themselves."""
+DRAWN = [kind for kind in ELEMENT_CASES if kind not in (RodElement, Servo, ph.Tendon)]
+"""Elements that are put between any bodies; rods make elements, servos and tendons are drawn by themselves."""
 
 
 def drawn(seed: int, is_small: bool = False) -> Case:
@@ -67,6 +67,8 @@ def drawn(seed: int, is_small: bool = False) -> Case:
             with_elements(seed, sample, [kind], damped)
     if np.random.default_rng([seed, 7]).random() < 0.2:
         with_elements(seed, sample, [Servo], damped)
+    if np.random.default_rng([seed, 9]).random() < 0.2:
+        with_elements(seed, sample, [ph.Tendon], damped)
     if (own := np.random.default_rng([seed, 8])).random() < 0.05:
         push_by_state(own, sample, damped)
     if rng.random() < 0.1:

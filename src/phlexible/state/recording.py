@@ -106,7 +106,7 @@ class RecordedStates:
         Multipliers and forces of both ends are not computed for it.
         """
         known: RecordedStates = vars(self).get("_known") or self
-        return known.rows(slice(1, -1)) if len(self.time) > 2 else self
+        return known.rows(slice(1, -1)).read_only() if len(self.time) > 2 else self
 
     def rows(self, rows: slice | IntArray) -> "RecordedStates":
         """Return this recording of states and energies at the chosen instants (``rows``) only. A slice makes
