@@ -459,7 +459,10 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
     counts = [data.elastic_count for data in frames]
     weights = [velocity_weights(data) for data in frames]
     weights.append(np.ones(int(widths[len(frames) :].sum())))
-    moving_mass = [np.array([data.mass for data in frames]), *(body.translational_mass for body in system.nodal)]
+    moves = np.concatenate([np.ones(len(frames)), *(body.translations for body in system.nodal)])
+    weight = np.zeros((carriers, 3))
+    for a, b, mass in masses:
+        weight[a] += mass * moves[b] * gravity
     first, second = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2).T
     return {
         "clusters": layout.cluster_count,
@@ -475,7 +478,7 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
         "carrier_stride": blocks.strides,
         "mass": [mass for _, _, mass in masses],
         "velocity_weight": np.concatenate(weights),
-        "weight": np.outer(np.concatenate(moving_mass), gravity),
+        "weight": weight,
     }
 
 
