@@ -50,7 +50,7 @@ def _guides(name: str, value: object) -> tuple[Port, ...]:
 
 
 def _rest_length(name: str, value: Any) -> float | MovingFrame:
-    if isinstance(value, MovingFrame) and isinstance(getattr(value.path, "function", None), PaidOut):  # of a copy
+    if isinstance(value, MovingFrame) and value.label == f"{name} of a Tendon":  # of a copy or file
         return value
     if not callable(value):
         return positive(name, value)
