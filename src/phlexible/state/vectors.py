@@ -83,10 +83,10 @@ class VectorResolver:
         weight 1."""
         known = self._known.get(vector)
         if known is None:
-            known = self._known[vector] = self._parts(vector)
+            known = self._known[vector] = self._weighted_vectors(vector)
         return known
 
-    def _parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
+    def _weighted_vectors(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             return [(1.0, self.resolve(vector))]
         port = vector.port

@@ -25,7 +25,7 @@ class LinearShell:
         self.held: list[IntArray] = []
         self.given = np.zeros_like(self.load)
         self.areas = np.zeros(len(shell.nodes))
-        np.add.at(self.areas, np.searchsorted(self.mesh.used, self.mesh.cells), self.mesh.elements().node_areas)
+        np.add.at(self.areas, np.searchsorted(self.mesh.used, self.mesh.cells), self.mesh.elements.node_areas)
 
     def hold(self, points: IntArray, components: Sequence[int], directors: Sequence[int] = ()) -> None:
         """Hold components of the displacements of nodes, and of their directors."""

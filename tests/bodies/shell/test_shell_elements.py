@@ -45,7 +45,7 @@ def test_an_element_has_no_other_mechanisms_than_rigid_motions() -> None:
 
 def test_rigid_motion_far_away_does_not_strain() -> None:
     shell = curved()
-    elements = shell.soft_mesh.elements()
+    elements = shell.soft_mesh.elements
     moved = products(elements.X @ TURN.T + 5.0, elements.D @ TURN.T)
     assert np.abs(moved - products(elements.X, elements.D)).max() < 1e-14
 
@@ -84,7 +84,7 @@ def test_faces_of_a_box_have_folds_at_its_edges() -> None:
     cells = [(0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5)]
     mesh = Shell((points, np.array(cells)), 0.01, STEEL).soft_mesh
     assert len(mesh.directors) == 24 and len(mesh.folds) == 24
-    normals, middles = mesh.elements().normals(np.zeros((1, 2)))[:, 0], mesh.points[mesh.cells].mean(axis=1) - 0.5
+    normals, middles = mesh.elements.normals(np.zeros((1, 2)))[:, 0], mesh.points[mesh.cells].mean(axis=1) - 0.5
     outward = np.einsum("ei,ei->e", normals, middles)
     assert (outward > 0).all() or (outward < 0).all()  # all elements face one way
     assert np.abs(mesh.directors[mesh.corner_directors] - 4 * normals[:, None] / 1.0).max() < 1e-12

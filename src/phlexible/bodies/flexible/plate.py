@@ -83,7 +83,7 @@ class Plate(FlexibleBody):
         """
         from skfem import MeshQuad, MeshTri
 
-        columns, rows = _checked_elements(elements)
+        columns, rows = checked_elements(elements)
         refuse_large(f"{columns} x {rows}", ELEMENT_MEMORY * columns * rows, "Plate", flag("large", large))
         long, wide = positive("length", length), positive("width", width)
         x, y = np.linspace(0, long, columns + 1), np.linspace(-wide / 2, wide / 2, rows + 1)
@@ -106,7 +106,7 @@ class Plate(FlexibleBody):
         super().__init__(**made.__dict__)
 
 
-def _checked_elements(elements: Sequence[int]) -> tuple[int, int]:
+def checked_elements(elements: Sequence[int]) -> tuple[int, int]:
     """Return the numbers of elements along length and width of a rectangular plate that a user passed. Raise
     ``ParameterError`` unless they are two whole numbers."""
     if not isinstance(elements, tuple | list) or len(elements) != 2:

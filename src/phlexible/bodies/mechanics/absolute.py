@@ -16,7 +16,6 @@ from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.mechanics import products, soft
 
 ROUND_OFF = 1e-14
-LEAST_STRAIN = 1e-5
 
 
 def mass_matrix(body: AbsoluteBody) -> sparse.csr_array:
@@ -74,7 +73,7 @@ def gross_force(body: AbsoluteBody, q: Array) -> Array:
     force = np.zeros((body.node_count, body.dimension))
     for group in body.strains:
         stress = np.abs(group.law.derivative(strains(body, group, q)))
-        forces = group.weights * (stress + LEAST_STRAIN * abs(group.law.modulus) / 4)
+        forces = group.weights * (stress + soft.LEAST_STRAIN * abs(group.law.modulus) / 4)
         np.add.at(force, group.nodes, forces[:, None, None] * np.abs(_gradients(body, group, q)))
     for kind, elements in _elements(body):
         force += kind.gross_force(elements, node_positions(body, q))

@@ -7,10 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.mechanics.soft import assembled, nodal_sums
+from phlexible.bodies.mechanics.soft import LEAST_STRAIN, assembled, nodal_sums
 from phlexible.bodies.product_elements import ProductElements
-
-LEAST_STRAIN = 1e-5
 
 
 def products_and_gradients(group: ProductElements, x: Array) -> tuple[Array, Array]:

@@ -93,12 +93,10 @@ class ShellElements:
     Attributes:
         X: positions of the nodes, shape (e, 4, 3) [m].
         D: directors at them, shape (e, 4, 3).
-        along: direction 1 of a layered material, projected on each element, shape (3,); None: the element's own r.
     """
 
     X: Array
     D: Array
-    along: Array | None = None
 
     def tangents(self, at: Array) -> Array:
         """Return the tangents X,r and X,s of each element at q points (q, 2), shape (e, q, 2, 3) [m]."""
@@ -116,11 +114,10 @@ class ShellElements:
 
     def axes(self, at: Array) -> Array:
         """Return the local axes e_1 and e_2 of each of e elements at q points ``at`` (q, 2) as rows, shape
-        (e, q, 2, 3). They lie in the tangent plane: e_1 along the direction of the material, or without one
-        along r at the centre."""
+        (e, q, 2, 3). They lie in the tangent plane: e_1 along r at the centre of the element."""
         normals = self.normals(at)
         normals = normals / np.linalg.norm(normals, axis=2, keepdims=True)
-        first = self.tangents(MIDDLE)[:, :, 0] if self.along is None else self.along
+        first = self.tangents(MIDDLE)[:, :, 0]
         one = first - np.einsum("eqi,eqi->eq", np.broadcast_to(first, normals.shape), normals)[..., None] * normals
         one = one / np.linalg.norm(one, axis=2, keepdims=True)
         return np.stack([one, np.cross(normals, one)], axis=2)

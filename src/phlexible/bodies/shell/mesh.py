@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import Array, BoolArray, IntArray, called, numbers, vector
+from phlexible.algebra.arrays import Array, IntArray, called, numbers, vector
 from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind
 from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, user_mesh
@@ -96,10 +96,10 @@ class ShellMesh(SoftMesh):
         """Indices of the unknown directors at the corners of each element, shape (e, 4)."""
         return np.asarray(self.director_at[self.corner_directors])
 
-    def elements(self, along: Array | None = None) -> ShellElements:
-        """Return the geometry of the undeformed elements of this shell. ``along`` (3,) is direction 1 of the
-        material; None: the r axis of each element."""
-        return ShellElements(self.points[self.cells], self.directors[self.corner_directors], along)
+    @cached_property
+    def elements(self) -> ShellElements:
+        """Geometry of the undeformed elements of this shell."""
+        return ShellElements(self.points[self.cells], self.directors[self.corner_directors])
 
     def vectors(self, positions: Array, directors: Array) -> Array:
         """Return positions of the N nodes and the k directors in the order of the unknowns, shape (N + k, 3)."""
@@ -185,7 +185,7 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
     cells = source.cells
     _refuse_folded(source.points[cells])
     if directors is None:
-        cells = _facing_one_way(source.points, cells)
+        cells = _consistently_oriented(source.points, cells)
         owner, D, at = _mean_directors(source.points, cells)
     else:
         given = _user_directors(directors, source.points)
@@ -266,7 +266,7 @@ def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
     return np.concatenate(found)[:, 0], np.concatenate(found)[:, 1]
 
 
-def _facing_one_way(points: Array, cells: IntArray) -> IntArray:
+def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
     """Return the elements (e, 4), turned so that neighbours face one way, in each part of a surface that of
     its first element. ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements; at branches only
     neighbours with less than 30 degrees between them count.
@@ -377,10 +377,3 @@ def merged(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
     size = np.ptp(points, axis=0).max() or 1.0
     _, first, inverse = np.unique(np.round(points / (size * CLOSE)), axis=0, return_index=True, return_inverse=True)
     return points[np.sort(first)], np.argsort(np.argsort(first))[inverse.ravel()][cells]
-
-
-def is_one_of(points: IntArray, count: int) -> BoolArray:
-    """Return whether each of ``count`` points is among the given ones, shape (count,)."""
-    found = np.zeros(count, dtype=np.bool_)
-    found[points] = True
-    return found

@@ -7,7 +7,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.interfaces import InterfaceKind
 from phlexible.bodies.locations import Interface, Location, MaterialPoint
-from phlexible.bodies.shell.mesh import ShellMesh, is_one_of
+from phlexible.bodies.shell.mesh import ShellMesh
 from phlexible.bodies.soft_mesh import NodeGroup, SoftPoints
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
@@ -31,15 +31,14 @@ class ShellInterface(NodeGroup):
         """Return the share of each unknown vector of a shell in the mean over this edge or patch, shape (N +
         k,): by the areas of its elements, else by the lengths of its sides, else equal. They sum to 1;
         directors have 0. ``mesh`` is that of the shell."""
-        chosen = is_one_of(self.points, len(mesh.points))
-        result, inside = np.zeros(len(mesh.nodes)), chosen[mesh.cells]
+        result, inside = np.zeros(len(mesh.nodes)), np.isin(mesh.cells, self.points)
         is_full = inside.all(axis=1)
         if is_full.any():
-            np.add.at(result, mesh.node_at[mesh.cells[is_full]], mesh.elements().node_areas[is_full])
+            np.add.at(result, mesh.node_at[mesh.cells[is_full]], mesh.elements.node_areas[is_full])
         else:
             after = np.roll(mesh.cells, -1, axis=1)
             lengths = np.linalg.norm(mesh.points[after] - mesh.points[mesh.cells], axis=2)
-            lengths = np.where(inside & chosen[after], lengths, 0.0)
+            lengths = np.where(inside & np.roll(inside, -1, axis=1), lengths, 0.0)
             for ends in (mesh.cells, after):
                 np.add.at(result, mesh.node_at[ends], lengths)
         is_covered = result[mesh.node_at[self.points]] > 0
@@ -63,7 +62,7 @@ class ShellInterface(NodeGroup):
         mean, own = self.weights(mesh), mesh.vectors(mesh.points[mesh.used], mesh.directors)
         directors, shares = self._directors(mesh, mean)
         edge, arms = np.flatnonzero(mean), own - mean @ own
-        element = float(np.sqrt(mesh.elements().areas.sum(axis=1).mean()))
+        element = float(np.sqrt(mesh.elements.areas.sum(axis=1).mean()))
         spread = np.einsum("k,ki,kj->ij", mean[edge], arms[edge], arms[edge])
         spread += element**2 * np.einsum("k,ki,kj->ij", shares, own[directors], own[directors])
         values, axes = np.linalg.eigh(spread)
@@ -94,10 +93,10 @@ class ShellInterface(NodeGroup):
     def _adjacent_rows(self, mesh: ShellMesh) -> IntArray:
         """Return the indices of the unknown positions of those nodes that are at most two elements away from
         this edge and not on it. ``mesh`` is that of the shell."""
-        reached = is_one_of(self.points, len(mesh.points))
+        reached = self.points
         for _ in range(2):
-            reached = is_one_of(mesh.cells[reached[mesh.cells].any(axis=1)].ravel(), len(mesh.points))
-        return np.asarray(mesh.node_at[np.setdiff1d(np.flatnonzero(reached), self.points)])
+            reached = mesh.cells[np.isin(mesh.cells, reached).any(axis=1)]
+        return np.asarray(mesh.node_at[np.setdiff1d(reached, self.points)])
 
 
 @dataclass(frozen=True, eq=False)

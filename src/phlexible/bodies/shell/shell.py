@@ -14,7 +14,7 @@ from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.interfaces import InterfaceSpec, named_specs
-from phlexible.bodies.flexible.plate import _checked_elements
+from phlexible.bodies.flexible.plate import checked_elements
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
@@ -119,9 +119,6 @@ class Shell(NodalBody):
         -width/2) and "left" are ``interfaces``. ``width`` and ``thickness`` are in m, ``offset`` is the
         height of the middle surface above the mesh [m], ``color`` is for pictures, ``material`` that of the
         shell.
-
-        It lies in 0 <= x <= length, -width / 2 <= y <= width / 2 of its axes. Its edges "start" (x = 0), "end",
-        "left" (y = width / 2) and "right" are interfaces.
 
         Args:
             length, width, thickness: [m].
@@ -260,16 +257,13 @@ class Shell(NodalBody):
         Raises:
             ParameterError: numbers out of range.
         """
-        R, (count, _) = positive("radius", radius), _checked_elements((elements, elements))
+        R, (count, _) = positive("radius", radius), checked_elements((elements, elements))
         angles = np.linspace(-np.pi / 4, np.pi / 4, count + 1)
         a, b = (each.ravel() for each in np.meshgrid(np.tan(angles), np.tan(angles), indexing="ij"))
-        face, numbers = np.stack([a, b, np.ones_like(a)], axis=1), np.arange(a.size).reshape(count + 1, -1)
-        quads = np.stack([numbers[:-1, :-1], numbers[1:, :-1], numbers[1:, 1:], numbers[:-1, 1:]], -1).reshape(
-            -1, 4
-        )
+        face = np.stack([a, b, np.ones_like(a)], axis=1)
         points = np.concatenate([sign * np.roll(face, k, axis=1) for k in range(3) for sign in (1.0, -1.0)])
         points *= R / np.linalg.norm(points, axis=1, keepdims=True)
-        cells = np.concatenate([quads + a.size * k for k in range(6)])
+        cells = np.concatenate([grid_cells(count, count) + a.size * k for k in range(6)])
         return cls(
             merged(points, cells),
             thickness,
@@ -295,7 +289,7 @@ class Shell(NodalBody):
         ``names`` are those of the edges u = 0, u = 1, v = 0 and v = 1, which are added to the ``interfaces``.
         Edges with an empty name, and opposite edges that coincide, are left out. ``thickness``, ``material``
         and ``options`` are those of the shell."""
-        columns, rows = _checked_elements(elements)
+        columns, rows = checked_elements(elements)
         places = [
             vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
             for u in np.linspace(0, 1, columns + 1).tolist()
@@ -324,11 +318,6 @@ class Shell(NodalBody):
         """Undeformed positions of the N nodes of this shell, in the order of their numbers, shape (N, 3) [m]."""
         return np.asarray(self.soft_mesh.points[self.soft_mesh.used])
 
-    @property
-    def directors_of_nodes(self) -> Array:
-        """Undeformed unit directors of this shell, those of each node one after the other, shape (k, 3)."""
-        return self.soft_mesh.directors
-
     def points_where(self, nodes: Any) -> IntArray:
         """Return the numbers of the nodes of this shell at which a user's function of position is True, for use in
         ``placed.node(number)``.
@@ -349,7 +338,7 @@ class Shell(NodalBody):
     @property
     def mass(self) -> float:
         """Total mass of this shell [kg]."""
-        return float(self._section.mass * self.soft_mesh.elements().areas.sum())
+        return float(self._section.mass * self.soft_mesh.elements.areas.sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
         """Return this shell as arrays: masses of positions and directors, elements and folds whose energy is a form
@@ -361,7 +350,7 @@ class Shell(NodalBody):
         if plane_or_space(dimension) != 3:
             raise ParameterError("a Shell needs a model in space (dimension=3)")
         mesh, section, g = self.soft_mesh, self._section, self.soft_mesh.gyration
-        elements = mesh.elements()
+        elements = mesh.elements
         shares, places, directors = elements.mass_shares, mesh.element_nodes, mesh.element_directors
         lever, both = section.lever / g, np.hstack([places, directors])
         blocks = section.mass * np.block([[shares, lever * shares], [lever * shares, shares]])
@@ -426,7 +415,7 @@ class Shell(NodalBody):
         Args:
             vectors: positions and directors in the order of the unknowns, shape (T, N + k, 3) [m].
         """
-        mesh, section, elements = self.soft_mesh, self._section, self.soft_mesh.elements()
+        mesh, section, elements = self.soft_mesh, self._section, self.soft_mesh.elements
         places, directors = vectors[:, mesh.element_nodes], vectors[:, mesh.element_directors] / mesh.gyration
         change = products(places, directors) - products(elements.X, elements.D)
         strains = np.linalg.inv(section.stiffness) @ elements.resultants(section)

@@ -38,7 +38,6 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         begun: where the resumed run goes on, or None.
         reached: last instant of the file that is resumed, or 0 [s].
         was_ended: the run in the file had come to its end; one that was killed just before has all its instants.
-        is_file: whether there is a results file.
         late: reactions that are not in the blocks, by instant; none where there is a file.
 
     Raises:
@@ -55,7 +54,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         warnings: list[str] | None = None,
     ) -> None:
         self._system, self._warnings = system, warnings
-        self._path, self.is_file = None if path is None else real_path(path), path is not None
+        self._path = None if path is None else real_path(path)
         self._description: dict[str, Any] = {}
         self._blocks: list[RecordedStates] = []
         self._settled = 0  # blocks that are joined, and in the file
@@ -140,6 +139,11 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         end."""
         whole = with_late_reactions(self.recording, self.late)
         return Motion(self._system, whole, is_complete, self._checkpoint, warnings=self._warnings)
+
+    @property
+    def is_file(self) -> bool:
+        """Return whether the run is written to a results file."""
+        return self._path is not None
 
     @property
     def _has_steps(self) -> bool:
