@@ -2,7 +2,6 @@
 
 import hashlib
 import sys
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,9 +26,6 @@ from phlexible.step.programs import PROGRAMS, advance, joint_velocities, measure
 from phlexible.step.tables.memory import Memory
 
 _OF_ALL = (advance, joint_velocities, measured_vectors, measure)
-
-BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
-"""Programs that some model may need."""
 
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
@@ -107,7 +103,7 @@ def _cached_code(file: Path) -> bytes:
     the file is damaged."""
     try:
         kept = ObjectFile.read(file)
-    except (OSError, ValueError, zlib.error):
+    except (OSError, ValueError):
         return b""
     return kept.code if kept.sources == sources_digest() else b""
 

@@ -370,9 +370,18 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     skew = _symmetric(stiffness, -1.0)
     follows = _has_circulatory_part(skew, stiffness, rows, mass)
     without_potential = sparse.csr_array(sum([skew] * follows, motion.T @ wandering @ motion))
-    matrices = _symmetric(mass), _symmetric(velocity, -1.0), damping, _symmetric(stiffness), rows
-    others = inner_strains(system, state, motion), without_potential if without_potential.nnz else None
-    mechanics = LinearMechanics(*matrices, np.zeros((size, 0)), np.zeros((0, size)), (), *others)
+    mechanics = LinearMechanics(
+        mass=_symmetric(mass),
+        velocity=_symmetric(velocity, -1.0),
+        damping=damping,
+        stiffness=_symmetric(stiffness),
+        constraint_matrix=rows,
+        forces=np.zeros((size, 0)),
+        rows=np.zeros((0, size)),
+        differentiations=(),
+        inner=inner_strains(system, state, motion),
+        without_potential=without_potential if without_potential.nnz else None,
+    )
     left_out += [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
     if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)

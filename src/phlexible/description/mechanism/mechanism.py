@@ -455,7 +455,9 @@ class Mechanism(MechanismParts):
         """
         descriptions = {**(mapping("bodies", bodies)), **{k: v for k, v in named.items() if not is_named_part(v)}}
         new = {**(mapping("parts", parts)), **{k: v for k, v in named.items() if is_named_part(v)}}
-        copy = type(self)(gravity=self.gravity if gravity is None else gravity, dimension=self._dimension)
+        copy = type(self)(gravity=(0.0, 0.0, 0.0) if gravity is None else gravity, dimension=self._dimension)
+        if gravity is None:
+            copy._gravity = self.gravity  # checked, and warned of, where it was given
         copy.ground = self.ground
         new_bodies(self, copy, descriptions)
         rods = {name: body for name, body in descriptions.items() if isinstance(body, Rod)}

@@ -63,8 +63,7 @@ class MechanismParts:
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         self._dimension = dimension = line_plane_or_space(dimension)
         self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
-        is_copied = isinstance(gravity, np.ndarray) and not gravity.flags.writeable  # the user was warned before
-        if 9.7e3 < (size := float(np.linalg.norm(self._gravity))) < 9.9e3 and not is_copied:
+        if 9.7e3 < (size := float(np.linalg.norm(self._gravity))) < 9.9e3:
             warn_user(f"gravity = {size:g} m/s2: is it in mm/s2? That of the Earth is 9.81 m/s2", UnitWarning)
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}

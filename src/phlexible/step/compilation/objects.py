@@ -201,7 +201,10 @@ class CodeFile:
             ValueError: the file has other bytes than were written.
         """
         description, code = read_sealed(file)
-        return cls(**description, code=zlib.decompress(code))
+        try:
+            return cls(**description, code=zlib.decompress(code))
+        except zlib.error as error:
+            raise ValueError(f"{file} holds compiled code that cannot be unpacked: {error}") from error
 
     def fits(self) -> bool:
         """Return whether this compiled code was made from the present source files."""
