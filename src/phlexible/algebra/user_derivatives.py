@@ -139,9 +139,10 @@ def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
 def _longest_windows(
     function: Callable[[Array], Array], time: float, begin: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
-    """Return the value of a function at a time [s], and its derivatives there: pairs (first derivative,
-    second derivative) computed from samples in the longest windows around it, sorted by length, the longest
-    last. All samples are taken in one call. Only times between ``begin`` and ``end`` are used.
+    """Return the value of a user's ``function`` at a time [s], and its first and second derivative there from
+    three windows. The list has one pair (first, second) for each window of 0.0053, 0.0107 and 0.0213 s around the
+    time, in this order: that of the polynomial through 13 samples. ``function`` is called once with an array of
+    all sample times; near ``begin`` and ``end`` windows are one-sided.
 
     The list is empty if the function ends in one of the windows.
     """

@@ -251,8 +251,8 @@ def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration
 
 @contextmanager
 def _file_that_runs(path: Path) -> Iterator[None]:
-    """Context manager in which the user's Python file ``path`` can import modules of its folder. Errors are
-    raised again with the file and line."""
+    """Context manager in which the user's Python file ``path`` can import modules of its folder. Any exception,
+    ``SystemExit`` too, is raised again as ``UserFileError`` with the file and line."""
     sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
     try:
         yield

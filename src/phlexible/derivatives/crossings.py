@@ -112,8 +112,9 @@ def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
 
 
 def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
-    """Return by how much the condition of an event (``jump``) exceeds its threshold in the recorded state of
-    the event. Data are those of a (perturbed) ``assembly``."""
+    """Return by how much the condition of an event (``jump``) exceeds its threshold in the recorded state of the
+    event: positive where it is met, also for a condition ``below``. For an event at a prescribed time it is the
+    time since then [s]. Data are those of a (perturbed) ``assembly``."""
     assert jump.at_event is not None, "of an event"
     return float(read_at(jump.time, jump.at_event, assembly, _condition(jump, assembly)))
 

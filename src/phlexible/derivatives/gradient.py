@@ -234,7 +234,8 @@ class CostsOfPiece(CostsOfRun):
 
 def _numbers_a_step(assembly: Assembly) -> int:
     """Return how many floating-point numbers have to be in memory to differentiate one time step of a model:
-    states, prescribed values, derivatives and equations. ``assembly`` holds the tables of the model."""
+    three for each number of the state, nine for each load, moving ground vector and drive path, six for each
+    unknown and velocity. ``assembly`` holds the tables of the model."""
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
     return 3 * counts["state_numbers"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])

@@ -51,8 +51,9 @@ def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, 
 
 
 def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Return the argument for a user's build function made of arrays ``values`` by name: numbers, arrays, and
-    a ``Signal`` for each name in ``inputs``, which has its sample times."""
+    """Return the argument for a user's build function: a dictionary of the arrays ``values`` by name. An array of
+    no axis is a float there; one whose name is in ``inputs`` is a ``Signal`` of its values at the sample times,
+    the first of the pair (times, values) in ``inputs``."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         own = np.asarray(value, dtype=np.float64)

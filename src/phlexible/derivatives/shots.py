@@ -156,8 +156,10 @@ class NearStates:
         return replace(self.state, **{name: table[0] for name, table in rows.items()})
 
     def _change_to(self, rows: Mapping[str, Array]) -> Array:
-        """Return the change of the pose from the reference state to another state, shape (velocities,), with
-        rotation vectors in body axes. The other state is given as tables of one row."""
+        """Return the change of the pose from the reference state to another state, shape (velocities,):
+        differences of positions and elastic coordinates, and rotation vectors in body axes [rad]. ``rows`` is the
+        other state as arrays by the names "position", "rotation", "eta" and "velocity", each with a first axis of
+        length 1, its only instant."""
         change = variation_between(self.system.layout, _tables(self.state), rows).pose[0]
         return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 

@@ -280,8 +280,10 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
 
 
 def _settle_with_slip(friction: StickingFriction, state: State) -> State:
-    """Return the state at rest that a mechanism reaches from a state. Contacts whose friction exceeds its limit
-    there are released to slip with constant friction force, and the search is repeated until nothing more slips.
+    """Return the state at rest that a mechanism reaches from a state. Where the friction of a contact between two
+    surfaces exceeds its limit there, the search is repeated with a constant friction force in place of the
+    friction spring, of the size of the limit and in the direction of the spring's force, until nothing more
+    slips.
 
     Raises:
         EquilibriumError: none was found.

@@ -60,10 +60,11 @@ def inverse_input(
     *,
     accuracy: float = 0.0,
 ) -> InverseInput:
-    """Compute the force or torque over time with which the single output of a linear model follows a
-    prescribed ``path`` from rest to rest. The frequency response is inverted. The motion takes ``duration``
-    [s]; the input is bounded, has values every ``step`` [s] and acts from ``lead`` [s] before the motion to
-    ``lead`` after it. ``accuracy`` is the share of the path that may be left out at its highest frequencies.
+    """Compute the force or torque with which the single output of a linear model follows a ``path`` from rest to
+    rest. The motion takes ``duration`` [s]; before and after it the path is constant. The frequency response is
+    inverted: the input is bounded, has values every ``step`` [s] and acts from ``lead`` [s] before the motion to
+    ``lead`` after it, by default one duration. ``accuracy`` is the share of the path that may be left out at its
+    highest frequencies.
 
     Args:
         model: one input, and as output one acceleration that the input can change at frequency zero (a motion that

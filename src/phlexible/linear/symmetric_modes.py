@@ -198,9 +198,10 @@ def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMoti
 def _lanczos(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, unstable_only: bool
 ) -> tuple[Array, Array]:
-    """Return squared frequencies, ascending, and shapes, shape (n, count), of the ``count`` lowest elastic
-    modes of ``mechanics``, a model, by Lanczos iteration (ARPACK). ``rigid`` are its rigid motions. With
-    ``unstable_only`` nothing is returned if the model is stable."""
+    """Return squared frequencies, ascending, shape (count,), and shapes, shape (n, count), of the ``count``
+    lowest elastic modes of ``mechanics``, a model, by Lanczos iteration (ARPACK). ``rigid`` are its rigid
+    motions. With ``unstable_only`` a model whose lowest mode is stable has empty arrays as results, (0,) and (n,
+    0); others have all modes."""
     n, mass, rng = mechanics.size, mechanics.mass, np.random.default_rng(0)
     shift, solver = _shifted_solver(mechanics, count, rigid, rng)
 

@@ -100,10 +100,10 @@ class ElementLaws:
         return [RelationFunction((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def prescribed_values(self, time: float, at: Instants | None, theta: Array) -> Array:
-        """Return the prescribed values at a time [s] of those forces of a mechanism that have a part given by the
-        user, shape (active forces,). ``at`` is the state of the mechanism and theta the force coordinates, for
-        forces that are functions of the state. A force coordinate is the length or angle along which a force
-        element acts."""
+        """Return the values at a time [s] of those forces of a mechanism that have a part given by the user,
+        shape (active forces,). A function of the state is called with the time and its measurements in the state
+        ``at``, whose angles are taken from the lengths and angles ``theta`` along which forces act; without a
+        state (None) it counts as zero."""
         parts = [self.forces[k] for k in self.active]
         return np.array(
             [

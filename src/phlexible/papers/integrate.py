@@ -161,8 +161,9 @@ class _ManyInputs:
 
 
 def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
-    """Return an object that evaluates and checks what a user gave for the inputs in the slice ``place``: numbers,
-    or a function of time (and state). ``name`` is used in messages."""
+    """Return an object that evaluates what a user gave for the inputs in the slice ``place``: numbers, or a
+    function that is called with each instant, as u(t) or u(t, x) with the state x (n,). It checks that there are
+    as many finite numbers as inputs; ``name`` is used in messages."""
     if callable(user_input):
         return _InputSignal(name, place, user_input, _argument_count(name, user_input) == 2)
     value = _checked_numbers(name, user_input, place.stop - place.start)

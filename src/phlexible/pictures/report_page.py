@@ -136,8 +136,9 @@ def visible_skin(skin: Skin, reach: float) -> Skin:
 
 
 def _tubes_and_balls(skin: Skin, reach: float) -> Skin:
-    """Return the skin of a body (its drawn shape) with tubes around its lines and balls around its points. Their
-    thickness suits a scene of size ``reach`` [m]."""
+    """Return the drawn shape of a body without surface (``skin``) with a surface: tubes around its lines and
+    balls around its points, which stay. A tube has half the width of the body as radius, but at least 0.007 of
+    ``reach``, the size of the scene [m]; a ball has 0.016 of it."""
     nodes: list[IntArray] = []
     offsets: list[Array] = []
     normals: list[Array] = []

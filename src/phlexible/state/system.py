@@ -155,8 +155,10 @@ class System:
 
     @cached_property
     def rows(self) -> FunctionSet | ConstraintSet:
-        """Scalar constraint functions of all joints, drives and relations (gears, belts) of the mechanism, as a set
-        that returns their values, constraint matrix and rates."""
+        """Set of the scalar constraint functions of all joints, drives and relations (gears, belts) of the
+        mechanism. Its methods return values, constraint matrix and rates of all functions at the instants that
+        they are called with. It is a ``ConstraintSet`` if the mechanism has relations, else a ``FunctionSet``,
+        which has the same methods."""
         rows = [owner.row for owner in self.owners]
         if not self.related:
             return self.functions(rows)

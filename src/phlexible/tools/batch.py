@@ -558,8 +558,9 @@ class LiveBatch:
         self.failures.update(self._rows.step(go_on, steps))
 
     def read(self, sensors: SensorsOf) -> dict[str, Array]:
-        """Return the present readings of sensors in all mechanisms of a live batch, by name, each of shape (n,) or
-        (n, components).
+        """Return the present readings of sensors in all n mechanisms of a live batch, by name, each of shape (n,)
+        or (n, components). ``sensors`` is a function that is called once with each model and returns its sensors
+        by name.
 
         Args:
             sensors: model -> sensors by name; asked once for each function.

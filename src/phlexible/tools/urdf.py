@@ -107,8 +107,8 @@ def axis_of(joint: Any) -> Array:
 
 
 def number_of(joint: Any, name: str, value: Any) -> float:
-    """Return the number ``name`` of a URDF joint (``value``) as float, which the reader may have left as
-    text; 0 where the file has none.
+    """Return the number ``value`` of a URDF joint as float; the reader of the file may have left it as text, and
+    None or no text is 0. The ``joint`` and the ``name`` of the number are used in error messages.
 
     Raises:
         ModelError: no finite number; names the joint.
@@ -157,7 +157,9 @@ modelled.
 
 
 def left_out_of(path: str) -> list[str]:
-    """Return descriptions of the elements of a URDF file (``path``) that models do not use, for a warning."""
+    """Return descriptions of the elements of a URDF file (``path``) that models do not use, for a warning: all
+    except parts of links and joints that are read, and parts without inertia, motion or force, such as colours
+    and sensors. A description is the tag with the names of the links and joints that have it."""
     etree = optional("lxml.etree", "urdf")
     root = etree.parse(path, etree.XMLParser(recover=True, remove_comments=True, remove_pis=True)).getroot()
     found: dict[str, list[str]] = {}

@@ -498,6 +498,7 @@ def _check_masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
 
 
 def _is_on_part(mass: LumpedMass, number: int, count: int, length: float) -> bool:
-    """Return whether a lumped mass lies on part ``number`` of ``count`` equal parts of a beam, each of the given
-    length [m]. A mass at a cut belongs to the part that ends there."""
+    """Return whether a lumped mass lies on part ``number`` (0, 1, ...) of ``count`` equal parts of a beam, each
+    of the given length [m]. A mass at a cut, or beyond it by round-off only, belongs to the part that ends there,
+    a mass at x = 0 to the first part."""
     return number == min(max(int(np.ceil(mass.x / length * (1 - ROUND_OFF))) - 1, 0), count - 1)

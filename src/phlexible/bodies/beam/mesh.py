@@ -340,9 +340,10 @@ class BeamMesh:
     def _nodal(
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
-        """Return, per unit of n coordinates, the field that the given ``components`` of the nodes of this
-        beam interpolate at k points, shape (k, n). ``local`` has the element's shape functions there, shape
-        (k, 2 * components). The coordinates are the columns of ``basis``.
+        """Return, per unit of n coordinates, the field that the given ``components`` of the nodes of this beam
+        interpolate at k points, shape (k, n). ``local`` has the shape functions of their elements there, shape
+        (k, 2 * components): those of all components of the first node, then of the second. The coordinates are
+        the columns of ``basis``.
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """

@@ -368,6 +368,7 @@ def _is_of_nodes(blocks: list[_KeywordBlock]) -> bool:
 
 
 def _is_type(pattern: str, name: str) -> bool:
-    """Return whether the name of an Abaqus element type, such as "C3D8R", matches a pattern such as "C3D8"; letters
-    after its number of nodes are ignored."""
+    """Return whether the name of an Abaqus element type, such as "C3D8R" or "S4R5", is that of a ``pattern``. It
+    is a regular expression such as "C3D8" or "(S|M3D)4"; letters after its number of nodes are ignored, and a 5
+    at the end."""
     return re.fullmatch(rf"{pattern}[A-Z]*5?", name) is not None

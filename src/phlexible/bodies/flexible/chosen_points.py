@@ -13,8 +13,8 @@ from phlexible.errors import ParameterError
 
 def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
     """Return the indices of the mesh points that a user chose (``nodes``), in the order of the choice: by
-    numbers, by a function of position, or by the name of a group. ``positions`` are those of the points,
-    ``groups`` their indices by name.
+    numbers, by the name of a group, or by a function that is called once with all positions x (3, k) and returns
+    True or False for each point. ``positions`` are those of the points, ``groups`` their indices by name.
 
     Args:
         name: name of the choice in error messages.

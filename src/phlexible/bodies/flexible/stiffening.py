@@ -60,8 +60,8 @@ def condensed_strain(
 ) -> StrainEnergy:
     """Return the strain energy of n displacement shapes with geometric stiffness: V = sum_k eps_k^2 / 2, with
     strains eps_k = omega_k eta_k + eta.C_k eta / 2 and C_k = H_k / omega_k. ``frequencies`` are the omega_k
-    [rad/s], ``unrelaxed`` are matrices of further strains; squares below the share ``negligible`` are left
-    out.
+    [rad/s], ``geometric`` the H_k. Each matrix in ``unrelaxed`` adds one strain eta.C eta / 2. Eigenvalues of the
+    C_k below the share ``negligible`` of the largest entry are left out.
 
     Displacements that are not retained relax the quadratic strain, except its projection on the linear strains of
     the retained shapes. C_k is split into squares in coordinates of equal strain energy, in which entries are

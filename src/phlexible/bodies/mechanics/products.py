@@ -63,7 +63,8 @@ def viscous_matrix(group: ProductElements, x: Array) -> sparse.csr_array:
 
 
 def stiffness_matrices(group: ProductElements) -> Array:
-    """Return the matrices H of all elements of a group with the zeros between their blocks, shape (e, n, n)."""
+    """Return the matrices H of all e elements of a group as dense arrays, shape (e, n, n): the stored square
+    blocks ``group.stiffness``, of the sizes ``group.blocks``, along the diagonal, and zeros elsewhere."""
     e, n = group.rest.shape
     H, begin, row = np.zeros((e, n, n)), 0, 0
     for size in group.blocks:

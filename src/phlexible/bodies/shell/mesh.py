@@ -315,8 +315,9 @@ def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, In
 
 
 def _user_directors(directors: Any, points: Array) -> Array:
-    """Return a user's ``directors`` at all ``points`` (p, 3) of a mesh as unit vectors, shape (p, 3). They
-    are a function of position or an array (p, 3); raise ``ParameterError`` for other shapes and zero vectors."""
+    """Return a user's ``directors`` at all ``points`` (p, 3) of a mesh as unit vectors, shape (p, 3). They are an
+    array (p, 3), or a function that is called with the position (3,) of each point and returns a vector (3,).
+    Raise ``ParameterError`` for other shapes and zero vectors."""
     if callable(directors):
         values = [called(directors, "directors", x.copy(), at=f"at x = {x.tolist()}") for x in points]
     else:

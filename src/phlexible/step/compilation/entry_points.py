@@ -103,9 +103,9 @@ class EntryPoint:
         self._function = self._keeps.function
 
     def compile_for(self, target: CodeTarget) -> tuple[ObjectFile, ModuleFile]:
-        """Compile this entry point for the processor and system ``target``, and return its machine code and
-        its LLVM module. Both are as they are stored in files. Entry points are compiled functions that Python
-        calls."""
+        """Compile this entry point for the processor and system ``target``, and return its machine code and its
+        LLVM module, as an ``ObjectFile`` and a ``ModuleFile``: bytes with a digest of the sources, ready to be
+        written to files. Entry points are compiled functions that Python calls."""
         from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
 
         text = module_text(self.source.py_func, target.triple)

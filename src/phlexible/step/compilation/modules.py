@@ -98,9 +98,10 @@ class WrittenLibrary(CPUCodeLibrary):
 
 @without_garbage_collector
 def module_text(function: Callable[..., Any], triple: str) -> str:
-    """Return the unoptimized LLVM text of the entry point ``function`` and all functions that it calls.
-    Wrapper functions by which Python and C call it are included. ``triple`` is LLVM's name of processor and
-    system. Entry points are compiled functions that Python calls.
+    """Return the unoptimized LLVM text of the entry point ``function``, a compiled function that Python calls,
+    compiled for the argument types of its annotations. The text contains all functions that it calls, and
+    wrappers by which Python and C call it. ``triple``, LLVM's name of processor and system, is written into it as
+    its target.
 
     Args:
         function: whose arguments and result have types (``step/tables/requests.py``).

@@ -855,9 +855,9 @@ def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str
 
 
 def _constants(builder: Any, name: str, integers: Any) -> Any:
-    """Return the LLVM value of the address of integers that the program contains as constants under ``name``.
-    They are added to the module if they are new. ``builder`` is llvmlite's ``IRBuilder``, which writes the
-    code."""
+    """Return the LLVM value of the address of the first of some 64-bit ``integers``, which the program contains
+    as constants under ``name``. They are added to the module if it has none of this name. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     known = builder.module.globals.get(f"constant {name}")
     if known is None:
         kind = ir.ArrayType(INTEGER, max(1, len(integers)))

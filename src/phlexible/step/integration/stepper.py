@@ -394,8 +394,9 @@ class Stepper(MechanismState):
 
     @property
     def numbers_a_step(self) -> int:
-        """Number of floats that one time step needs in stored rows and functions of time. It limits how many
-        time steps are taken at a time."""
+        """Number of floats that one time step needs in memory: the stored row of its state, and value, first and
+        second rate of each moving ground frame and drive, load and prescribed force. It limits how many time
+        steps are taken at a time."""
         return len(self.memory.state) + 3 * (self.memory.counts["moving"] + self.load_values)
 
     def snapshot(self) -> Array:

@@ -504,14 +504,14 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Compute the sensor readings ``items`` from the positions ``places`` and rates ``rates`` of all points
-    and directions, shape (vectors, 3), and write them to ``measured``. They are coordinates (positions,
-    distances, angles) with their rates, and positions and velocities of points. A coordinate is made of
-    ``functions``, sums of ``terms``; a term is a product of two ``chords``, each a weighted sum of vectors
-    whose indices are ``parts``. ``numbers`` are weights and coefficients, ``angles`` the last angles over
-    full turns.
+    """Compute the sensor readings ``items`` from the positions ``places`` and rates ``rates`` of all points and
+    directions, shape (vectors, 3), and write them to ``measured``. They are coordinates (positions, distances,
+    angles) with their rates, and positions and velocities of points. Return the last item that is a distance of
+    zero, which has no rate, or -1.
 
-    Returns the number of an item without a rate, or -1.
+    A coordinate is made of ``functions``, sums of ``terms``; a term is a product of two ``chords``, each a
+    weighted sum of vectors whose indices are ``parts``. ``numbers`` are weights and coefficients, ``angles`` the
+    last angles over full turns.
 
     Args:
         places, rates: of all vectors, (vectors, 3).

@@ -390,10 +390,11 @@ def residuals(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion of everything over a time step of length h for the present guess of the velocities
-    at its end. Compute the mean forces of all interactions too; bodies, points and difference vectors move.
-    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Compute the motion over a time step of length h for the guess ``t.velocity1`` of the velocities at its end.
+    Bodies move with mean velocities, half the sum of both ends. Written are poses at the end (``t.xi1``,
+    ``t.rotation1``), changes of points and difference vectors (``t.change``, ``t.chord_change``) and the mean
+    forces of all interactions, ``t.pull``. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
+    holds all tables (arrays) of the model and its state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)

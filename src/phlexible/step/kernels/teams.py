@@ -48,8 +48,9 @@ def active_team_count(t: Tables) -> int:
 
 @compiled
 def visit_of(t: Tables, g: int, lane: int) -> int:
-    """Return the index in the elimination order of the body in SIMD lane ``lane`` of team g (equal bodies
-    that are computed together). ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the index in the elimination order of the body in SIMD lane ``lane`` of team g, from the table
+    ``t.team_visit``; lanes without a body repeat the last body. A team is a set of equal bodies that are computed
+    together. ``t`` holds all tables (arrays) of the model and its state."""
     return t.team_visit[TEAM_LANES * g + lane]
 
 

@@ -85,7 +85,8 @@ def nearest_parameters(ru: float, rv: float, uu: float, uv: float, vv: float) ->
 @compiled
 def segment_distance(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
     """Return the distance F of two line segments [m] and the parameters s and t (0 .. 1) of their nearest points,
-    where r is the difference of their starts and u, v are their vectors."""
+    where r is the difference of their starts and u, v are their vectors. F^2 has an additional small term in the
+    distances of s and t from 1/2, which makes nearest points of parallel segments unique."""
     ru, rv, uu, uv, vv = dot(r, u), dot(r, v), dot(u, u), dot(u, v), dot(v, v)
     s, t = nearest_parameters(ru, rv, uu, uv, vv)
     e = r + s * u - t * v

@@ -68,11 +68,16 @@ def _half_end_energy(
 def shared_penetration(
     reach: float, p: float, has_before: bool, has_after: bool, A: Vector, B: Vector, P: Vector, Q: Vector
 ) -> Depth:
-    """Return the penetration of a ball in one segment of a line, shared so that all segments together push
-    the ball once, with derivatives. A and B are vectors from the ball to the segment's ends, P and Q to the
-    far ends of the segments before and after, which exist if ``has_before`` and ``has_after``. Ball and
-    segment touch at the distance ``reach``; p is the exponent of the contact law. Minus the distance if they
-    do not touch."""
+    """Return the penetration z of a ball in one segment of a line, such that z^(p+1) of all segments add up to
+    one contact. It is x^(p+1), minus half of that of both ends that adjacent segments share (less in a valley). p
+    is the exponent of the contact law, x the penetration in the segment alone; x and z are negative if they do
+    not touch.
+
+    A and B are vectors from the ball to the segment's ends, P and Q to the far ends of the segments before and
+    after, which exist if ``has_before`` and ``has_after``. Ball and segment touch at the distance ``reach``. The
+    results are those of ``Depth``: z, x, the parameter of the nearest point along the segment, and derivatives of
+    z.
+    """
     AA, AB, BB, none = dot(A, A), dot(A, B), dot(B, B), vector(0.0, 0.0, 0.0)
     s = clamp_to_unit((AA - AB) / (AA - 2.0 * AB + BB))
     e = A + s * (B - A)
