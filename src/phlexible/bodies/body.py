@@ -14,7 +14,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Location, Origin, user_locations
 from phlexible.bodies.mechanics.floating import moment_products
-from phlexible.bodies.skin import Skin, line_skin
+from phlexible.bodies.skin import BodyStress, Skin, line_skin
 from phlexible.bodies.stress_space import StressContinuity, StressSpace, energy_stress
 from phlexible.errors import ModelError
 from phlexible.leaves import leaf_function
@@ -52,6 +52,11 @@ class Body(ABC):
         positions, shapes = data.points.outline(OUTLINE_POINTS)
         line = (np.arange(len(positions)),) if len(positions) > 1 else ()
         return line_skin(positions, shapes, line, np.arange(len(positions) if not line else 0))
+
+    def stress_field(self) -> BodyStress | None:
+        """Return the stress in this body as a function of its elastic coordinates, for ``motion.mesh_stress`` and
+        pictures; None for bodies that are not made of a mesh with materials."""
+        return None
 
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:

@@ -1,6 +1,6 @@
 """Surfaces of bodies for pictures, which move with the elastic coordinates."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +10,24 @@ from phlexible.shapes.creases import merged_vertices, shading_vertices, sharp_ed
 from phlexible.shapes.surfaces import Outline, Triangulation
 
 NO_LINES: tuple[IntArray, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class BodyStress:
+    """Stress of a body as a function of its elastic coordinates, at k places in it.
+
+    Attributes:
+        places: undeformed positions, shape (k, 3) [m].
+        surface: numbers of the places that are reported unless others are asked for, shape (m,).
+        components: function of coordinates (T, n) and numbers of places (m,) with the stress components xx, yy, zz,
+            yz, xz, xy in body axes, shape (T, m, 6) [Pa].
+        drawn: function of the skin of the body with the numbers of the places at each of its nodes, shape (N, l).
+    """
+
+    places: Array
+    surface: IntArray
+    components: Callable[[Array, IntArray], Array]
+    drawn: "Callable[[Skin], IntArray]"
 
 
 @dataclass(frozen=True, eq=False)

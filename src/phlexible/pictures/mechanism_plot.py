@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray, finite, flag, numbers, whole
+from phlexible.bodies.flexible.flexible_body import MeshedPoints
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment
 from phlexible.errors import ParameterError
 from phlexible.measure.energy import energy_of, most_deformed_instant
-from phlexible.measure.mesh_stress import MeshedPoints
 from phlexible.pictures.artists import (
     SceneArtists,
     draw_arrows,

@@ -7,16 +7,15 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.flexible.skin import von_mises
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.bodies.rigid_body import PointMass, RigidBody
-from phlexible.bodies.shell.shell import Shell
 from phlexible.bodies.skin import Skin, solid_skin
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
@@ -33,7 +32,6 @@ from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Por
 from phlexible.elements.line_functions import gauss
 from phlexible.errors import ModelError, PhlexibleError
 from phlexible.linear.linearize import Linearization
-from phlexible.measure.mesh_stress import MeshedPoints, mesh_stress
 from phlexible.measure.reactions import tension
 from phlexible.measure.section_forces import section_forces, stress
 from phlexible.pictures.scene import Anchor, Arrow, DrawnBody, NodeField, Scene, Symbol, SymbolKind, body_colors
@@ -593,14 +591,11 @@ def mesh_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
 
 
 def _stress_in_mesh(run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> NodeField | None:
-    if isinstance(placed.body, Shell):
-        stress_of_nodes = mesh_stress(run, placed).von_mises.reshape(run.count, 3, -1).max(axis=1)
-        mesh = placed.body.soft_mesh
-        return NodeField(MISES, "Pa", stress_of_nodes[:, np.argsort(mesh.node_at[mesh.used])])
-    if not isinstance(placed.data, FloatingBody) or not isinstance(placed.data.points, MeshedPoints):
+    if (field := placed.body.stress_field()) is None:
         return None
-    nodes = KDTree(placed.data.points.nodes).query(drawn.skin.positions)[1]
-    return NodeField(MISES, "Pa", mesh_stress(run, placed, nodes.tolist()).von_mises)
+    numbers = field.drawn(drawn.skin)
+    found = von_mises(field.components(run.elastic(run.body_index(placed)), numbers.ravel()))
+    return NodeField(MISES, "Pa", found.reshape(run.count, *numbers.shape).max(axis=2))
 
 
 def _string_tension(run: RecordedRun, placed: PlacedBody, count: int) -> NodeField:

@@ -7,14 +7,14 @@ from typing import Any, TextIO
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.flexible.flexible_body import FlexibleBody, MeshedPoints
 from phlexible.bodies.flexible.plate_body import PlatePoints
 from phlexible.bodies.flexible.skin import von_mises
 from phlexible.bodies.flexible.user_mesh import vtk_cells
+from phlexible.bodies.skin import BodyStress
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ParameterError, ResultFileError
 from phlexible.extras import optional
-from phlexible.measure.mesh_stress import MeshedPoints, stress_at
 from phlexible.pictures.scene import DrawnBody
 from phlexible.pictures.scenes import scene_of
 from phlexible.results.progress import is_bar_shown, progress_bar
@@ -81,8 +81,8 @@ def _entry(time: float, part: int, name: str, file: str) -> str:
 class _Meshed:
     """Mesh of a body with its displacement in world axes and its equivalent stress."""
 
-    def __init__(self, body: FlexibleBody, points: MeshedPoints, drawn: DrawnBody) -> None:
-        self._body, self._points, self._drawn = body, points, drawn
+    def __init__(self, stress: BodyStress, points: MeshedPoints, drawn: DrawnBody) -> None:
+        self._stress, self._points, self._drawn = stress, points, drawn
         self._cells = vtk_cells(points.mesh)
         if isinstance(points, PlatePoints):  # both surfaces
             self._cells += [(kind, cells + points.mesh.node_count) for kind, cells in self._cells]
@@ -93,9 +93,9 @@ class _Meshed:
         """Return the object that makes the VTK meshes of the flexible body ``placed`` with a finite-element
         mesh; None for bodies without a mesh. ``drawn`` is the body as it is drawn, ``run`` the recorded
         motion."""
-        body = placed.held
-        if isinstance(body, FlexibleBody) and isinstance(body.points, MeshedPoints):
-            return cls(body, body.points, drawn)
+        body, stress = placed.held, placed.held.stress_field()
+        if stress is not None and isinstance(body, FlexibleBody) and isinstance(body.points, MeshedPoints):
+            return cls(stress, body.points, drawn)
         return None
 
     def mesh_at(self, meshio: Any, number: int) -> Any:
@@ -105,7 +105,7 @@ class _Meshed:
         eta, rotation = drawn.eta[number], drawn.rotations[number]
         moved = points.shapes @ eta
         places = (points.nodes + moved) @ rotation.T + drawn.origins[number]
-        stress = stress_at(self._body, points, eta[None], self._nodes)[0]
+        stress = self._stress.components(eta[None], self._nodes)[0]
         data = {"elastic_displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
         return meshio.Mesh(places, self._cells, point_data=data)
 

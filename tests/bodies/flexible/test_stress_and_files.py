@@ -10,7 +10,6 @@ import skfem
 import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
 from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
-from phlexible.measure.mesh_stress import stress_at
 
 LENGTH, HIGH, WIDE = BAR
 
@@ -28,7 +27,7 @@ def test_a_pulled_bar_has_the_stress_of_force_over_area(kind):
     thickness = {"thickness": WIDE} if dimension == 2 else {}
     body = bar((3, 2, 1)[:dimension], kind, BAR[:dimension], frame="start", strain="linear", **thickness)
     nodes = np.arange(len(body.points.nodes))
-    stress = stress_at(body, body.points, under(body, (1e3, 0, 0))[None], nodes)[0]
+    stress = body.stress_field().components(under(body, (1e3, 0, 0))[None], nodes)[0]
     assert stress[:, 0] == pytest.approx(1e3 / HIGH / WIDE, rel=1e-8)
     assert np.abs(stress[:, 1:]).max() < 1e-8 * stress[0, 0]
 
@@ -39,13 +38,13 @@ def test_a_bent_bar_has_the_stress_of_moment_over_section_modulus():
     top = [
         k for k, x in enumerate(body.points.nodes) if abs(x[0] - LENGTH / 2) < 1e-9 and abs(x[1] - HIGH / 2) < 1e-9
     ]
-    stress = stress_at(body, body.points, eta[None], np.array(top))[0]
+    stress = body.stress_field().components(eta[None], np.array(top))[0]
     assert stress[:, 0] == pytest.approx(-10.0 * (HIGH / 2) / (WIDE * HIGH**3 / 12), rel=0.01)
 
 
 def test_plane_strain_has_stress_across_the_plane():
     body = bar((3, 2), skfem.MeshQuad, BAR[:2], frame="start", thickness=WIDE, plane="strain", strain="linear")
-    stress = stress_at(body, body.points, under(body, (1e3, 0, 0))[None], np.arange(5))[0]
+    stress = body.stress_field().components(under(body, (1e3, 0, 0))[None], np.arange(5))[0]
     assert stress[:, 2] == pytest.approx(STEEL.poissons_ratio * stress[:, 0], rel=1e-8)
 
 

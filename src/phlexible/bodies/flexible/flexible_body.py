@@ -10,9 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.spatial import KDTree
 
 from phlexible.algebra.arrays import (
     Array,
+    IntArray,
     checked_damping_ratio,
     checked_relaxation_time,
     file_path,
@@ -42,7 +44,13 @@ from phlexible.bodies.flexible.mesh_matrices import (
     mass_matrix,
     stiffness_matrix,
 )
-from phlexible.bodies.flexible.plate_body import PlatePoints, body_of_plate, plate_interfaces, plate_skin
+from phlexible.bodies.flexible.plate_body import (
+    PlatePoints,
+    body_of_plate,
+    plate_interfaces,
+    plate_skin,
+    plate_stress_shapes,
+)
 from phlexible.bodies.flexible.plate_elements import PlateElement, PlateSection, PlateTheory, plate_section
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
 from phlexible.bodies.flexible.retained import (
@@ -53,7 +61,7 @@ from phlexible.bodies.flexible.retained import (
     reduced_data,
     retained_body,
 )
-from phlexible.bodies.flexible.skin import mesh_skin
+from phlexible.bodies.flexible.skin import mesh_skin, stress_coordinates, stress_shapes
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, derivative_loads, linear_strain
 from phlexible.bodies.flexible.structure import mesh_unknowns
 from phlexible.bodies.flexible.user_mesh import (
@@ -69,11 +77,13 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.sizes import warn_of_size
-from phlexible.bodies.skin import Skin
+from phlexible.bodies.skin import BodyStress, Skin
 from phlexible.elements.maxwell import Maxwell, maxwell_or_none
 from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import optional_color
 
+MeshedPoints = MeshPoints | PlatePoints
+"""Of bodies with a mesh."""
 SHOWN = 5e-4
 """Smallest effective mass, relative to the mass, for which the summary lists effective masses."""
 
@@ -351,6 +361,27 @@ class FlexibleBody(Body):
             return mesh_skin(points.mesh, points.shapes)
         return plate_skin(points) if isinstance(points, PlatePoints) else super().skin(data, ports)
 
+    def stress_field(self) -> BodyStress | None:
+        """Return the stress at the nodes of the mesh of this body, which is the mean over the adjacent elements;
+        None if it was made from matrices. Of its surface the vertices are reported, of a plane mesh all of them."""
+        points, materials = self.points, self.materials
+        if isinstance(points, PlatePoints) and isinstance(materials, PlateSection):
+            shapes_at = partial(plate_stress_shapes, points, materials)
+        elif isinstance(points, MeshPoints) and isinstance(materials, ElementMaterials):
+            shapes = points.shapes[:, : points.mesh.dimension]
+            shapes_at = partial(stress_shapes, points.mesh, materials, shapes)
+        else:
+            return None
+
+        def components(eta: Array, nodes: IntArray) -> Array:
+            coordinates = stress_coordinates(self.data, self.frequencies, eta)
+            return np.asarray(np.einsum("kcn,tn->tkc", shapes_at(nodes), coordinates, optimize=True))
+
+        def drawn(skin: Skin) -> IntArray:
+            return np.asarray(KDTree(points.nodes).query(skin.positions)[1])[:, None]
+
+        return BodyStress(points.nodes, _surface(points), components, drawn)
+
     def reduced(self, basis: ArrayLike) -> "FlexibleBody":
         """Return this body with k elastic coordinates in place of n: the columns of ``basis`` (n, k), for example
         from a reduction of the linear model.
@@ -463,6 +494,15 @@ def _checked_thickness(thickness: float | None, dimension: int) -> float:
     if thickness is None:
         raise ParameterError("thickness of a plane mesh is needed [m]")
     return positive("thickness", thickness)
+
+
+def _surface(points: MeshedPoints) -> IntArray:
+    """Return the indices of the vertex nodes on the surface of a mesh (``points``): all vertices of a plane
+    mesh, those on both surfaces of a plate."""
+    mesh = points.mesh
+    corners = mesh.cells if mesh.dimension == 2 else mesh.mesh.facets[:, mesh.mesh.boundary_facets()]
+    found = np.unique(mesh.vertex_nodes[np.asarray(corners)])
+    return np.concatenate([found, found + mesh.node_count]) if isinstance(points, PlatePoints) else found
 
 
 def _vector_text(values: Array) -> str:

@@ -24,7 +24,7 @@ from phlexible.bodies.shell.mesh import ShellMesh, grid_cells, merged, shell_mes
 from phlexible.bodies.shell.ports import ShellInterface, ShellPoints
 from phlexible.bodies.shell.section import ShellSection, uniform_section
 from phlexible.bodies.sizes import warn_of_size
-from phlexible.bodies.skin import Skin
+from phlexible.bodies.skin import BodyStress, Skin
 from phlexible.bodies.soft_body import soft_skin
 from phlexible.bodies.soft_mesh import chosen_nodes
 from phlexible.display import short_repr
@@ -407,6 +407,16 @@ class Shell(NodalBody):
         """Heights of the top, middle and bottom surface of this shell above its mesh, along the directors
         [m]: offset + thickness / 2, offset, offset - thickness / 2."""
         return self.offset + self.thickness / 2, self.offset, self.offset - self.thickness / 2
+
+    def stress_field(self) -> BodyStress:
+        """Return the stress of this shell at its ``surface_places``. Each node that is drawn has three of them."""
+        places, mesh = self.surface_places, self.soft_mesh
+        numbers = np.argsort(mesh.node_at[mesh.used])[:, None] + len(mesh.used) * np.arange(3)
+
+        def components(coordinates: Array, chosen: IntArray) -> Array:
+            return self.surface_stress(coordinates.reshape(len(coordinates), -1, 3))[:, chosen]
+
+        return BodyStress(places, np.arange(len(places)), components, lambda skin: numbers)
 
     def surface_stress(self, vectors: Array) -> Array:
         """Return the second Piola-Kirchhoff stress at ``surface_places`` in axes of the undeformed shell, each the

@@ -335,11 +335,12 @@ class ForFamilies(Written):
     Args:
         role: an attribute of ``ForceFamily``.
         kernels: functions by their names.
+        further: types of further arguments, as in annotations.
     """
 
-    def __init__(self, role: str, kernels: Mapping[str, Any]) -> None:
+    def __init__(self, role: str, kernels: Mapping[str, Any], *further: Any) -> None:
         self._called = [kernels[name] for family in FAMILIES if (name := getattr(family, role))]
-        given = FORMS[Tables], SHARED_NUMBER, SHARED_NUMBER
+        given = FORMS[Tables], SHARED_NUMBER, SHARED_NUMBER, *(FORMS[each] for each in further)
 
         def function() -> None:
             """Call the compiled function of each family of forces, one after the other."""

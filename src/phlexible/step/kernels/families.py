@@ -3,7 +3,8 @@
 from types import ModuleType
 from typing import Any
 
-from phlexible.step.compilation.compiled import Exported, ForFamilies
+from phlexible.step.compilation.compiled import Exported, ForFamilies, compiled
+from phlexible.step.compilation.notation import Number, Tables
 from phlexible.step.kernels import laws_of_functions, loads, products, rods, soft
 from phlexible.step.kernels.many import contacts_among_many, pairs_in_matrix
 
@@ -23,3 +24,14 @@ forces_of_families: Any = ForFamilies("forces", _KERNELS)
 balance_families: Any = ForFamilies("balance", _KERNELS)
 add_tangents_of_families: Any = ForFamilies("tangent", _KERNELS)
 add_energies_of_families: Any = ForFamilies("energy", _KERNELS)
+start_stresses_of_families: Any = ForFamilies("stress_start", _KERNELS)
+keep_stresses_of_families: Any = ForFamilies("stress_keep", _KERNELS)
+carry_stresses_of_families: Any = ForFamilies("stress_update", _KERNELS, Number)
+add_carried_residuals_of_families: Any = ForFamilies("stress_residual", _KERNELS, Number)
+
+
+@compiled
+def carries_stresses(t: Tables) -> bool:
+    """Return whether a family of forces has stresses that Newton's method carries along (``stress_start``). ``t``
+    holds all tables (arrays) of the model and its state."""
+    return t.product_elements > 0

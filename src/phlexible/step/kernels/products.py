@@ -209,6 +209,13 @@ def start_carried_stresses(t: Tables) -> None:
         copy(t.product_step, t.product_carried + t.product_rests_begin[e], count)
 
 
+@exported
+def keep_stresses(t: Tables) -> None:
+    """Store the stresses of all product elements, at which an update of Newton's method starts, in
+    ``product_here``. ``t`` holds all tables (arrays) of the model and its state."""
+    copy(t.product_stress, t.product_here, t.product_rests)
+
+
 @compiled
 def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float) -> None:
     """Compute the carried stresses of product element e after a ``share`` of the update of Newton's method. They

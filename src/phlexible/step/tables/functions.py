@@ -23,6 +23,12 @@ class ForceFamily:
         balance: role of the function that adds forces to the residual.
         tangent: role of the function that adds the derivative of the forces to Newton's matrix.
         energy: role of the function that adds the energy stored at the state to ``energy``, of the tables.
+        stress_start: role of the function that sets the stresses that Newton's method carries along to those at the
+            start of the step, of the tables.
+        stress_keep: role of the function that stores the stresses at which an update starts, of the tables.
+        stress_update: role of the function that carries stresses along with a share of an update, of (tables, h,
+            damping, share).
+        stress_residual: role of the function that adds to the residual what carried stresses leave of it, likewise.
         equations: further functions that the residual calls, separated by blanks.
         extra: functions that the residual does not call, which are not compiled for dual numbers.
         lanes: "refused" if models with it cannot step in lanes; "unused" if programs of several mechanisms, and of
@@ -37,6 +43,10 @@ class ForceFamily:
     balance: str = ""
     tangent: str = ""
     energy: str = ""
+    stress_start: str = ""
+    stress_keep: str = ""
+    stress_update: str = ""
+    stress_residual: str = ""
     equations: str = ""
     extra: str = ""
     lanes: str = ""
@@ -51,7 +61,8 @@ class ForceFamily:
     def functions(self) -> tuple[str, ...]:
         """Return the names of all functions that this force family (program of the compiled time step)
         exports. Each comes before those of the family that call it, so that these calls are direct."""
-        return *self.of_equations, *filter(None, (self.tangent, self.energy)), *self.extra.split()
+        stresses = self.stress_start, self.stress_keep, self.stress_update, self.stress_residual
+        return *self.of_equations, *filter(None, (self.tangent, self.energy, *stresses)), *self.extra.split()
 
 
 def parse_families(text: str) -> tuple[ForceFamily, ...]:
@@ -78,7 +89,8 @@ solve_carrier accept_step energies_balance compute_energies
     soft | soft bodies | soft_elements | balance: add_soft_forces | tangent: add_soft_tangents
     | energy: add_soft_energy | equations: advance_soft_branches
     products | shells | product_elements | balance: add_product_forces | tangent: add_product_tangents
-    | energy: add_product_energy | extra: start_carried_stresses carry_stresses add_carried_residual
+    | energy: add_product_energy | stress_start: start_carried_stresses | stress_keep: keep_stresses
+    | stress_update: carry_stresses | stress_residual: add_carried_residual
     pressure | pressure | faces | balance: add_pressures | tangent: add_pressure_tangents | extra: pressure_work
     rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: add_rod_tangents
     | equations: add_rod_forces | extra: rod_round_off

@@ -5,14 +5,20 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Choice, Reals, Tables, Truth, any_of, where
+from phlexible.step.kernels.families import (
+    add_carried_residuals_of_families,
+    carries_stresses,
+    carry_stresses_of_families,
+    keep_stresses_of_families,
+    start_stresses_of_families,
+)
 from phlexible.step.kernels.many.pairs_in_matrix import correct_for_pairs
-from phlexible.step.kernels.products import add_carried_residual, carry_stresses, start_carried_stresses
 from phlexible.step.kernels.solver.elimination import eliminate, substitute
 from phlexible.step.kernels.step import constraints_close, jacobian, motion_and_forces, residuals
 from phlexible.step.tables.requests import CONVERGED, NEARLY_CONVERGED, NOT_CONVERGED, SINGULAR
 
 MAXIMAL_ITERATIONS = 60
-MOST_OF_SHELLS = 20  # whose steps take less than ten, or are halved
+MOST_WITH_STRESSES = 20  # carried along: these steps take less than ten, or are halved
 TOLERANCE = 1e-14
 PREDICTED = 1e-16  # an update that is expected to be smaller is left out
 PREDICTED_OF_FEW = 1e-17  # of few unknowns, where another iteration costs next to nothing:
@@ -101,7 +107,7 @@ def accept_trial_update(t: Tables) -> None:
     copy(t.trial_update, t.update, t.unknowns)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.multiplier1, t.saved_multiplier, t.rows)
-    copy(t.product_stress, t.product_here, t.product_rests)
+    keep_stresses_of_families(t, 0.0, 0.0)
 
 
 @compiled
@@ -209,14 +215,14 @@ def solve_step(
     without. Updates below ``acceptable`` may stall. It ends when the next update would be below ``enough``, a share
     of the velocities; 0: as close as possible.
 
-    Stresses of product elements are carried along (5.30); a trial that fails may pass with these (5.31).
+    Stresses of some families are carried along (5.30); a trial that fails may pass with these (5.31).
 
     A lane that has converged leaves ``active`` and does not change: what follows from its unknowns is computed
     again with each residual of the others, and is the same.
     """
     start_norm = velocity_norm(t, t.velocity)
     residuals(t, h, damping)
-    start_carried_stresses(t)
+    start_stresses_of_families(t, 0.0, 0.0)
     t.history[0] = 0.0
     predicted = PREDICTED_OF_FEW if t.unknowns <= FEW or t.members > 0 else PREDICTED
     iterations, is_behind = 0, False
@@ -224,7 +230,8 @@ def solve_step(
     status, taken, make_friction = where(selected, NOT_CONVERGED, CONVERGED), 0.0, multipliers_make_friction(t)
     exact = selected & (not selected)  # factors are to be of the stresses of their place, not of carried ones
     rate, size = 1.0, 0.0  # at which updates fall with these factors, nearly the same from one to the next
-    most = MAXIMAL_ITERATIONS if t.product_elements == 0 else MOST_OF_SHELLS
+    has_stresses = carries_stresses(t)
+    most = MOST_WITH_STRESSES if has_stresses else MAXIMAL_ITERATIONS
     while iterations < most:
         wants = wants & active
         if any_of(wants):
@@ -250,8 +257,8 @@ def solve_step(
             trial = compute_trial_update(t)
             accepted = (trial <= (1.0 - 0.25 * length) * size) | (size <= TOLERANCE * scale)
             accepted = accepted | ((size <= acceptable * scale) & (fresh | (rate <= KEEP_JACOBIAN)))
-            if t.product_elements > 0 and any_of(searching & fresh & (not accepted)):
-                add_carried_residual(t, h, damping, length)
+            if has_stresses and any_of(searching & fresh & (not accepted)):
+                add_carried_residuals_of_families(t, h, damping, length)
                 accepted = accepted | (fresh & (compute_trial_update(t) <= (1.0 - 0.25 * length) * size))
                 residuals(t, h, damping)
                 trial = compute_trial_update(t)
@@ -265,8 +272,8 @@ def solve_step(
         if any_of(is_stuck):
             set_unknowns(t, length, is_stuck)
             residuals(t, h, damping)
-            active = active & (not (is_stuck & fresh & (exact | (t.product_elements == 0))))
-        carry_stresses(t, h, damping, length)
+            active = active & (not (is_stuck & fresh & (exact | (not has_stresses))))
+        carry_stresses_of_families(t, h, damping, length)
         exact = is_stuck & fresh
         going = active & (not is_stuck)
         contraction = where(size > 0.0, trial / size, 0.0)
@@ -281,7 +288,7 @@ def solve_step(
         left, goal = max(rate, t.pair_left[0]) * trial, predicted * scale
         if t.members == 0 and relaxation == 0.0:  # those of pairs are not exact, nor those near dependent joints
             goal = max(goal, SHARE_OF_PLACES * least_speed)
-            if t.forces == 0 and t.product_elements == 0:  # laws have kinks, squares are not small in thin shells
+            if t.forces == 0 and not has_stresses:  # laws have kinks, squares are not small in thin shells
                 left = where(fresh & (size <= SQUARE_IS_NOTHING * scale), 0.0, left)
         last, is_bent = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal), active & (not active)
         if any_of(last):
