@@ -316,9 +316,10 @@ class Model(Mechanism):
         options: StepOptions,
         motion: Motion,
     ) -> LivePage | str:
-        """Return a function that makes a live web page which simulates this model as in the run of
-        ``motion``. If there is none, return the reason. ``kind`` is the start of the run, ``duration`` and
-        ``step`` are its length and time step [s], ``options`` those of its scheme."""
+        """Return a function that makes a live web page which simulates this model as in the run of ``motion``: it
+        takes title, outputs (sensors by name) and sections, and returns HTML text. If there can be none, return
+        the reason as a text. ``kind`` is the start of the run, ``duration`` and ``step`` are its length and time
+        step [s], ``options`` those of its scheme."""
         if options.tolerance is not None:
             return "tolerance= changes steps as it goes, and a page takes steps of one size"
         system = motion.run.system
@@ -658,10 +659,10 @@ def _run(
     kind: InitialKind | State,
     stop: When | None,
 ) -> Calls[Motion]:
-    """Return a generator that takes the time steps of a run and returns its motion, for ``Model.simulate``
-    and ``Model.resume``. ``duration`` and ``step`` are its length and time step [s], ``options`` those of the
-    scheme, ``kind`` is the start, ``stop`` the condition that ends it. ``output`` makes the object that keeps
-    what is recorded, ``progress`` says whether a progress bar is shown."""
+    """Return a generator that takes the time steps of a run and returns its motion, for ``Model.simulate`` and
+    ``Model.resume``. ``duration`` and ``step`` are its length and time step [s], ``options`` those of the scheme,
+    ``kind`` is the start, ``stop`` the condition that ends it. ``output`` is called once with the system and
+    returns the object that stores what is recorded. ``progress`` says whether a progress bar is shown."""
     model._need_bodies()
     options = options.checked()
     if options.order > 2:

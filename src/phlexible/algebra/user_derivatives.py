@@ -28,10 +28,10 @@ def derivatives(
     end: float = np.inf,
     many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Return the first and the second derivative of a user's function of time at a time [s], each of the
-    shape of the function's values. They are those of interpolating polynomials in shrinking windows around
-    the time. The function is evaluated between ``begin`` and ``end`` [s]; ``many`` evaluates it at many
-    times, if that is possible.
+    """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
+    the function's values. They are those of interpolating polynomials in shrinking windows around the time.
+    ``function`` is called with one time between ``begin`` and ``end`` [s] and returns its value; ``many``, if it
+    is known, is called with an array of times (k,) and returns their values (k, ...).
 
     ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
     through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
@@ -67,9 +67,10 @@ def derivatives(
 
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Return approximate derivatives of a user's ``function`` of time at many ``times`` [s], shape (times,
-    k). They are differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown.
-    No time before ``begin`` is used.
+    """Return approximate derivatives of a user's ``function`` of time at many ``times`` [s], shape (times, k).
+    They are differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown.
+    ``function`` is called once with an array of n times and returns values (n, k). No time before ``begin`` is
+    used.
 
     Raises:
         ValueError: the function ends inside a window.
@@ -82,8 +83,8 @@ def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
     """Return accurate derivatives of a user's function of time at many times [s], shape (times, k), by
-    differences in shrinking windows. ``function`` takes an array of times and returns values (times, k). No
-    time before ``begin`` is used.
+    differences in shrinking windows. ``function`` is called with an array of n times, once for each size of
+    windows, and returns values (n, k). No time before ``begin`` is used.
 
     The windows of ``derivatives`` are halved for all times at once until each of them has converged.
     If the function ends inside a window, times are processed one after another.
@@ -95,9 +96,9 @@ def first_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 
 def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
-    """Return the derivatives of a user's ``function`` at many ``times`` [s], shape (times, k). Windows of
-    samples are halved for all times in the same calls of the function, until the derivative at each time has
-    converged. No time before ``begin`` is used."""
+    """Return the derivatives of a user's ``function`` at many ``times`` [s], shape (times, k). It is called with
+    an array of n times, once for each size of windows, and returns values (n, k). Windows are halved until the
+    derivative at each time has converged. No time before ``begin`` is used."""
     here = function(times)
     round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
     result = np.zeros_like(here)
@@ -174,9 +175,10 @@ def _relative_time(time: float, length: float, begin: float, end: float) -> floa
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
-    """Return the first and the second derivative of a user's function at a time [s] from samples in one
-    window. It has the given length [s] and lies as ``_relative_time`` says. The window lies before the time
-    if the function raises ``ValueError`` after it. Only times between ``begin`` and ``end`` are used."""
+    """Return the first and the second derivative of a user's function at a time [s] from samples in one window.
+    It has the given length [s] and lies as ``_relative_time`` says, but before the time if the function raises
+    ``ValueError`` after it. ``function`` is called with an array of 14 times, between ``begin`` and ``end``, and
+    returns their values (14, ...)."""
     place = _relative_time(time, length, begin, end)
     try:
         return _interpolant_derivatives(function, time, length, place)
@@ -269,8 +271,9 @@ def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) ->
 
 def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
     """Return the time at which a user's function ``rates`` differs most from the derivative of the function
-    ``values`` (by differences), with both values; None if they agree at all times, to 1e-3 of the largest
-    rate. At a kink the rate may be that of either side.
+    ``values`` (by differences), with both values. Both are called with an array of n times and return values (n,
+    k). None if they agree at all ``times``, to 1e-3 of the largest rate; at a kink the rate may be that of either
+    side.
 
     Times at which a function raises ValueError are left out.
     """
@@ -295,7 +298,8 @@ def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
 
 def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
     """Return the first discontinuity of a function of time that is larger than ``smallest``, between two of the
-    given ascending times: its time and the values before and after it. None if there is none.
+    given ascending times: its time and the values before and after it. None if there is none. The function
+    ``values`` is called with an array of n times and returns values (n, k).
 
     A smooth change is spread over both halves of a short interval; a jump stays in one of them.
     """

@@ -118,9 +118,9 @@ def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...],
 
 
 def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
-    """Evaluate a user's function of the arc length s (strings) or the position x (soft bodies) at each of the
-    ``nodes``. Return the vectors, completed by zeros, shape (N, 3). ``dimension`` is that of the model (1, 2
-    or 3). ``name`` is that of the argument, for messages."""
+    """Call a user's function once for each of the ``nodes``, with the arc length s (strings) or the position x of
+    shape (3,) (soft bodies). Return the vectors that it returns, completed by zeros, shape (N, 3). ``dimension``
+    is that of the model (1, 2 or 3). ``name`` is that of the argument, for messages."""
     is_line = nodes.ndim == 1
     check_callable(name, function, "s" if is_line else "x")
     values, widths = [], _widths(nodes, dimension)

@@ -100,8 +100,8 @@ def label_of(location: Location) -> str:
 
 def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
     """Convert ``places``, named positions on a body passed by the user, to location objects: numbers are
-    distances along a beam, rod or string [m], vectors (3,) body coordinates [m]. Names in ``taken`` are
-    refused.
+    distances along a beam, rod or string [m], vectors (3,) body coordinates [m]. Raise ``ParameterError`` for
+    names that are in ``taken`` and for other values.
 
     Raises:
         ParameterError: no mapping of names to positions, a name that is taken, or numbers of another shape.

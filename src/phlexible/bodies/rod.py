@@ -471,9 +471,10 @@ def _check_rotations(name: str, rotation: float) -> None:
 
 
 def _curve_tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
-    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are finite differences of
-    the user's function ``shape``, or of the node positions ``local`` (N, 3) if there is none. The nodes are
-    at arc lengths ``places`` [m]. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are differences of the user's
+    function ``shape``, which is called with one arc length s [m] and returns a position, or of the node positions
+    ``local`` (N, 3) if there is none. The nodes are at arc lengths ``places`` [m]. ``dimension`` is that of the
+    model (1, 2 or 3)."""
     if not callable(shape):
         return derivatives_along(places, local)
     step = STEP * places[-1]

@@ -276,9 +276,10 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
 
 
 def chosen_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
-    """Return the ascending indices of the mesh points that a user chose (``nodes``) by numbers, a function of
-    position or a group's name. ``source`` is the mesh as the user passed it. Points of no element are left
-    out. Raise ``ParameterError`` if there are none.
+    """Return the ascending indices of the mesh points that a user chose (``nodes``) by numbers, by a group's
+    name, or by a function. It is called once with all positions x (3, k) and returns True or False for each.
+    ``source`` is the mesh as the user passed it. Points of no element are left out. Raise ``ParameterError`` if
+    none is left.
 
     Args:
         name: name of the choice in error messages.

@@ -315,14 +315,14 @@ class Law(Portable, StringLaw):
         return mean if abs(mean - quotient) <= round_off else quotient
 
     def _energy_at(self, C: float) -> float:
-        """Return the value of the user's stored energy W at one strain C (squared stretch) [N]. Errors of the
-        user's function are raised again with the value of C."""
+        """Return the value of the user's stored energy W at one strain C (squared stretch) [N]. An exception in
+        it is raised again as ``FunctionError`` with the value of C."""
         value: float = called(self.W, "W", C, at=f"at C = {C:.6g}")
         return value
 
     def _slope_at(self, C: float) -> float:
-        """Return the value of the user's derivative dW/dC at one strain C (squared stretch) [N]. Errors of the
-        user's function are raised again with the value of C."""
+        """Return the value of the user's derivative dW/dC at one strain C (squared stretch) [N]. An exception in
+        it is raised again as ``FunctionError`` with the value of C."""
         value: float = called(self.dW, "dW", C, at=f"at C = {C:.6g}")
         return value
 

@@ -84,7 +84,8 @@ def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[
 
 
 def defaults_of(function: Callable[..., object]) -> dict[str, object]:
-    """Return the default value of each parameter of a function, by name."""
+    """Return the default value of each parameter of a function by the parameter's name;
+    ``inspect.Parameter.empty`` for parameters without a default."""
     return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 
 

@@ -118,10 +118,11 @@ def perturbed_models(
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
-    """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one
-    with it increased and one with it decreased. Parameters that change different data share models, which
-    saves calls of the build function. ``base`` is the model of the run. ``recipe`` builds models, ``chosen``
-    are the parameters. ``reads_same`` returns whether a model has the same readings.
+    """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one with
+    it increased and one with it decreased. Parameters that change different data share models, which saves calls
+    of the build function. ``base`` is the model of the run. ``recipe`` builds models, ``chosen`` are the
+    parameters. The function ``reads_same`` is called with a perturbed model and returns whether its sensors read
+    the same as those of ``base``.
 
     Args:
         run: the run that is differentiated.
@@ -198,9 +199,10 @@ def perturbed_models(
 
 
 def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
-    """Compute the derivatives of the equations of a run with respect to each parameter at constant states,
-    and pass them to ``take(index, parts)``. ``models`` are those with the parameter perturbed. Parts are the
-    residuals of time steps, velocity jumps, controller values and events.
+    """Compute the derivatives of the equations of a run with respect to each parameter at constant states. For
+    each of the ``models``, with the parameter perturbed, the function ``take`` is called with its index and the
+    derivatives: of the residuals of time steps, velocity jumps, controller values and events (``RunParts``). Its
+    result is not used.
 
     Equations of several parameters that have no equation in common are evaluated together. Where that turns out to
     be wrong, ``take`` gets all of them a second time.
@@ -230,9 +232,10 @@ def _differentiate_groups(
     touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
 ) -> bool:
-    """Evaluate the equations of a run for each group of perturbed ``models`` and pass the derivatives for
-    each model to ``take``. Return False if two parameters of one group change the same equation, contrary to
-    the masks ``touched``; then the result is wrong.
+    """Evaluate the equations of a run for each group of perturbed ``models``, and pass the derivatives for each
+    model to ``take``. This function is called with the index of the model and the derivatives. Return False if
+    two parameters of one group change the same equation, contrary to the masks ``touched``; what ``take`` got is
+    then wrong. Otherwise return True.
 
     Args:
         run, models, take: as of ``differentiate``.

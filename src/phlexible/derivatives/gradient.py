@@ -134,8 +134,8 @@ class SectionStepper(RecordingStepper):
 
     def close(self) -> None:
         """End the present section of a long run: pass its log and a ``RepeatedPiece`` (snapshot, calls and
-        instants that repeat it) to the function that this stepper was given. Then clear the log. Without a
-        log nothing happens."""
+        instants that repeat it) to the function that this stepper was given. Then clear the log. If the log is
+        empty the function is not called."""
         if not self.log:
             return
         assert self._begin is not None, "something was done"

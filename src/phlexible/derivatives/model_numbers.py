@@ -90,9 +90,9 @@ def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
 
 
 def changed_masks(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
-    """Return masks of the model data that change by more than round-off (a fixed share of their size), by
-    kind and name of the array. ``up`` are the changes, ``sizes`` the sizes. Arrays without such a change are
-    left out."""
+    """Return masks of the model data that change by more than round-off (a fixed share of their size): a boolean
+    array of the shape of the data for each array, by its kind and name. ``up`` are the changes, ``sizes`` the
+    sizes. Arrays without such a change are left out."""
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
 

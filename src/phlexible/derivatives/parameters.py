@@ -386,10 +386,10 @@ BY_CHANCE = 10
 
 
 def start_tables(built: Built[Any], base: Built[Any] | None = None) -> dict[str, Array]:
-    """Return the initial state of a built model as arrays by name: position, rotation, elastic coordinates,
-    velocity and history variables. History variables of contact pairs are in the order of the model ``base`` if
-    that is given. History variables are strains of Maxwell branches, deflections of friction springs and impact
-    speeds.
+    """Return the initial state of a built model as arrays by the names "position", "rotation", "eta" (elastic
+    coordinates), "velocity" and "strains" (history variables). These are strains of Maxwell branches, deflections
+    of friction springs and impact speeds; those of contact pairs are in the order of the model ``base`` if that
+    is given.
 
     Args:
         built: the model.
@@ -402,9 +402,9 @@ def start_tables(built: Built[Any], base: Built[Any] | None = None) -> dict[str,
 def start_difference(
     less: Mapping[str, Array], more: Mapping[str, Array], layout: Layout, distance: float
 ) -> Variation:
-    """Return the derivative of the initial state with respect to a parameter: the change from the state
-    ``less`` to the state ``more``, divided by the ``distance`` of their parameter values. ``layout`` says
-    where the numbers of each body are."""
+    """Return the derivative of the initial state with respect to a parameter: the change from the state ``less``
+    to the state ``more``, divided by the ``distance`` of their parameter values. Both states are arrays by name
+    as of ``start_tables``. ``layout`` says where the numbers of each body are."""
     change = variation_between(layout, less, more)
     strains = (more["strains"] - less["strains"]) / distance
     return Variation(change.pose / distance, change.velocity / distance, strains)
@@ -449,18 +449,19 @@ def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | 
 
 
 def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array]) -> bool:
-    """Return whether equations are a smooth function of a parameter: their changes with the parameter increased and
-    decreased, ``upper`` and ``lower``, are opposite. Differences of the size of round-off (``noise``) do not
-    count."""
+    """Return whether equations are a smooth function of a parameter: their changes with the parameter increased
+    and decreased, ``upper`` and ``lower``, are opposite. Differences of the size of round-off do not count: the
+    function ``noise`` is called without arguments, if there are differences, and returns an array of residuals of
+    this size."""
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
     return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
 
 
 def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array]) -> None:
-    """Raise ``ModelError`` if equations are no smooth function of a parameter, for example because a mode
-    changes its sign or a mesh changes. Their changes with the parameter increased (``upper``) and decreased
-    (``lower``) must be opposite, up to the round-off of the residuals that ``noise`` evaluates. ``label``
-    names the parameter in the message.
+    """Raise ``ModelError`` if equations are no smooth function of a parameter, for example because a mode changes
+    its sign or a mesh changes. Their changes with the parameter increased (``upper``) and decreased (``lower``)
+    must be opposite, up to round-off: residuals that the function ``noise`` returns, called without arguments.
+    ``label`` names the parameter in the message.
 
     Args:
         upper, lower: changes of the residuals on both sides of the parameter.

@@ -123,8 +123,10 @@ class Reader:
         return self.assembly.moving_values(self.times)
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
-        """Return the readings of each sensor at the given ``states``, shape (states,) or (states,
-        components). ``instants`` are indices of the time of each state among the times of this reader.
+        """Return a list with the readings of each sensor at the given ``states``, shape (states,) or (states,
+        components). States are arrays by the names of the tables in ``OF_STATES`` (position, rotation, velocity,
+        ...), with a first axis of length (states,). ``instants`` are indices of the time of each state among the
+        times of this reader.
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
@@ -140,9 +142,10 @@ class Reader:
         return found
 
     def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
-        """Return states as a recorded run that sensors can read, although they are no motion. Quantities that
-        are no functions of a single state are NaN or raise an error. ``instants`` are the indices of the
-        times of the states; energies are included if ``has_energies``.
+        """Return states as a recorded run that sensors can read, although they are no motion. ``states`` are
+        arrays by the names of the tables in ``OF_STATES``, with a first axis (states,); ``instants`` are the
+        indices of their times. Quantities that are no functions of a single state are NaN. Energies are included
+        if ``has_energies``; ``ModelError`` if they depend on history variables.
 
         Args:
             states: tables of the states.
@@ -169,8 +172,9 @@ class Reader:
         return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
-        """Return the readings of each sensor at ``states`` that have one row for each time of this reader,
-        shape (times,) or (times, components).
+        """Return a list with the readings of each sensor at ``states``, one for each time of this reader, shape
+        (times,) or (times, components). States are arrays by the names of the tables in ``OF_STATES`` (position,
+        rotation, velocity, ...), with a first axis (times,).
 
         Raises:
             ModelError: as ``read``.
@@ -178,8 +182,9 @@ class Reader:
         return self.read(sensors, states, np.arange(len(self.times)))
 
     def _energies(self, states: Mapping[str, Array], instants: IntArray) -> Array:
-        """Return the energies of each of the given ``states``, shape (states, 4) [J]: kinetic, strain,
-        gravity and spring energy. ``instants`` are the indices of their times."""
+        """Return the energies of each of the given ``states``, shape (states, 4) [J]: kinetic, strain, gravity
+        and spring energy. States are arrays by the names of the tables in ``OF_STATES``, with a first axis
+        (states,). ``instants`` are the indices of their times."""
         memory, found = self.assembly.memory, np.zeros((len(instants), 4))
         flat = np.zeros((len(instants), memory.counts["state_numbers"]))
         for name in OF_STATES:
@@ -227,14 +232,16 @@ class Jacobian:
 
 
 def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
-    """Return copies of the state tables (position, rotation, velocity, ...) at the given instants, by name,
-    from the tables ``rows`` of all instants. Only tables that sensors may read are copied."""
+    """Return copies of the tables of states at the given instants: a dictionary of arrays with a first axis
+    (instants,). The ``rows`` are such arrays of all instants by name; only the tables in ``OF_STATES`` are
+    copied, which sensors may read (position, rotation, eta, velocity, theta, held)."""
     return {name: rows[name][instants] for name in OF_STATES}
 
 
 def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
-    """Return the derivatives of a sensor's readings with respect to pose and velocities in all states
-    ``rows``, one state for each time of the ``reader``."""
+    """Return the derivatives of a sensor's readings with respect to pose and velocities in all states, one state
+    for each time of the ``reader``. The states ``rows`` are arrays by the names of the state tables (position,
+    rotation, velocity, ...), with a first axis (times,)."""
     instants = np.arange(len(reader.times))
     directions, parts = _slopes(reader, rows, sensor, instants)
     velocities = int(reader.assembly.memory.counts["velocities"])
@@ -246,7 +253,8 @@ def slopes_of_costs(
 ) -> list[Variation]:
     """Return for each of several costs its derivatives with respect to pose and velocities at all instants. A
     cost in ``weighted`` is given as pairs of a sensor and the weights of its readings. ``reader`` evaluates
-    sensors, ``rows`` are the recorded states as tables by name.
+    sensors. The recorded states ``rows`` are arrays by the names of the state tables (position, rotation,
+    velocity, ...), with a first axis (times,).
 
     Args:
         reader: reads the sensors.
@@ -275,8 +283,9 @@ def slopes_of_costs(
 
 def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
     """Return the increments of central differences for all components of pose and velocity; shape (2 *
-    velocities,), chosen from the lengths and speeds of the mechanism. ``reader`` evaluates sensors, ``rows``
-    are the recorded states as tables by name."""
+    velocities,), chosen from the lengths and speeds of the mechanism. ``reader`` evaluates sensors. Of the
+    recorded states ``rows``, arrays by the names of the state tables, only "velocity" (times, velocities) is
+    read."""
     system, weight = reader.assembly.system, np.asarray(reader.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
@@ -289,10 +298,10 @@ def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
 def _slopes(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
-    """Return the indices (d,) of the pose and velocity components on which a ``sensor`` depends, and an
-    iterator over its derivatives. It yields pairs of some of the ``instants`` and derivatives (instants,
-    components, d). Velocities have indices from the number of velocities on. ``reader`` evaluates sensors,
-    ``rows`` are the recorded states as tables by name.
+    """Return the indices (d,) of the pose and velocity components on which a ``sensor`` depends, and an iterator
+    over its derivatives. It yields pairs of some of the ``instants`` and derivatives (instants, components, d).
+    Velocities have indices from the number of velocities on. ``reader`` evaluates sensors; ``rows`` are the
+    recorded states, arrays by the names of the state tables (position, rotation, velocity, ...).
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -318,10 +327,10 @@ def _parts(
     directions: IntArray,
     steps: Array,
 ) -> Iterator[tuple[IntArray, Array]]:
-    """Yield chunks of the given ``instants`` with the derivatives of a sensor's readings there, shape
-    (instants, components, directions). Chunks limit the memory; ``directions`` are components of pose and
-    velocity, ``steps`` their increments. ``reader`` evaluates sensors, ``rows`` are the recorded states as
-    tables by name."""
+    """Yield pairs (some of the ``instants``, derivatives of a sensor's readings there), shape (instants,
+    components, directions). Such chunks limit the memory; ``directions`` are components of pose and velocity,
+    ``steps`` their increments. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by the
+    names of the state tables (position, rotation, velocity, ...)."""
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
     for begin in range(0, len(instants), chunk):
         own = instants[begin : begin + chunk]
@@ -336,10 +345,10 @@ def _differences(
     directions: IntArray,
     steps: Array,
 ) -> Array:
-    """Return the derivatives of a sensor's readings along chosen components (``directions``) of pose and
-    velocity at some ``instants``, shape (instants, components, directions). Central differences with
-    increments ``steps`` are used. ``reader`` evaluates sensors, ``rows`` are the recorded states as tables by
-    name."""
+    """Return the derivatives of a sensor's readings along chosen components (``directions``) of pose and velocity
+    at some ``instants``, shape (instants, components, directions). Central differences with increments ``steps``
+    are used. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by the names of the state
+    tables (position, rotation, velocity, ...)."""
     count, stencil = len(directions), _stencil(sensor)
     if not count:
         values = reader.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
@@ -362,10 +371,10 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
-    """Return the indices of all pose or velocity components of those bodies whose motion changes the reading
-    of a ``sensor`` at ``instant``. The pose, then the velocities, of each body are changed by random shares
-    of ``steps``; an unequal reading counts. ``reader`` evaluates sensors, ``rows`` are the recorded states as
-    tables by name."""
+    """Return the indices of all pose or velocity components of those bodies whose motion changes the reading of a
+    ``sensor`` at ``instant``. The pose, then the velocities, of each body are changed by random shares of
+    ``steps``; an unequal reading counts. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays
+    by the names of the state tables (position, rotation, velocity, ...)."""
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps

@@ -305,8 +305,8 @@ class TakenRun:
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """Recorded states of this simulated run at the stored instants, as tables by name (position, rotation,
-        velocity, ...), shape (instants, ...) each."""
+        """Recorded states of this simulated run at the stored instants: a dictionary from the name of a state
+        table (position, rotation, eta, velocity, ...) to its values, shape (instants, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property

@@ -170,10 +170,10 @@ def sensitivity(
     numerical_damping: float,
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
-    """Return the derivatives of sensor readings with respect to ``parameters``, over the motion in
-    ``recording``. ``build(parameters)`` returns the model, ``measured(model)`` its sensors, ``initial`` its
-    initial state. ``numerical_damping`` is that of the run, ``scales`` are typical sizes of parameters by
-    name (None: from their values).
+    """Return the derivatives of sensor readings with respect to ``parameters``, over the motion in ``recording``.
+    The function ``build`` makes a model of the parameters, ``measured`` returns the sensors of that model: both
+    are called for the present and for perturbed parameters. ``initial`` is the start, ``numerical_damping`` that
+    of the run. ``scales`` are typical sizes of parameters by name (None: from their values).
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.

@@ -120,8 +120,9 @@ class NearStates:
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, coordinates: Array, time: float, theta: Callable[[State], Array]) -> State:
-        """Return the state of the mechanism with the given minimal coordinates, shape (count,), at a time [s]; all
-        joints are closed by Newton iterations. ``theta`` computes the coordinates of force elements in a state.
+        """Return the state of the mechanism with the given minimal coordinates, shape (count,), at a time [s];
+        all joints are closed by Newton iterations. The function ``theta`` is called once with this state, and
+        returns the lengths and angles along which force elements act, shape (forces,).
 
         Args:
             coordinates: z, then u, shape (count,).
@@ -164,9 +165,10 @@ class NearStates:
         return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 
     def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-        """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to
-        its pose and to its velocities, each (count, velocities). The state is given as tables ``rows`` of one
-        row; coordinates of the pose come first, then scaled velocities.
+        """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to its
+        pose and to its velocities, each (count, velocities). Coordinates of the pose come first, then scaled
+        velocities. The state ``rows`` is given as arrays by the names "position", "rotation", "eta" and
+        "velocity", each with a first axis of length 1.
 
         Shapes (count,), and (count, velocities) twice.
         """

@@ -183,8 +183,9 @@ def is_plain(run: TakenRun) -> bool:
 
 
 def parts_of_nothing(run: TakenRun) -> RunParts:
-    """Return a set of values for the equations of a run that consists of time steps alone: empty arrays for
-    jumps, controllers and events. Time step equations are to be filled in."""
+    """Return the parts (``RunParts``) of a derivative for a run that consists of time steps alone: empty arrays
+    or tuples for jumps, controllers, events and strains. Its tuple of time step equations is empty and to be
+    filled in by the caller."""
     none = np.zeros(0)
     strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)

@@ -38,10 +38,10 @@ class Variation:
 
 
 def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
-    """Add a small ``change`` of pose and velocity, in the layout of the velocities, in place to states given
-    as tables ``rows`` by name. Positions, elastic coordinates and velocities are shifted; rotation matrices R
-    become exp([phi]) R with rotation vectors phi in world axes. ``layout`` says where the numbers of each
-    body are."""
+    """Add a small ``change`` of pose and velocity, in the layout of the velocities, in place to states. ``rows``
+    are their arrays by the names "position", "rotation", "eta" and "velocity". Positions, elastic coordinates and
+    velocities are shifted; rotation matrices R become exp([phi]) R with rotation vectors phi in world axes.
+    ``layout`` says where the numbers of each body are."""
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
@@ -53,8 +53,9 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
 
 
 def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
-    """Fill the tables ``tangents`` with the derivatives of a state's position, rotation matrix and elastic
-    coordinates with respect to each component of a pose change. ``rows`` are the tables of the state.
+    """Fill the arrays ``tangents`` with the derivatives of a state's position, rotation matrix and elastic
+    coordinates with respect to each component of a pose change. They have the names "position", "rotation" and
+    "eta" and a first axis (velocities,); ``rows`` are those of the state, with a first axis of length 1.
     ``layout`` says where the numbers of each body are.
 
     Args:
@@ -70,10 +71,10 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 
 
 def perturb_component(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
-    """Change one component of the pose or velocity of states by ``sizes`` (changes,), in place, in tables
-    ``rows`` of shape (instants, changes, ...). ``number`` is its index among the pose components; velocities
-    follow these. Rotations R become dR R, with an angle about a world axis. ``layout`` says where the numbers
-    of each body are.
+    """Change one component of the pose or velocity of states by ``sizes`` (changes,), in place. ``rows`` are
+    arrays by the names "position", "rotation", "eta" and "velocity", shape (instants, changes, ...). ``number``
+    is its index among the pose components; velocities follow these. Rotations R become dR R, with an angle about
+    a world axis. ``layout`` says where the numbers of each body are.
 
     Args:
         layout: of the states.
@@ -108,10 +109,10 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
 
 
 def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
-    """Return the ``Variation`` from the states ``rows`` to the nearby states ``ends``, both tables by name.
-    It has differences of positions, elastic coordinates and velocities, and for rotations the rotation
-    vectors of R_end R_start^T in world axes [rad], in the layout of the velocities. ``layout`` says where the
-    numbers of each body are."""
+    """Return the ``Variation`` from the states ``rows`` to the nearby states ``ends``, both arrays by the names
+    "position", "rotation", "eta" and "velocity". It has differences of positions, elastic coordinates and
+    velocities, and for rotations the rotation vectors of R_end R_start^T in world axes [rad], in the layout of
+    the velocities. ``layout`` says where the numbers of each body are."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]

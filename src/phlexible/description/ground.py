@@ -101,9 +101,9 @@ class TurnSinceStart(Portable):
         return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
 
     def _sequential(self, times: Array) -> Array | None:
-        """Return the rotation matrices of a moving frame at many times [s], shape (times, 3, 3). They come from one
-        call of the user's function for each time. Return None if any value is not a rotation, so that the caller
-        can raise an error that names the time."""
+        """Return the rotation matrices of a moving frame at many times [s], shape (times, 3, 3). They come from
+        one call of the user's function for each time. Return None if it raises an error or any value is not a
+        rotation; the caller then calls it once more, to raise an error that names the time."""
         try:
             values = [self.function(float(time)) for time in times]
             if all(is_rotation_object(value) for value in values):
@@ -161,9 +161,10 @@ class Ground:
     def moving(
         self, path: Path, rotation: Callable[[float], RotationLike] | None = None, velocity: Path | None = None
     ) -> MovingFrame:
-        """Return a frame on the ground, as a port for joints and springs, that moves as prescribed. Its
-        origin follows ``path`` (t) and it rotates by ``rotation`` (t), functions of time; ``velocity`` (t) is
-        the derivative of the path, if it is known.
+        """Return a frame on the ground, as a port for joints and springs, that moves as prescribed. Its origin
+        follows ``path`` and it rotates by ``rotation``; ``velocity`` is the derivative of the path, if it is
+        known. They are functions of the time t [s], which are called with one time, or with an array of times
+        where they accept it.
 
         Args:
             path: world position, t [s] -> shape (3,) [m].

@@ -64,9 +64,9 @@ def probe_indices(times: Array) -> list[int]:
 def _vectorized(
     function: object, times: Array, many: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """Return the values of a user's ``function`` of time from one call with all ``times``, shape (times,
-    ...). ``many`` makes this call; some values are compared with single calls, made by ``one``. Return None
-    if the function does not accept arrays or values differ.
+    """Return the values of a user's ``function`` of time from one call with all ``times``, shape (times, ...).
+    ``many`` makes this call with an array of times; at some of them the values are compared with those of
+    ``one``, called with a single time. Return None if the function does not accept arrays or values differ.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -96,8 +96,9 @@ def _vectorized(
 
 
 def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
-    """Return the values of a user's vector ``function`` of time from one call with all ``times``, shape
-    (times, 3). Return None if the function does not accept arrays."""
+    """Return the values of a user's vector ``function`` of time from one call with all ``times``, shape (times,
+    3). It returns three components, each an array (times,) or a number. Return None if the function does not
+    accept arrays, or its values differ from those of calls with one time."""
 
     def many(at: Array) -> Array:
         values = np.empty((len(at), 3))

@@ -541,8 +541,9 @@ class VaryingSection:
 
 
 def sampled_section(section: Callable[[float], UniformSection], length: float, elements: int) -> VaryingSection:
-    """Return a table (``VaryingSection``) of the cross-sections that a user's function of x [m] returns along
-    a beam of the given length [m]. It is sampled at four Gauss points of each of its equal ``elements``.
+    """Return a table (``VaryingSection``) of the cross-sections of a beam of the given length [m]. The user's
+    function ``section`` is called with one position x [m] at a time, four Gauss points in each of the equal
+    ``elements``, and returns the section there.
 
     Raises:
         ParameterError: no function of one number, or one that returns no section.

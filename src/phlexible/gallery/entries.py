@@ -152,8 +152,9 @@ def ready_model(**entry: Any) -> Callable[[Callable[P, Model]], Callable[P, Mode
 
 
 def _checked(name: str, value: object, kind: object) -> object:
-    """Return an argument (``name``, ``value``) of a gallery function as the kind that its annotation says
-    (number, whole number, text, vector), or raise an error. Values of other kinds are returned unchanged."""
+    """Return an argument (``name``, ``value``) of a gallery function as the kind that its annotation says:
+    number, whole number, text or vector. Raise ``ParameterError`` for a value that is none. Values of other kinds
+    are returned unchanged."""
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if value is None and NoneType in kinds:
         return None

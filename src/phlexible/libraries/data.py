@@ -410,8 +410,8 @@ class ModelData:
 
 
 def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int, NDArray[np.uint64]]]:
-    """Return tables as arrays of 64-bit words, each with its position in the header, sorted by position and padded
-    to whole cache lines (8 words)."""
+    """Return pairs (index in the header, table as an array of 64-bit words) for all ``tables``, which are given
+    by name. They are sorted by this index, and padded with zeros to whole cache lines (8 words)."""
     found = list[tuple[int, NDArray[np.uint64]]]()
     for name, table in sorted(tables.items(), key=lambda each: PLACES[each[0]]):
         raw = np.ascontiguousarray(table).view(np.uint64).ravel()

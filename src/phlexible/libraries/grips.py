@@ -65,9 +65,9 @@ def _grip_counts(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
 
 
 def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:
-    """Return a drag point (grip) at a port of a body (``placed``), or None if the model refuses a force
-    there. It is a zero force that is added to the model, with a zero torque if the body is rigid and can
-    rotate."""
+    """Return a drag point (grip) at a port of a body (``placed``), or None if the model refuses a force there. A
+    force of zero is added to the model, and a torque of zero if the body is rigid and can rotate; a page sets
+    them while its user drags the body."""
     try:
         force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
     except PhlexibleError:

@@ -294,7 +294,8 @@ class Library:
         self._check(self._c.ph_step_to(self._instance, to))
 
     def _check(self, status: int) -> None:
-        """Raise the Python error for a status code that a time step of the compiled library returned; do
+        """Raise the Python error for a status code that a time step of the compiled library returned:
+        ``ParameterError`` beyond the times up to which functions of time are known, else ``ConvergenceError``. Do
         nothing for 0."""
         if status:
             words = f"the step from t = {self.time:.9g} s: {self._c.ph_message(status).decode()}"

@@ -30,10 +30,11 @@ def live_page(
     sections: Sequence[str] = (),
     variants: Variants[Any] | None = None,
 ) -> str:
-    """Return the HTML text of a page that simulates a model in the browser by WebAssembly. ``name`` is its
-    title, ``start`` begins a run, ``inputs`` get sliders, ``outputs`` curves; functions of time are tabulated
-    up to ``duration`` [s]. The run ``seen`` sets the view, ``sections`` are texts, ``variants`` makes models
-    of parameters. Messages are printed.
+    """Return the HTML text of a page that simulates a model in the browser by WebAssembly. ``name`` is its title.
+    The function ``start`` is called with the model, or a copy with further loads, and returns its run. ``inputs``
+    get sliders, ``outputs`` (sensors by name) curves; functions of time are tabulated up to ``duration`` [s]. The
+    run ``seen`` sets the view, ``sections`` are texts, ``variants`` makes models of parameters. Messages are
+    printed.
 
     Args:
         model: stays as it is.
@@ -85,9 +86,10 @@ def _with_sliders(
     parts_of: Callable[[Any, Mapping[str, Sensor] | None, Sequence[str] | None], PageParts],
     inputs: Sequence[str] | None,
 ) -> PageParts:
-    """Return the data of a live page with sliders for parameters of the model added. ``parts`` is the data,
-    ``variants`` the model as a function of parameters, ``parts_of`` makes the data of a variant, and
-    ``inputs`` are those with sliders.
+    """Return the data of a live page (``parts``) with sliders for parameters of the model added. ``variants`` is
+    the model as a function of parameters. The function ``parts_of`` is called with the model of some parameter
+    values, its outputs and the names of its inputs, and returns the data of its page. ``inputs`` are those with
+    sliders.
 
     Raises:
         ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.

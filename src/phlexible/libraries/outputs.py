@@ -49,16 +49,17 @@ class Outputs:
 
 
 def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
-    """Return sensors for the coordinates of all joints of a model, and if ``has_rates`` for their rates, by
-    name; they are the default outputs of a library."""
+    """Return sensors for the coordinates of all joints of a model, and if ``has_rates`` for their rates. They are
+    the default outputs of a library; their names are the texts of the sensors, with the name of the joint."""
     kinds = (JointPosition, JointRate) if has_rates else (JointPosition,)
     free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
     return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
 
 
 def page_outputs(model: Mechanism) -> dict[str, Sensor]:
-    """Return sensors for the coordinates of all joints and for the energies of a model, by name; they are the
-    default outputs of a live page."""
+    """Return sensors for the coordinates of all joints and for the energies of a model; they are the default
+    outputs of a live page. Names are the texts of the joint sensors, and "total", "kinetic" and so on for
+    energies."""
     energies = [EnergyKind.TOTAL, EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY]
     energies += [EnergyKind.SPRING] if model.elements else []
     return joint_outputs(model, has_rates=False) | {kind.value: EnergyOf(kind) for kind in energies}

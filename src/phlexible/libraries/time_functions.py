@@ -216,8 +216,8 @@ def spread(start: float, length: float, count: int = 64) -> Array:
 
 
 def _evaluated(values: Columns, times: Array, count: int) -> Array | None:
-    """Return the values of the user's functions at all times, shape (times, count); None if they raise an error, as
-    at late times."""
+    """Return the values of the user's functions at all times, shape (times, count). They are those of one call of
+    ``values`` with all times; None if it raises any exception, as at late times."""
     try:
         return np.asarray(values(times)).reshape(len(times), count)
     except Exception:  # whatever a function of a user raises beyond its range

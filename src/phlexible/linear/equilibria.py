@@ -166,8 +166,9 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
     """Return the pose ``resting`` itself as an operating point with the joint forces that balance gravity and
-    loads there. Raise an error if nothing balances them. ``friction`` is the description of sticking friction
-    there. Where no force acts, or for the ``kind`` UNLOADED, its kind is UNLOADED and joint forces are zero.
+    loads there. Raise ``EquilibriumError`` if no joint forces do. ``friction`` is the description of sticking
+    friction there. Where no force acts, or for the ``kind`` UNLOADED, its kind is UNLOADED and joint forces are
+    zero.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.

@@ -240,8 +240,8 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
 
 
 def _factors(E: Array) -> tuple[Array, Array, Array]:
-    """Return a dense LU factorization of a square matrix E: the largest absolute entry of each row, and factors and
-    pivots of E with rows divided by these. Raise an error if E is singular."""
+    """Return a dense LU factorization of a square matrix E: the largest absolute entry of each row, and factors
+    and pivots of E with rows divided by these. Raise ``ModelError`` if E is singular."""
     size = np.abs(E).max(axis=1, initial=0.0)
     if not size.all():
         raise ModelError("E is singular: some states have no inertia, and this needs a regular E")
@@ -277,7 +277,7 @@ def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, in
 
 def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
     """Factor a symmetric energy matrix W as U^T U and return U, shape (rank, n), and a right inverse X with U X =
-    I. States without energy have no row in U; an indefinite W raises an error."""
+    I. States without energy have no row in U. Raise ``IndefiniteEnergyError`` if W has a negative eigenvalue."""
     energy = (energy + energy.T) / 2
     diagonal = np.diag(energy)
     if (diagonal < 0).any():
@@ -339,9 +339,9 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 
 def _output_rows(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
-    """Return the output matrix of a linear ``model`` in energy coordinates, shape (outputs, n). Raise an
-    error for outputs that read displacements without energy. ``moving`` are the indices of its states without
-    multipliers, ``to_energy`` and ``from_energy`` the matrices to and from energy coordinates."""
+    """Return the output matrix of a linear ``model`` in energy coordinates, shape (outputs, n). Raise
+    ``ModelError`` for outputs that read displacements without energy. ``moving`` are the indices of its states
+    without multipliers, ``to_energy`` and ``from_energy`` the matrices to and from energy coordinates."""
     rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)

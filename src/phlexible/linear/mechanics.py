@@ -98,7 +98,8 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
 
 def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
     """Return mass, damping and stiffness matrix of small motions of a string or soft body at rest with nodal
-    positions ``q``; prestress is part of the stiffness. An error is raised if the body moves (nonzero ``rates``).
+    positions ``q``; prestress is part of the stiffness. Raise ``EquilibriumError`` if the body moves (nonzero
+    ``rates``).
 
     Raises:
         EquilibriumError: one that moves.

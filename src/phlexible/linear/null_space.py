@@ -32,9 +32,9 @@ class NullSpace:
 def null_space_basis(
     matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False
 ) -> sparse.csr_array:
-    """Return a sparse basis of the null space of a constraint ``matrix`` of shape (rows, n), i.e. of the
-    motions that it allows, as columns, shape (n, m). Pivots are compared in units of the coordinates,
-    ``weights`` of shape (n,). Dependent rows are left out if ``allow_dependent``, else refused."""
+    """Return a sparse basis of the null space of a constraint ``matrix`` of shape (rows, n), i.e. of the motions
+    that it allows, as columns, shape (n, m). Pivots are compared in units of the coordinates, ``weights`` of
+    shape (n,). Dependent rows are left out if ``allow_dependent``, else they raise ``RedundancyError``."""
     return null_space(matrix, weights, allow_dependent).basis
 
 
@@ -42,7 +42,7 @@ def null_space(matrix: sparse.csr_array, weights: Array | None = None, allow_dep
     """Compute a sparse basis of the null space of a matrix, shape (rows, n), by Gauss-Jordan elimination with
     pivoting. The rows of the basis that belong to the free coordinates form an identity matrix. Pivots are
     compared in units of the coordinates, ``weights`` of shape (n,). Dependent rows are left out if
-    ``allow_dependent``, else refused.
+    ``allow_dependent``, else they raise ``RedundancyError``.
 
     Args:
         matrix: G, shape (rows, n).

@@ -116,8 +116,8 @@ class RestEquations:
         return rest_equations, (self.system, self.stepper.is_redundant)
 
     def with_numbers(self, numbers: Mapping[str, Array]) -> "RestEquations":
-        """Return a copy of these equations at rest in which some tables of the compiled time step, given by
-        name in ``numbers``, have other values. The copy has its own memory."""
+        """Return a copy of these equations at rest in which some tables of the compiled time step have other
+        values: the arrays ``numbers`` by the names of the tables. The copy has its own memory."""
         memory = self.memory.with_numbers(numbers)
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 

@@ -36,8 +36,9 @@ REPEATED = 1e-9
 
 
 def principal_stiffnesses(stiffness: sparse.csr_array) -> tuple[Array, Array]:
-    """Return the positive eigenvalues of a symmetric sparse stiffness matrix above round-off, shape (k,), and the
-    unit eigenvectors as rows, shape (k, velocities); raise an error if an eigenvalue is negative.
+    """Return the positive eigenvalues of a symmetric sparse stiffness matrix above round-off, shape (k,),
+    ascending, and the unit eigenvectors as rows, shape (k, velocities). Raise ``EquilibriumError`` if an
+    eigenvalue is negative.
 
     Raises:
         EquilibriumError: a negative one.

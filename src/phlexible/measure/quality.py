@@ -256,9 +256,10 @@ def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
 def _beams_beyond(
     run: RecordedRun, ratios: "Callable[[_EqualBeams, BeamFields, Array], Array]"
 ) -> Iterator[tuple[_EqualBeams, Array, Array]]:
-    """Yield groups of equal beams of a ``run`` in which something may be beyond its limit. With them come the
-    sampled times [s] and the ``ratios`` to the limits, shape (limits, bodies * instants, stations). Most runs are
-    well below, as one evaluation with absolute fields and the largest value of each coordinate tells."""
+    """Yield (group, times, ratios) for groups of equal beams of a ``run`` in which something may be beyond its
+    limit, with sampled times [s]. ``ratios`` is a function of the group, its fields and the elastic coordinates
+    (bodies * instants, n) that returns the ratios to the limits, shape (limits, bodies * instants, stations). It
+    is called first with the largest values, which most groups pass."""
     rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
     for beams in _equal_beams(run):
         eta = np.concatenate([run.elastic(index)[rows] for index in beams.bodies])

@@ -251,9 +251,9 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
 def stations_of_parts(
     run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
-    """Yield, for each body of a beam (``target``) in a run that has stations: its index, the position where
-    it begins [m], the columns of its stations in the result, and their positions from its start [m]. Stations
-    are at the positions x [m], or (None) at default ones."""
+    """Yield, for each body of a beam (``target``) in a run that has stations: its index, the position where it
+    begins [m], the indices of its stations among all stations, and their positions from its start [m]. Stations
+    are at the positions x [m], or (None) at default ones; all stations are in the order of x."""
     parts = _beam_parts(run, target)
     if x is None:
         count = 0

@@ -183,8 +183,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return BodyState(r, rows.reshape(*rows.shape[:-1], 3, 3), eta, v, w, rate, stress)
 
     def joined(self, state: BodyState) -> Array:
-        """Return the state vectors x (..., state_size) of a floating body made of position, rotation, elastic
-        coordinates, velocities and stresses; components that the body does not have are left out."""
+        """Return the state vectors x (..., state_size) of a floating body made of its position, rotation,
+        velocities and stresses. The order is position, rotation (nine numbers, row by row), elastic coordinates,
+        linear, angular and elastic velocities, stresses. Components that the body does not have are left out."""
         parts = (
             state.position,
             state.rotation.reshape(*state.rotation.shape[:-2], 9),
@@ -286,9 +287,10 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:
-        """Return the columns of a floating body's port matrix B for the distributed force, shape (..., 6 + n,
-        d + n). They are forces on linear, angular and elastic velocities; ``xi`` are 1 and the elastic
-        coordinates. ``convection`` is the matrix from angular velocity to elastic rates."""
+        """Return the columns of a floating body's port matrix B for the distributed force, shape (..., 6 + n, d +
+        n): first d for a constant force, then n for forces in the shape functions. Rows are forces on linear,
+        angular and elastic velocities; ``xi`` are 1 and the elastic coordinates. ``convection`` is the matrix
+        from angular velocity to elastic rates."""
         body, d, n = self.body, self.body.dimension, self.body.elastic_count
         s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
         deformed = cross_products(moment_products(body, xi))[..., 1:]

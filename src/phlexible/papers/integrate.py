@@ -61,8 +61,9 @@ class InputFunction:
 
 
 def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -> InputFunction:
-    """Return the inputs u of a port-Hamiltonian model as one function of many times and states, made from what a
-    user gave: nothing, one function for all inputs, or a dict by port name. It is tried once at t = 0 and the
+    """Return the inputs u of a port-Hamiltonian model as one function of T times (T,) and states (T, n) with the
+    result (T, inputs). It is made from what a user gave: nothing, one function for all inputs, or a dict by port
+    name; functions of the user are called with one instant, as u(t) or u(t, x). It is tried once at t = 0 and the
     initial state x.
 
     Raises:
@@ -108,7 +109,8 @@ class _InputSignal:
 
     def at(self, time: float, x: Array) -> Array:
         """Return the values that a user's function prescribes for some inputs of a model at a time [s] and a
-        state x, shape (size,). A wrong shape raises an error."""
+        state x (n,), shape (size,). Raise ``ParameterError`` for values of another shape, and ``FunctionError``
+        for an exception in the function."""
         try:
             value = self.function(time, x) if self.takes_state else self.function(time)
         except PhlexibleError:

@@ -115,8 +115,9 @@ class AppliedLoads:
         return sum(self.sizes)
 
     def load_values(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
-        """Return the values of all loads of a mechanism at a time [s], one after the other, shape (inputs,).
-        ``law`` is called for loads that are functions of the state."""
+        """Return the values of all loads of a mechanism at a time [s], one after the other, shape (inputs,). A
+        load that is a function of the state is evaluated by ``law``, which is called with it and returns its
+        value as an array; other functions of the user are called with the time."""
         found = [np.zeros(0)]
         for load, size in zip(self._system.loads, self.sizes, strict=True):
             if isinstance(load.value, StateLaw):

@@ -476,9 +476,9 @@ class RodForm(StrainForm):
         return vectors, speeds, strains
 
     def _join(self, *parts: Array) -> Array:
-        """Return state vectors, shape (T, n), made of ``parts``: section vectors, velocities and strains of a
-        rod in T states; components that the model does not have (in a plane, on a line, at fixed ends) are
-        left out."""
+        """Return state vectors, shape (T, n), made of ``parts``, arrays (T, ...): section vectors, velocities and
+        strains of a rod in T states, in this order. Components that the model does not have (in a plane, on a
+        line, at fixed ends) are left out."""
         return np.hstack([part.reshape(len(part), -1) for part in parts])[:, self._state_indices]
 
     def _stress_products(self, strains: Array) -> Array:

@@ -127,9 +127,9 @@ Sink = Callable[[Array], None]
 
 @contextmanager
 def film_of(figure: Any, moving: Sequence[Any], path: Path, frames_per_second: int) -> Iterator[Callable[[], None]]:
-    """Context manager that writes a film of a ``figure`` to the file ``path``. It gives a function that adds
-    the figure's present state as the next picture. ``moving`` are the artists that change; the rest of the
-    figure is drawn once. ``frames_per_second`` is the speed of the film.
+    """Context manager that writes a film of a ``figure`` to the file ``path``. It gives a function without
+    arguments; each call adds the figure's present state as the next picture. ``moving`` are the artists that
+    change; the rest of the figure is drawn once. ``frames_per_second`` is the speed of the film.
 
     What does not move is drawn once, and each picture goes to the encoder as its bytes.
 

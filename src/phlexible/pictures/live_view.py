@@ -36,8 +36,8 @@ class _Answer(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """Answer a GET request of a browser: the page itself, or the changes since the number in the query as JSON.
-        Requests from other machines or sites are refused."""
+        """Answer a GET request of a browser: the page itself, or the changes since the number in the query as
+        JSON. Requests from other machines or sites get status 403, unknown addresses 404."""
         path, _, query = self.path.partition("?after=")
         if not self._is_of_this_machine():
             self._send(403, "text/plain", "this page is for browsers of its own machine")

@@ -433,9 +433,9 @@ def mode_sweep(
     at: str = "given",
     parameter: str = "parameter",
 ) -> ModeSweep:
-    """Return the ``count`` lowest natural frequencies and damping ratios of the models that the function
-    ``build`` makes of each of the ``values`` of a parameter. ``at`` names the kind of pose to linearize
-    about, such as "given" or "static", ``parameter`` is the name for plots.
+    """Return the ``count`` lowest natural frequencies and damping ratios of models over a parameter. The function
+    ``build`` is called with each of the ``values`` of the parameter, one at a time, and returns a model. ``at``
+    names the kind of pose to linearize about, such as "given" or "static", ``parameter`` is the name for plots.
 
     ``mode_sweep(ph.gallery.four_bar, np.linspace(0, 2 * np.pi, 61), 3).plot("fig_6.png")``
 

@@ -197,8 +197,8 @@ LOOKS = {
 
 
 def energy_curves(energy: Energy) -> dict[str, Array]:
-    """Return the energies (``energy``) of a motion over time [J] by name, without those that are zero
-    throughout; the total is always there."""
+    """Return the energies (``energy``) of a motion over time [J] by their names there, such as "kinetic", each of
+    shape (instants,). Those that are zero throughout are left out; "total" is always there."""
     curves = {name: np.asarray(getattr(energy, name)) for name in LOOKS}
     return {name: values for name, values in curves.items() if name == "total" or values.any()}
 

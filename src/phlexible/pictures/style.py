@@ -146,8 +146,8 @@ def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
 
 
 def picture_html(draw: "Callable[[], Figure | Axes]", label: str) -> str:
-    """Return an HTML image of the figure that ``draw`` makes; an empty text where matplotlib is not installed.
-    ``label`` describes it for readers who do not see it."""
+    """Return an HTML image of the figure that ``draw``, called once without arguments, returns; an empty text
+    where matplotlib is not installed. ``label`` describes it for readers who do not see it."""
     try:
         figure: Any = draw()
     except MissingExtraError:

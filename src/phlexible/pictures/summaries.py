@@ -25,8 +25,8 @@ class Figures(dict[str, str | int | float]):
 
 
 def figures(run: RecordedRun) -> Figures:
-    """Return numbers that summarize a recorded run by name, in SI units: sizes of the model, duration, solver
-    iterations, energies at the end."""
+    """Return numbers that summarize a recorded run, in SI units: sizes of the model, duration, solver iterations,
+    energies at the end. Their names are texts with the unit, such as "bodies" and "duration [s]"."""
     rec, mechanism = run.recording, run.mechanism
     energy = energy_of(rec)
     found: dict[str, str | int | float] = {

@@ -404,7 +404,7 @@ def _connect(
 
 
 def _names(ports: object) -> list[str]:
-    """Return a user's name or list of names of ports as a list of names; raise an error for other values."""
+    """Return a user's name or list of names of ports as a list of names; raise ``ModelError`` for other values."""
     names = [ports] if isinstance(ports, str) else ports
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise ModelError(f"ports of a model are a name or a list of names, got {ports!r}")

@@ -119,8 +119,9 @@ class LinearPHDAE(PortHamiltonianModel):
         return sparse.csr_array((self.structure - self.dissipation) @ self.effort_matrix)
 
     def structure_errors(self) -> dict[str, float]:
-        """Return how far the matrices of this linear model violate the laws of the port-Hamiltonian form: relative
-        errors by name, such as "skewness" of J."""
+        """Return how far the matrices of this linear model violate the laws of the port-Hamiltonian form. These
+        are relative errors by the names "skewness" (of J), "dissipation symmetry" (R), "storage symmetry" (E^T
+        Q), and, up to 1500 states, "dissipation" and "storage" (negative eigenvalues)."""
         return structure_errors(self.structure, self.dissipation, self.energy_matrix)
 
     @property

@@ -30,9 +30,9 @@ SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 
 
 def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Array) -> Array:
-    """Return the derivative df/dx, shape (k, n), of a function at x, shape (n,), by one-sided finite
-    differences. ``sizes`` (n,) are typical sizes of the entries of x. The function takes T states, shape (T,
-    n), and returns (T, k).
+    """Return the derivative df/dx, shape (k, n), of a function at x, shape (n,), by one-sided finite differences.
+    ``sizes`` (n,) are typical sizes of the entries of x. The function is called with many states at once, T
+    states (T, n), and returns (T, k); in one call, or in several if x is long.
 
     Args:
         sizes: typical size of each entry of x, shape (n,).
@@ -65,8 +65,8 @@ class SparseDifferences:
 
     def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
         """Return the sparse derivative df/dx, shape (n, n), of a function at x, shape (n,), by one-sided
-        differences. ``sizes`` (n,) are typical sizes of the entries of x. Columns without a common row share
-        one evaluation; the function takes (T, n) and returns (T, n).
+        differences. ``sizes`` (n,) are typical sizes of the entries of x. The function is called once with T
+        states (T, n) and returns (T, n); columns without a common row share one of these states.
 
         Args:
             sizes: typical size of each entry of x, shape (n,).
@@ -427,7 +427,7 @@ class PortHamiltonianModel(ABC):
 
     def state_slice(self, name: str) -> slice:
         """Return the slice of the state vector of a port-Hamiltonian model that belongs to the state block with
-        this name; raise an error if there is none.
+        this name; raise ``ModelError`` if there is none.
 
         Raises:
             ModelError: there is none of that name.
@@ -436,7 +436,7 @@ class PortHamiltonianModel(ABC):
 
     def port_slice(self, name: str) -> slice:
         """Return the slice of inputs (and outputs) of a port-Hamiltonian model that belongs to the port with this
-        name; raise an error if there is none.
+        name; raise ``ModelError`` if there is none.
 
         Raises:
             ModelError: there is none of that name.
@@ -444,7 +444,7 @@ class PortHamiltonianModel(ABC):
         return slice_of(self.ports, name, "port")
 
     def port(self, name: str) -> Port:
-        """Return the port of a port-Hamiltonian model with this name; raise an error if there is none.
+        """Return the port of a port-Hamiltonian model with this name; raise ``ModelError`` if there is none.
 
         Raises:
             ModelError: there is none.
@@ -664,7 +664,8 @@ def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
 
 def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, kind: str) -> slice:
     """Return the slice of the vector of states (or inputs) that belongs to the state block (or port) with the
-    given ``name``; raise an error if none of ``parts`` has it. ``kind`` is the word for them in the message.
+    given ``name``. Raise ``ModelError`` if none of ``parts`` has it. ``kind`` is the word for them in the
+    message.
 
     Raises:
         ModelError: there is none.

@@ -21,9 +21,10 @@ LEAST_DIAGONAL = 1e-6
 def structure_errors(
     structure: sparse.csr_array, dissipation: sparse.csr_array, energy: sparse.csr_array
 ) -> dict[str, float]:
-    """Return how far the matrices of a linear model violate the port-Hamiltonian laws, by name of the law.
-    They are J (``structure``), R (``dissipation``) and E^T Q (``energy``). Errors are relative to the largest
-    entry of each matrix.
+    """Return how far the matrices of a linear model violate the port-Hamiltonian laws, as relative errors by the
+    name of the law. Names are "skewness", "dissipation symmetry", "storage symmetry", "dissipation" and
+    "storage". The matrices are J (``structure``), R (``dissipation``) and E^T Q (``energy``); errors of symmetry
+    are relative to the largest entry of each matrix.
 
     ``skewness`` of J, ``symmetry`` of R and of E^T Q, and how negative the smallest eigenvalues of R and
     of E^T Q are (``dissipation``, ``storage``; of models with at most 1500 states).
@@ -87,8 +88,8 @@ class StructureFigures:
 
 def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> StructureFigures:
     """Check the laws of a port-Hamiltonian model at the state x: skew J, positive semi-definite R, E^T z the
-    gradient of H, and balanced power. Return the errors; raise an error if a law is violated. ``seed`` is
-    that of the random inputs.
+    gradient of H, and balanced power. Return the relative errors; raise ``StructureError`` if a law is violated.
+    ``seed`` is that of the random inputs of the power balance.
 
     If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
     taken into account, so that any x will do.
@@ -219,8 +220,8 @@ def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
 
 
 def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
-    """Return E^T z of a model at the state x, shape (n,); also its largest relative difference from the gradient of
-    the stored energy by finite differences. Raise an error if it is too large."""
+    """Return E^T z of a model at the state x, shape (n,); also its largest relative difference from the gradient
+    of the stored energy by finite differences. Raise ``StructureError`` above 1e-7."""
     efforts = np.asarray(model.descriptor_matrix(x).T @ model.effort(x))
     slope, noise, nearby = storage_slope(model, x)
     largest = 0.0

@@ -58,8 +58,9 @@ class QuickReading:
 
     def read(self, rows: Mapping[str, Array], velocity: Array, share: Share) -> Array:
         """Return the reading of a sensor at the last of the stored instants ``rows``, shape (numbers of the
-        sensor,): the matrix of ``share`` times measured numbers minus its offset. Angles are between -pi and
-        pi. ``velocity`` is that of all bodies, shape (velocities,).
+        sensor,): the matrix of ``share`` times measured numbers minus its offset. Of the rows "position",
+        "rotation" and "eta" are read, each with a first axis (instants,). Angles are between -pi and pi.
+        ``velocity`` is that of all bodies, shape (velocities,).
 
         Args:
             rows: stored instants by the names of the tables.
@@ -118,9 +119,9 @@ class RowsOfReadings:
         return gather is other or (gather is not None and other is not None and np.array_equal(gather, other))
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
-        """Return the readings of one sensor in all runs, shape (runs, numbers of the sensor). ``rows`` has
-        position, rotation and eta of each run by name, a row each, ``velocity`` (runs, velocities) is that of
-        all bodies. Angles are between -pi and pi.
+        """Return the readings of one sensor in all runs, shape (runs, numbers of the sensor). ``rows`` are the
+        arrays "position", "rotation" and "eta" by name, with a first axis (runs,); ``velocity`` (runs,
+        velocities) is that of all bodies. Angles are between -pi and pi.
 
         Args:
             rows: stored instants by the names of the tables, a row for each run.

@@ -273,8 +273,8 @@ class LiveRows:
         return rows
 
     def _sensor_tables(self, with_rates: bool) -> dict[str, Array] | None:
-        """Return the arrays that sensors are read from (positions, rotations, elastic coordinates, velocities) by
-        name, a row for each live run; None if ``with_rates`` and velocities that satisfy the joints are not
+        """Return the arrays "position", "rotation", "eta" and "velocity", from which sensors are read, by name,
+        each with a first axis (runs,). None if ``with_rates`` and velocities that satisfy the joints are not
         available for all runs."""
         example = self._runs[0].stepper.memory
         if self._now is None:

@@ -50,8 +50,9 @@ class StoredSteps:
 
     @property
     def rows(self) -> Mapping[str, Array]:
-        """Stored arrays by name of the last block of instants of the live run; their last row belongs to the
-        present instant."""
+        """Stored arrays of the last block of instants of the live run, by the names of the state tables
+        (position, rotation, velocity, ...). Their first axis is (instants,); the last row belongs to the present
+        instant."""
         return self._blocks[-1].rows
 
     @property

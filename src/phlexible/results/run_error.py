@@ -189,9 +189,9 @@ def _nearest(time: Array, wanted: Array) -> Array:
 
 
 def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:
-    """Raise ``ModelError`` for a run (``done``) with controllers whose first time steps come out differently
-    when they are repeated. A controller may keep values of earlier calls. ``here`` makes the repetition,
-    ``reading`` are the numbers of a run that are compared."""
+    """Raise ``ModelError`` for a run (``done``) with controllers whose first time steps come out differently when
+    they are repeated. A controller may keep values of earlier calls. ``here`` makes the repetition. The function
+    ``reading`` is called with both runs and returns the numbers that are compared, shape (instants, ...)."""
     laws = [
         str(part)
         for part in (*done.mechanism.loads, *done.mechanism.elements)

@@ -363,10 +363,10 @@ def body_forces(
     of: Callable[[BodyData, Array], Array] = elastic_force,
     leave_out: Container[int] = (),
 ) -> Array:
-    """Evaluate a function ``of(body data, elastic coordinates)``, by default the elastic force, for all
-    bodies of a system in a state; return the values in the layout of the velocities (those of all bodies
-    concatenated), shape (velocities,): at the elastic rates or nodes of each body, zero at rigid velocities
-    and at bodies whose index is in ``leave_out``."""
+    """Return the values of a function ``of``, by default the elastic force, for all bodies of a system in a
+    state, shape (velocities,). It is called once for identical bodies, with their data and their elastic
+    coordinates (bodies, n), or (n,) for a single body, and returns generalized forces of that shape. Values are
+    zero at rigid velocities and at bodies whose index is in ``leave_out``."""
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
     for data, numbers in system.identical:

@@ -578,9 +578,9 @@ class ConstraintSet:
 
 
 def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]], FunctionSet]) -> ConstraintSet:
-    """Convert symbolic constraints ``rows``, some of which are relations of joint coordinates (gears, belts),
-    to a ``ConstraintSet``. The argument ``functions`` is the function that converts plain scalar functions of
-    vectors to a ``FunctionSet``."""
+    """Convert symbolic constraints ``rows``, some of which are relations of joint coordinates (gears, belts), to
+    a ``ConstraintSet``. The function ``functions`` is called once with the list of all functions of vectors that
+    these consist of, and returns them as a ``FunctionSet``."""
     base, owner = vector_functions_of_rows(rows)
     constants = [row.constant if isinstance(row, RelationFunction) else 0.0 for row in rows]
     places = tuple(related_coordinates(rows))

@@ -144,7 +144,8 @@ def _add_nodal(
 
 def _interpolant(nodes: Array, values: Array) -> Callable[[float], Array]:
     """Return the piecewise linear function of a parameter s that has the given values, shape (nodes, 3), at the
-    given nodes s, shape (nodes,)."""
+    given ascending nodes s, shape (nodes,). It takes one s and returns an array (3,); outside the nodes it is
+    constant."""
     return lambda s: np.array([np.interp(s, nodes, column) for column in values.T])
 
 

@@ -157,9 +157,9 @@ SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
 def with_initial_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """Return a copy of a state of a system whose velocities are the initial ones: those that the user
-    prescribed, and others such that all joints and drives are satisfied. An error is raised if they
-    contradict each other. ``at`` is the state as an instant, if it is known already.
+    """Return a copy of a state of a system whose velocities are the initial ones: those that the user prescribed,
+    and others such that all joints and drives are satisfied. Raise ``VelocityError`` if they contradict each
+    other. ``at`` is the state as an instant, if it is known already.
 
     Args:
         at: the state as an instant, where the caller has it.

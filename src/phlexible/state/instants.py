@@ -148,8 +148,9 @@ class PrescribedFunctions:
         return type(self)(self.moving, self.driven, self.times[instants], self.end)
 
     def _differentiated(self, derivative: Callable[..., Array], parts: Sequence[Any], *shape: int) -> Array:
-        """Return a derivative of each part (frame or path) at all times, shape (T, parts, ...), from values up to
-        ``end``."""
+        """Return a derivative of each part (frame or path) at all times, shape (T, parts, ...), where ``shape``
+        is that of one derivative. The function ``derivative`` is called with a part, one time and ``end`` [s], up
+        to which values of the part may be used."""
         each = [np.array([derivative(part, float(t), self.end) for t in self.times]) for part in parts]
         return self._stacked(each, *shape)
 
@@ -183,9 +184,9 @@ class Instants:
         return len(self.time)
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Return the result of ``make()``; if this object has a single instant, compute it only at the first call
-        for ``owner`` and ``name``, and return the cached array afterwards. The result must not depend on
-        velocities."""
+        """Return the result of ``make``, a function without arguments that returns an array. If this object has a
+        single instant it is called only the first time for ``owner`` and ``name``, and the stored array is
+        returned afterwards. The result must not depend on velocities."""
         if self.count != 1:
             return make()
         if (owner, name) not in self._known:

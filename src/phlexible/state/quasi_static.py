@@ -262,10 +262,9 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
 
 
 def largest_load_share(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
-    """Raise the loads in steps from share zero to share one, from the solution ``start`` without loads,
-    halving the step where no solution is found; return the largest share that has a solution, and this
-    solution. Each solution starts from the one before. The function ``solution`` solves for a share, near
-    another solution.
+    """Raise the loads in steps from share zero to share one, from the solution ``start`` without loads; return
+    the largest share that has a solution, and this solution. The function ``solution`` is called with a share and
+    the last solution, near which it solves, and returns the new one or None; the step is then halved.
 
     Args:
         solution: of a share, near another solution; None: not found.
@@ -440,8 +439,8 @@ def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> Quasi
 
 def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], Array]:
     """Return a function that solves the linearized equations of a ``problem`` (bodies, loads, stiffness) at a
-    quasi-static motion: from a right side it returns the changes of pose, rigid accelerations, pose
-    multipliers and negative joint multipliers, concatenated.
+    quasi-static motion. It takes a right side (n,) and returns the changes of pose, rigid accelerations, pose
+    multipliers and negative joint multipliers, concatenated (n,).
 
     Args:
         problem: what is solved, with the stiffness there.

@@ -159,7 +159,9 @@ class RecordingOnDemand(RecordedStates):
 def on_demand(
     make: Callable[[str], Array], work_names: tuple[str, ...], known: RecordedStates | None = None
 ) -> RecordedStates:
-    """Return a recording of states and energies whose arrays a function of their names makes when they are read.
+    """Return a recording of states and energies whose arrays are made when they are read. The function ``make``
+    is then called with the name of the attribute and returns the array. ``work_names`` are the sources of work,
+    ``known`` is the same recording without late multipliers and forces.
 
     Args:
         make: makes an array, by the name of the attribute; what it reads must not change any more.

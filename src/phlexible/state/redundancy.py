@@ -327,8 +327,8 @@ MOST_NAMED = 12
 
 
 def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
-    """Return whether constraints of a system are redundant in a state. If so, emit a ``RedundancyWarning``
-    that names the joints, and raise an error if the joints contradict each other. ``at`` is the state as an
+    """Return whether constraints of a system are redundant in a state. If so, emit a ``RedundancyWarning`` that
+    names the joints, and raise ``RedundancyError`` if the joints contradict each other. ``at`` is the state as an
     instant, if it is known already.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones

@@ -617,8 +617,8 @@ class LiveBatch:
 
 
 def _named(value: Any) -> dict[str, Sensor]:
-    """Return the sensors that a user's function gave (``value``), by name, after checking that it is a
-    non-empty mapping of sensors.
+    """Return the sensors that a user's function of a model returned (``value``) as a dictionary by name. Raise
+    ``ParameterError`` unless it is a mapping of at least one sensor by name.
 
     Raises:
         ParameterError: they are none.

@@ -178,8 +178,8 @@ def build(
 
 
 def _model(source: Model | Callable[..., Model], values: Mapping[str, float]) -> Model:
-    """Return the model to be built as a library: the source one, or the result of the user's function for parameter
-    values."""
+    """Return the model to be built as a library: the ``source`` if it is a model, else the result of this
+    function of the user. It is called once with all parameter ``values`` as keywords."""
     if isinstance(source, Model) and values:
         raise ParameterError(
             f"parameters= set {', '.join(values)}, which needs the function that builds the model:"
@@ -196,8 +196,8 @@ def _model(source: Model | Callable[..., Model], values: Mapping[str, float]) ->
 
 
 def _outputs(source: Outputs | None, model: Model) -> Mapping[str, Sensor] | None:
-    """Return the outputs of a library as sensors by name: the source ones, or the result of the user's function for
-    the model."""
+    """Return the outputs of a library as sensors by name: the ``source`` if it is such a dictionary (or None),
+    else the result of this function of the user, which is called once with the model."""
     if not callable(source):
         return source
     found = called(source, "outputs", model, at="for the model")

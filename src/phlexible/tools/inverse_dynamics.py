@@ -639,8 +639,8 @@ class _ServoStep:
 
     def _differences(self, tried: Callable[[Array], Array], values: Array, readings: Array) -> Array:
         """Return the Jacobian of the outputs after one time step with respect to the inputs, by forward
-        differences, shape (outputs, inputs). ``tried`` takes the time step with given inputs; at ``values``
-        it gives ``readings``."""
+        differences, shape (outputs, inputs). The function ``tried`` is called with inputs (inputs,), takes the
+        time step and returns the outputs (outputs,), those at ``values`` are ``readings``."""
         columns = [(tried(values + push) - readings) / push.sum() for push in np.diag(self._servo.pushes())]
         return np.stack(columns, axis=1)
 

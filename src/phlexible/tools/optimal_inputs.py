@@ -80,10 +80,11 @@ def least_in_corners(
     accuracy: float,
     note: Callable[[float], None],
 ) -> CornerSearch:
-    """Minimize a cost under equality conditions and bounds by a sequence of linear programs, for problems
-    whose minimum is in a corner of the bounds. ``values`` and ``slopes`` return cost and conditions and their
-    derivatives for unknowns between ``low`` and ``high``, from x on. At most ``most`` programs are solved, to
-    the relative ``accuracy`` of the cost; ``note`` is called with each cost.
+    """Minimize a cost under equality conditions and bounds by a sequence of linear programs, for problems whose
+    minimum is in a corner of the bounds. The function ``values`` is called with unknowns (n,) and returns the
+    cost and the conditions, which are to vanish; ``slopes`` returns their derivatives, (n,) and (conditions, n).
+    The search begins at x, between ``low`` and ``high``. At most ``most`` programs are solved, to the relative
+    ``accuracy`` of the cost; ``note`` is called with each cost.
 
     Args:
         values: cost and conditions, of unknowns of size 1.
@@ -635,7 +636,8 @@ class _Descent:
     def _searched(self, x: Array, price: float, ways: Array, report: Callable[[int, int], None]) -> Any:
         """Minimize the cost from unknowns x on, by quadratic or linear programming. The result is as of
         ``scipy.optimize.minimize``. ``price`` is the factor of the cost, ``ways`` are combinations of the
-        conditions, and ``report`` shows the progress.
+        conditions. The function ``report`` is called with the numbers of iterations done and allowed, to show the
+        progress.
 
         Time alone has no curvature, from which quadratic programs learn: its minima are corners of bounds, which
         linear programs find.

@@ -173,8 +173,9 @@ def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
 
 
 def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
-    """Return the bodies on the free side of a joint of a model, None if it is in a loop. The second result is
-    1 if that is its second side, -1 for the first."""
+    """Return the bodies on the free side of a joint of a model as a list, and which side this is. The second
+    result is 1 for its second side, -1 for the first. The list is None if the joint is in a loop, where neither
+    side is free."""
     moved = _beyond(model, joint, joint.second)
     return (moved, 1.0) if moved is not None else (_beyond(model, joint, joint.first), -1.0)
 

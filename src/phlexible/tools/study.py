@@ -214,7 +214,8 @@ def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
 
 
 def checked_values(measured: Any) -> Values:
-    """Return what the user's function ``measure`` gave (``measured``) as arrays by name, after checking it.
+    """Return what the user's function ``measure`` returned (``measured``) as a dictionary of arrays, after
+    checking it. A dictionary keeps its names; a number or array alone has the name "value".
 
     Raises:
         ParameterError: it is neither a number, nor an array, nor such things by name.
@@ -694,8 +695,8 @@ def study(
 
 
 def check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
-    """Raise ParameterError if the function ``build`` does not take the given parameters, those of the
-    ``first`` run.
+    """Raise ParameterError if the user's function ``build`` does not take the parameters of the ``first`` run as
+    keywords. It is not called.
 
     Raises:
         ParameterError: says which.

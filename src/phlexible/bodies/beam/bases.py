@@ -58,8 +58,8 @@ LONG = 256
 def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia], is_sparse: bool) -> BeamBasis:
     """Return a basis of the elastic coordinates of a beam, matrix (mesh.size, n): the nodal displacements and
     slopes that its frame conditions (clamped start, simple supports, mean axis) leave free. ``mesh`` is the
-    finite element mesh. ``inertia`` returns the inertia of the beam, which defines the mean axis; long bases
-    are sparse if ``is_sparse``.
+    finite element mesh. The function ``inertia`` is called with it, for the mean axis only, and returns the
+    beam's inertia. Long bases are sparse if ``is_sparse``.
 
     Args:
         inertia: function that returns the inertia of the beam, which defines the mean axis.

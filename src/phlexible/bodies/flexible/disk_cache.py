@@ -79,9 +79,10 @@ class Folder:
     path: Path | None
 
     def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
-        """Return the retained shapes of a finite element model from a file in this cache folder. If the cache
-        has no folder, or no readable file for the same data ``made_of``, compute them by ``make()`` and write
-        the file. Retained shapes are the few displacement shapes that replace the nodal unknowns.
+        """Return the retained shapes of a finite element model from a file in this cache folder. If the cache has
+        no folder, or no readable file for the same data ``made_of``, the function ``make`` is called without
+        arguments, and its result is written to the file. Retained shapes are the few displacement shapes that
+        replace the nodal unknowns.
 
         A file that cannot be read is replaced; nothing in it is executed.
 

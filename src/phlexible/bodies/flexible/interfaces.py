@@ -77,8 +77,8 @@ def user_interfaces(
 
 
 def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[str, Any, InterfaceKind]]:
-    """Return, for each interface in a user's dictionary, its name, the choice of its nodes and its kind ("average",
-    "rigid" or "hinged").
+    """Return a list of (name, choice of nodes, kind) for the interfaces in a user's dictionary, in its order; an
+    empty list for None. The choice is what the user wrote, the kind "average", "rigid" or "hinged".
 
     Raises:
         ParameterError: no dictionary, no such kind.

@@ -40,9 +40,9 @@ def linear_strain(frequencies: Array) -> StrainEnergy:
 
 
 def projected_stiffness(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> Array:
-    """Return the geometric stiffness matrices of the stress of each displacement shape phi_k, projected on
-    the n shapes, shape (n, n, n): H[k, i, j] = phi_i . K_sigma(phi_k) phi_j. ``shapes`` (N, n) are the phi_k,
-    ``matrix_of`` is the function K_sigma of a displacement.
+    """Return the geometric stiffness matrices of the stress of each displacement shape phi_k, projected on the n
+    shapes, shape (n, n, n): H[k, i, j] = phi_i . K_sigma(phi_k) phi_j. ``shapes`` (N, n) are the phi_k. The
+    function ``matrix_of`` is called with each phi_k (N,) and returns its sparse matrix K_sigma (N, N).
 
     Args:
         shapes: shape (N, n).

@@ -285,10 +285,11 @@ class Shell(NodalBody):
         interfaces: Mapping[str, Any] | None,
         **options: Any,
     ) -> Self:
-        """Return the shell on a ``surface``, a function of u and v from 0 to 1, with ``elements`` along both.
-        ``names`` are those of the edges u = 0, u = 1, v = 0 and v = 1, which are added to the ``interfaces``.
-        Edges with an empty name, and opposite edges that coincide, are left out. ``thickness``, ``material``
-        and ``options`` are those of the shell."""
+        """Return the shell on a ``surface``, a function of two numbers u and v from 0 to 1 that returns a
+        position (3,). It is called for each point of a grid with ``elements`` along both. ``names`` are those of
+        the edges u = 0, u = 1, v = 0 and v = 1, which are added to the ``interfaces``. Edges with an empty name,
+        and opposite edges that coincide, are left out. ``thickness``, ``material`` and ``options`` are those of
+        the shell."""
         columns, rows = checked_elements(elements)
         places = [
             vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
@@ -514,9 +515,9 @@ class Shell(NodalBody):
 
 
 def _with_edges(interfaces: Mapping[str, Any] | None, edges: Mapping[str, IntArray]) -> Mapping[str, Any]:
-    """Return a user's ``interfaces`` of a shell with its ``edges`` (nodes by name) added as averages. A text
-    as value is the kind of the edge of that name, such as "rigid". None gives the edges alone; what else is
-    no dictionary is returned as it is."""
+    """Return a user's ``interfaces`` of a shell, choices of nodes by name, with its ``edges`` (indices of nodes
+    by name) added as averages. A text as value is the kind of the edge of that name, such as "rigid". None gives
+    the edges alone; what else is no dictionary is returned as it is."""
     if interfaces is not None and not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, Any] = {name: (nodes, "average") for name, nodes in edges.items()}

@@ -393,8 +393,8 @@ class Contact(ForceElement):
         expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
     def _check_friction_orientation(self, rounds: Sequence[Member]) -> None:
-        """Raise an error if friction is requested between spheres or segments (``rounds``) on bodies without
-        orientation: point masses and strings, since the contact point on the material is then unknown."""
+        """Raise ``ModelError`` if friction is requested between spheres or segments (``rounds``) on bodies
+        without orientation: point masses and strings. The contact point on the material is then unknown."""
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:

@@ -242,9 +242,9 @@ def _owner(part: Side) -> object:
 
 
 def _list_members(side: int, members: Iterator[Member]) -> list[Member]:
-    """Return the contact ``members`` of an iterator as a list; an error that is raised on the way names the
-    ``side``, the ``first`` or ``second`` argument of the contact. Contact members are spheres, line segments
-    and solids."""
+    """Return the contact ``members`` of an iterator as a list. A ``ModelError`` or ``ParameterError`` on the way
+    is raised again with the ``side`` in its message: 1 or 2 for the ``first`` or ``second`` argument of the
+    contact. Contact members are spheres, line segments and solids."""
     try:
         return list(members)
     except (ModelError, ParameterError) as error:

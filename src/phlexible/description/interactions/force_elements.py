@@ -298,11 +298,11 @@ def friction_bristle(
     default: Callable[[], float],
     mass: float = 0.0,
 ) -> Bristle | None:
-    """Return the friction spring (bristle) of a contact or joint (``owner``) from the user's options; None
-    where friction is absent or regularized in the speed. Options are its ``stiffness`` and ``damping``, the
-    ``dynamic`` and ``static`` coefficients and the ``slow`` speed, each with its name. ``default`` returns a
-    stiffness, ``mass`` is the mass that it damps. Raise ParameterError for options that contradict each
-    other.
+    """Return the friction spring (bristle) of a contact or joint (``owner``) from the user's options; None where
+    friction is absent or regularized in the speed. Options are its ``stiffness`` and ``damping``, the ``dynamic``
+    and ``static`` coefficients and the ``slow`` speed, each with its name. The function ``default`` is called
+    without arguments if there is no ``stiffness``, and returns it; ``mass`` is the mass that the spring damps.
+    Raise ParameterError for options that contradict each other.
 
     Args:
         owner: name of the element, for messages.

@@ -218,9 +218,10 @@ class Rolling:
         set_fields(self, relations=tuple(RollingRow(*arguments, condition.value) for condition in RollingCondition))
 
     def connect_rows(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
-        """Add the conditions of rolling without slip (height, sliding along one or two directions) to a
-        model, and return them. The function ``connect`` is called with each; in a planar model the second
-        direction is left out. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Add the conditions of rolling without slip (height, sliding along one or two directions) to a model,
+        and return them. The function ``connect`` is called with each condition, adds it to the model and returns
+        it as added; in a planar model the second direction is left out. ``dimension`` is that of the model (1, 2
+        or 3)."""
         for row in self.relations[dimension:]:
             receive(row, *row.ports)
         return tuple(connect(row) for row in self.relations[:dimension])

@@ -513,8 +513,9 @@ def copy_parts(
     instead: Mapping[Any, Any] | None = None,
 ) -> None:
     """Connect and apply all joints, loads, springs and other parts of a mechanism ``source`` to a mechanism
-    ``copy``. The copy already has bodies of the same names. ``changed`` is a function that changes each joint
-    before, ``rods`` are new descriptions by name, ``instead`` are parts that replace others.
+    ``copy``. The copy already has bodies of the same names. The function ``changed`` is called with each joint
+    and returns the joint that is connected, ``rods`` are new descriptions by the names of rods. ``instead`` maps
+    parts to new parts that replace them.
 
     Args:
         source: is not changed.

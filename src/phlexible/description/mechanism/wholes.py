@@ -63,8 +63,8 @@ def rod_sections(
 ) -> list[SectionToAdd]:
     """Return the arguments of ``Mechanism.add`` for each rigid section of a rod, from start to end. They are
     computed from the arguments with which the user added the rod: ``name``, ``position``, ``rotation``,
-    ``velocity``, ``angular_velocity``, ``shape``. Names that are ``taken`` are refused. ``dimension`` is that
-    of the model (1, 2 or 3).
+    ``velocity``, ``angular_velocity``, ``shape``. Raise ``ModelError`` if the name of a section is ``taken``.
+    ``dimension`` is that of the model (1, 2 or 3).
 
     With a velocity alone only the first section has one, and the others follow like those of a rigid body, which
     does not rotate unless a joint makes it; a velocity field determines the velocity and spin of all sections.
@@ -146,9 +146,9 @@ def part_poses(
     dimension: int,
     taken: Collection[str],
 ) -> list[tuple[str, Array, Array]]:
-    """Return name, initial position and rotation matrix of each part of a split beam, computed from the
-    arguments with which the user added the beam. Names that are ``taken`` are refused. ``dimension`` is that
-    of the model (1, 2 or 3).
+    """Return name, initial position and rotation matrix of each part of a split beam, computed from the arguments
+    with which the user added the beam. Raise ``ModelError`` if the name of a part is ``taken``. ``dimension`` is
+    that of the model (1, 2 or 3).
 
     Raises:
         ModelError: a part's name is taken.

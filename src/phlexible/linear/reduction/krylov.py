@@ -71,9 +71,9 @@ def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequenc
 
 
 def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
-    """Extend an orthonormal reduction ``basis``, shape (n, k), by static responses of the model
-    (``answers``), then by responses at its ``poles``. Others are at the frequencies where the error is
-    largest, up to ``most`` columns.
+    """Extend an orthonormal reduction ``basis``, shape (n, k), by static responses of the model (``answers``),
+    then by responses at its ``poles``, lowest first. Now and then one at the frequency where the error is largest
+    follows. The result has at most ``most`` columns.
 
     Args:
         poles: poles that inputs reach and outputs see, shape (k,) [rad/s].

@@ -146,9 +146,10 @@ def galerkin_model(form: NormalForm, basis: Array, source: ObservedPHDAE) -> Obs
 
 
 def refuse_drifting(small: Array, speeds: Callable[[Array], Array]) -> None:
-    """Raise a ``ModelError`` if a reduced model has states that never change although the full model changes
-    in them. It would drift without bound under constant inputs. ``small`` is the matrix J - R of the reduced
-    model; ``speeds`` returns how fast the full model changes in given states.
+    """Raise a ``ModelError`` if a reduced model has states that never change although the full model changes in
+    them. It would drift without bound under constant inputs. ``small`` is the matrix J - R of the reduced model,
+    shape (k, k). The function ``speeds`` is called once with such states (k, m) and returns how fast the full
+    model changes in each, shape (m,).
 
     Args:
         small: J - R of the reduced model, without constraints, shape (k, k).

@@ -176,10 +176,11 @@ def pair_basis(
     flexible: IntArray | None = None,
     with_tied: bool = True,
 ) -> StateBasis:
-    """Return a basis for reducing a model of velocities and stresses: velocities, and for each of them the
-    stress that it causes, of at most ``order`` states of ``source`` (not counting prescribed ones). ``basis``
-    is a function that returns the motions, ``method`` the name of the result. If ``flexible`` is given the
-    order counts these states only; prescribed velocities are included if ``with_tied``.
+    """Return a basis for reducing a model of velocities and stresses: velocities, and for each of them the stress
+    that it causes, of at most ``order`` states of ``source`` (not counting prescribed ones). The function
+    ``basis`` is called once with the model in second-order form and a count, and returns as many motions as
+    columns. ``method`` is the name of the result. If ``flexible`` is given the order counts these states only;
+    prescribed velocities are included if ``with_tied``.
 
     Args:
         basis: function that returns a given number of motions of a mechanical model as columns.

@@ -360,9 +360,10 @@ def _graph(system: System, parts: Parts) -> Graph:
 
 
 def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
-    """Return all tables of the compiled time step of a system by name: integers of the structure and numbers
-    of the mechanism, with the offsets of the blocks of Newton's matrix. ``parts`` are what the system
-    consists of, already numbered; ``schedule`` is the plan of the elimination, with these offsets."""
+    """Return all tables of the compiled time step of a system: a dictionary from the names in
+    ``step/tables/declarations.py`` to integers of the structure and numbers of the mechanism. They contain the
+    offsets of the blocks of Newton's matrix. ``parts`` are what the system consists of, already numbered;
+    ``schedule`` is the plan of the elimination, with these offsets."""
     layout, blocks = system.layout, Places(system.layout, schedule)
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
@@ -483,10 +484,11 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
 
 
 def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray, rows: IntArray) -> Tables:
-    """Return the tables by name that describe the order and the blocks of the elimination of Newton's matrix.
-    ``schedule`` is the plan of the elimination. For each node, ``uncoupled`` counts first rows that are not
-    coupled to the rest, ``is_long`` says whether its block has segments, and ``rows`` is its first constraint
-    row or -1. A row is one scalar equation of a joint or drive.
+    """Return the tables of the compiled time step that describe the order and the blocks of the elimination of
+    Newton's matrix: a dictionary of arrays by the names of the tables. ``schedule`` is the plan of the
+    elimination. For each node, ``uncoupled`` counts first rows that are not coupled to the rest, ``is_long`` says
+    whether its block has segments, and ``rows`` is its first constraint row or -1. A row is one scalar equation
+    of a joint or drive.
 
     Args:
         schedule: of the nodes.
@@ -542,9 +544,9 @@ def _product_numbers(schedule: BlockSchedule) -> int:
 
 
 def work_sources(assembly: Assembly) -> dict[str, list[int]]:
-    """Return the columns of the table ``work`` that belong to each load, joint, drive or force element that
-    does work, by its name. ``assembly`` holds the tables of a system; the table sums up the work of each
-    source over the run."""
+    """Return, for each load, joint, drive or force element that does work, the list of its columns of the table
+    ``work``, by its name. ``assembly`` holds the tables of a system; the table sums up the work of each source
+    over the run."""
     system = assembly.system
     moving = set(system.moving_frames)
     sources: dict[str, list[int]] = {}

@@ -25,7 +25,8 @@ Tables = dict[str, ArrayLike]
 
 
 def columns(names: Sequence[str], rows: Sequence[Sequence[int]]) -> Tables:
-    """Return tables of integers by name, one for each column of ``rows``."""
+    """Return a dictionary with one array of integers (rows,) for each of the ``names``: entry k of each of the
+    ``rows`` for name k."""
     table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
     return {name: table[:, k] for k, name in enumerate(names)}
 
@@ -115,9 +116,9 @@ def dense_places(rigid_count: int, elastic_count: int) -> BlockPlaces:
 
 
 def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables:
-    """Return the tables by name of the offsets of the rigid and elastic parts in the diagonal blocks of all
-    floating bodies. ``places`` are these offsets inside of each block; the blocks begin at the indices
-    ``starts`` of Newton's matrix."""
+    """Return the tables of the compiled time step with the offsets of the rigid and elastic parts in the diagonal
+    blocks of all floating bodies: a dictionary of arrays ("side", "bottom", "line", ...). ``places`` are these
+    offsets inside of each block; the blocks begin at the indices ``starts`` of Newton's matrix."""
     return {
         **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in places]),
         "side": [own.side + start for own, start in zip(places, starts, strict=True)],
@@ -286,8 +287,8 @@ class TypeTables:
         return [body.relaxation for body in self._types]
 
     def tables(self) -> Tables:
-        """Return the tables by name of mass moments, stiffness, damping and strains of all types of floating
-        bodies, where equal bodies share a type."""
+        """Return the tables of the compiled time step for the types of floating bodies, as arrays by the names of
+        the tables. They contain mass moments, stiffness, damping and strains; equal bodies share a type."""
         inertia, rows = [], [self._row(body, band) for body, band in zip(self._types, self.bands, strict=True)]
         for body in self._types:
             rigid = np.zeros((3, 3))
@@ -463,8 +464,9 @@ FEWEST_TOGETHER = TEAM_LANES // 2
 
 
 def team_tables(tables: Mapping[str, NDArray[Any]]) -> Tables:
-    """Return the tables by name of groups of equal flexible bodies (teams), which the compiled time step
-    evaluates at the same time in SIMD lanes. They are made from the other tables of the mechanism.
+    """Return the tables "team_count", "team_visit" and "is_in_team" of groups of equal flexible bodies (teams).
+    The compiled time step evaluates the bodies of a team at the same time in SIMD lanes. They are made from the
+    other tables of the mechanism, arrays by the names of the ``tables``.
 
     Bodies of a team are flexible and of one type, have no segments and are not viscoelastic. They are eliminated
     before all nodes that they are coupled to, whose number and sizes agree. Substeps around contacts need matrices

@@ -269,9 +269,9 @@ class Couplings:
         return frozenset((a, b) for a, b in nodes if a != b)
 
     def tables(self, places: Places) -> Tables:
-        """Return the tables of integers by name that describe vectors, functions and force laws to the
-        compiled time step. They contain offsets of blocks in Newton's matrix (``places``); cached for the
-        last elimination schedule."""
+        """Return the tables of the compiled time step that describe vectors, functions and force laws: counts and
+        integer arrays by the names of the tables. They contain offsets of blocks in Newton's matrix (``places``);
+        those of the last elimination schedule are stored and returned again."""
         known = self._cached_tables[0] if self._cached_tables else None
         if known is None or known[0] is not places.schedule:
             counts, arrays = packed(self._tables(places))

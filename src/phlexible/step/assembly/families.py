@@ -98,9 +98,9 @@ class RodTables:
         return np.unique(np.array([b for point in self.points for b in point.sections], dtype=np.int64))
 
     def tables(self, places: Mapping[tuple[int, int], int]) -> Tables:
-        """Return the tables by name of the quadrature points of all rods: shape functions, stiffness shares,
-        and offsets of the blocks of pairs of sections in Newton's matrix. ``places`` are these offsets by
-        pair."""
+        """Return the tables "rod_..." of the compiled time step, with the quadrature points of all rods, as
+        arrays by the names of the tables. They contain shape functions, stiffness shares, and offsets of the
+        blocks of pairs of sections in Newton's matrix: ``places``, by pair of sections."""
         points = self.points
         counts = [len(point.sections) for point in points]
         return {
@@ -215,8 +215,9 @@ class SoftTables:
         return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
 
     def tables(self, places: Places) -> Tables:
-        """Return the tables by name of the finite elements of soft bodies and their materials. They contain
-        the offsets (``places``) of the blocks of pairs of nodes in Newton's matrix."""
+        """Return the tables "soft_..." of the compiled time step, with the finite elements of soft bodies and
+        their materials. They are arrays by the names of the tables, and contain the offsets (``places``) of the
+        blocks of pairs of nodes in Newton's matrix."""
         points, weights, gradients, creeps = [], [], [], []
         group, count, nodes, blocks = _element_tables(self.groups, places)
         for own, carriers in self.groups:
@@ -257,8 +258,9 @@ class SoftTables:
         }
 
     def _surface_tables(self, places: Places) -> Tables:
-        """Return the tables by name of the surfaces of soft bodies that are under pressure loads. ``places``
-        are the offsets of blocks in Newton's matrix."""
+        """Return the tables of the compiled time step for the surfaces of soft bodies that are under pressure
+        loads. They are arrays by the names of the tables. ``places`` are the offsets of blocks in Newton's
+        matrix."""
         count = np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []
         points: list[int] = []
@@ -303,8 +305,9 @@ def _element_tables(
 
 
 def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], places: Places) -> Tables:
-    """Return the tables by name of all elements whose energy is a form of products of nodal vectors, with carriers
-    as nodes. They contain the offsets (``places``) of the blocks of pairs of nodes in Newton's matrix."""
+    """Return the tables "product_..." of the compiled time step, as arrays by the names of the tables. They
+    describe all elements whose energy is a form of products of nodal vectors, with carriers as nodes, and contain
+    the offsets (``places``) of the blocks of pairs of nodes in Newton's matrix."""
     group, count, nodes, blocks = _element_tables(groups, places)
     kinds = [own for own, _ in groups]
     pairs = [own.pairs + (own.places > 0) for own in kinds]  # of nodes, the first place has no vector
@@ -407,10 +410,10 @@ class ContactGroupTables:
         return sorted(k for k in own if k >= 0 and carried[k].carrier >= 0)
 
     def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> Tables:
-        """Return the tables by name of all contact groups: members (balls, boxes, line segments, ...) with
-        sizes and bodies, and laws of contact force and friction. ``carried`` are all vectors on bodies,
-        ``unknowns`` counts the rows of Newton's matrix, ``widest`` is the largest number of velocities of one
-        body.
+        """Return the tables of the compiled time step for all contact groups, as arrays by the names of the
+        tables. They contain members (balls, boxes, line segments, ...) with sizes and bodies, and laws of contact
+        force and friction. ``carried`` are all vectors on bodies, ``unknowns`` counts the rows of Newton's
+        matrix, ``widest`` is the largest number of velocities of one body.
 
         Args:
             carried: all vectors.
@@ -494,9 +497,9 @@ class ContactGroupTables:
 
 
 def mesh_tables(members: Sequence[Member]) -> Tables:
-    """Return the tables by name of the triangles, edges and bounding boxes of all meshed surfaces of contact
-    members; a mesh that several members share occurs once. Contact members are spheres, line segments and
-    solids."""
+    """Return the tables of the compiled time step for all meshed surfaces of contact ``members``, as arrays by
+    the names of the tables. They contain triangles, edges and bounding boxes; a mesh that several members share
+    occurs once. Contact members are spheres, line segments and solids."""
     known: dict[int, int] = {}
     trees: list[TriangleTree] = []
     starts, boxes = [], 0

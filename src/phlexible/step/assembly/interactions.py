@@ -111,8 +111,9 @@ class ForceData:
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
-    """Return the integer that tells the compiled time step how a coordinate follows from its scalar
-    functions: as position, distance, angle, rolling, rounded distance or length of a tendon."""
+    """Return the integer that tells the compiled time step how a coordinate follows from its scalar functions. It
+    is one of the constants POSITION, DISTANCE, ANGLE, ROLLING, ROUNDED, LENGTH (of a tendon) and PAID_OUT (of one
+    with a winch)."""
     match coordinate:
         case RoundedCoordinate():
             return ROUNDED
@@ -202,8 +203,9 @@ class StrainLaws:
 
 
 def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Tables:
-    """Return the tables by name of all force laws along coordinates; ``constraints`` entries for constraints
-    precede them, and prescribed parts follow the values of ``loads`` loads."""
+    """Return the tables of the compiled time step for all force laws along coordinates, as lists by the names of
+    the tables. They have one entry for each of the ``laws``. In "coordinate_of", ``constraints`` entries for
+    constraints precede them; in "force_value", prescribed parts follow the values of ``loads`` loads."""
     coordinates = [CONSTRAINT] * constraints + [law.coordinate for law in laws]
     addresses = [(0, 0) if f is None else (f[0].address, f[1].address) for f in (law.functions for law in laws)]
     return {
@@ -236,8 +238,9 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def impact_tables(laws: Sequence[ForceData]) -> Tables:
-    """Return the tables by name of one-sided force laws (stops) that store the approach speed of an impact for
-    restitution."""
+    """Return the tables "impacts" (their number) and "impact_of" of one-sided force laws (stops) that store the
+    approach speed of an impact for restitution. "impact_of" has the index of the speed for each of the ``laws``,
+    -1 without restitution."""
     remember = [law.contact is not None and law.contact.restitution is not None for law in laws]
     return {
         "impacts": sum(remember),
@@ -246,8 +249,9 @@ def impact_tables(laws: Sequence[ForceData]) -> Tables:
 
 
 def bristle_tables(laws: Sequence[ForceData]) -> Tables:
-    """Return the tables by name of the friction springs (bristles) of all force laws; ``bristle_of`` is the index
-    of a law's friction spring, -1 without one."""
+    """Return the tables "bristle_..." of the compiled time step, with the friction springs (bristles) of all
+    force laws. They are lists by the names of the tables. "bristle_of" is the index of a law's friction spring,
+    -1 without one; the others have one entry for each spring."""
     own = [law.friction.bristle if law.friction else None for law in laws]
     bristles = [bristle for bristle in own if bristle]
     numbers = np.cumsum([bristle is not None for bristle in own], dtype=np.int64) - 1
@@ -262,8 +266,9 @@ def bristle_tables(laws: Sequence[ForceData]) -> Tables:
 def branch_tables(
     laws: Sequence[ForceData], soft: Sequence[Maxwell | None], types: Sequence[Maxwell | None]
 ) -> Tables:
-    """Return the tables by name of the Maxwell elements (spring and dashpot in series, branches) of force
-    ``laws``, ``soft`` bodies and ``types`` of floating bodies; equal relaxation times [s] occur once."""
+    """Return the tables of the compiled time step for Maxwell elements (branches: spring and dashpot in series),
+    by the names of the tables. They are those of force ``laws``, ``soft`` bodies and ``types`` of floating
+    bodies. Equal relaxation times [s] occur once."""
     own = [law.relaxation.pairs if law.relaxation else () for law in laws]
     groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
     counts, of_groups, of_types = ([len(pairs) for pairs in each] for each in (own, groups, inner))
@@ -423,9 +428,9 @@ class InteractionTables:
         return couplings(self.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
 
     def numbers(self, coupled: Couplings) -> Tables:
-        """Return the tables by name of the real numbers of vectors and scalar functions: undeformed vectors,
-        shape functions, coefficients and constants. ``coupled`` is the structure of all interactions, with
-        the nonzero shape functions of each vector."""
+        """Return the tables "vector_base", "shape", "term_coefficient" and "function_constant" of the compiled
+        time step: undeformed vectors, shape functions, coefficients and constants of scalar functions.
+        ``coupled`` is the structure of all interactions, with the nonzero shape functions of each vector."""
         functions = [function for each in self.interactions for function in each.functions]
         shapes = [np.zeros((0, 3))]
         for vector, kind in zip(self.collector.vectors, coupled.vectors, strict=True):

@@ -153,9 +153,10 @@ def have_forms(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
 def implement(
     operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any], has_one: bool = False
 ) -> None:
-    """Register with Numba the result type and the LLVM code of ``operation``, one of Python on numbers in
-    SIMD lanes, dual numbers and the like; ``rule`` emits the code. Its operands have the ``forms``, values of
-    one mechanism included if ``has_one``.
+    """Register with Numba the result type and the LLVM code of ``operation``, one of Python on numbers in SIMD
+    lanes, dual numbers and the like. The function ``rule`` emits the code: it is called with Numba's context,
+    llvmlite's builder and the LLVM values of the operands, and returns that of the result. ``result`` and
+    ``forms`` are the forms of result and operands, values of one mechanism included if ``has_one``.
 
     Args:
         operation: of Python.
@@ -207,7 +208,8 @@ implement(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a
 
 def _extreme_rule(sign: str) -> Callable[..., Any]:
     """Return a function that emits LLVM code for the maximum (sign ">") or minimum ("<") of several numbers, with
-    Numba's rule for NaN."""
+    Numba's rule for NaN. It takes Numba's context, llvmlite's builder and the LLVM values of the numbers, and
+    returns the LLVM value of the result."""
 
     def rule(context: Any, builder: Any, first: Any, *others: Any) -> Any:
         for value in others:

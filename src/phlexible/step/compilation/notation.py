@@ -427,8 +427,9 @@ class Written:
 
 
 def emitted_by(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator for a function of (builder, values) that emits LLVM code. It makes the function callable
-    in kernels (compiled functions of the time step), with arguments and result of these forms."""
+    """Return a decorator for a function that emits LLVM code: it takes llvmlite's builder and the LLVM values of
+    the arguments, and returns the LLVM value of the result. The decorator makes it callable in kernels (compiled
+    functions of the time step), with arguments and result of these forms."""
 
     def made_of(rule: Callable[..., Any]) -> Any:
         return Written(rule, result, forms, lambda context, builder, sig, values: rule(builder, *values))
@@ -500,10 +501,10 @@ def has_derivatives(builder: Any, x: Any) -> Any:
 
 
 def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
-    """Return a decorator for a function that emits LLVM code, which makes it callable in kernels; its result
-    has another kind of numbers than its arguments, as the function ``kind`` says. The result has the form
-    ``result`` (number, vector, ...), the arguments have the ``forms``. Kernels are compiled functions of the
-    time step.
+    """Return a decorator for a function that emits LLVM code, as of ``emitted_by``, which makes it callable in
+    kernels. The result has another kind of numbers than the arguments: the function ``kind`` is called with that
+    of the arguments and returns that of the result. The result has the form ``result`` (number, vector, ...), the
+    arguments have the ``forms``. Kernels are compiled functions of the time step.
 
     Args:
         kind: of the numbers in the result, by that of the arguments.

@@ -41,9 +41,9 @@ class UserFunction:
 
 
 def user_function(function: Callable[[float], float], sample: float = 1.0) -> UserFunction:
-    """Compile a user's function of one number for calls by address from compiled code, or wrap it in a
-    callback into Python where that fails; return the object that holds the address. Compiled code whose value
-    at ``sample`` differs from that of the Python function is not used.
+    """Compile a user's function of one number for calls by address from compiled code, or wrap it in a callback
+    into Python where that fails; return the object that holds the address. The function takes one float and
+    returns one. Compiled code whose value at ``sample`` differs from that of the Python function is not used.
 
     Variables that the function reads from outside are frozen where it is compiled. A compiled function whose value
     at ``sample`` differs from that of the Python function is not used, and functions that raise errors are not

@@ -48,8 +48,9 @@ class Cuda:
 
     def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
         """Load the program ``name`` onto the GPU, and return a function that returns a GPU function of the
-        program by its name. Unless it is cached the program is translated first, from the text in LLVM's
-        language that ``written`` returns.
+        program by its name. The result is a handle of the CUDA driver. Unless it is cached the program is
+        translated first; the function ``written`` is then called without arguments and returns its text in LLVM's
+        language.
 
         Args:
             name: unique name of the program.

@@ -179,9 +179,9 @@ class SampledController:
 def evaluated(
     value: ControlledValue, controller: Callable[[float, Array], object], time: float, measured: Array
 ) -> object:
-    """Call the function of a controller with a time [s] and its measurements ``measured``, and return its
-    result unchecked; an exception in it becomes a ``FunctionError`` that names the controller of the load
-    ``value``.
+    """Call the function of a controller with a time [s] and its measurements ``measured``, one array of numbers,
+    and return its result unchecked. An exception in it becomes a ``FunctionError`` that names the controller of
+    the load ``value``.
 
     Raises:
         FunctionError: it raised; names it and the time.
@@ -300,10 +300,10 @@ class Controllers:
         return result
 
     def hold(self, time: float, moving_rates: Array, loads: Array, read: Callable[[], RecordedStates]) -> None:
-        """Evaluate all controllers of the mechanism at a time [s], the start of a time step. The load values
-        that they return are stored in ``loads``; they are constant until the next call (zero-order hold).
-        ``moving_rates`` are the rates of vectors in moving frames; ``read`` returns the whole state for
-        sensors that need it.
+        """Evaluate all controllers of the mechanism at a time [s], the start of a time step. The load values that
+        they return are stored in ``loads``; they are constant until the next call (zero-order hold).
+        ``moving_rates`` are the rates of vectors in moving frames. The function ``read`` is called without
+        arguments, at most once, and returns the whole state for sensors that need it.
 
         Args:
             time: start of the step [s].

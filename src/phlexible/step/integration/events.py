@@ -106,9 +106,10 @@ class RunEvents:
                 self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
-        """Return the index of the first time step between ``instants`` [s] at whose end a condition of an
-        event is newly satisfied. None: no condition is; then these time steps are stored as accepted.
-        ``watched`` are the states at their ends, an array by the name of each table.
+        """Return the index of the first time step between ``instants`` [s] at whose end a condition of an event
+        is newly satisfied. None: no condition is; then these time steps are stored as accepted. ``watched`` are
+        the states at the ends of the time steps taken, arrays by the names of the state tables (position,
+        velocity, ...), with a first axis (steps,).
 
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.
@@ -127,10 +128,10 @@ class RunEvents:
         return None
 
     def satisfied_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
-        """Return the numbers of the events whose conditions become satisfied within one time step that ends
-        at the time ``end`` [s]. ``watched`` is the state there, an array by the name of each table. Those
-        located at exactly its end are left out; if there are none, the conditions store the time step as
-        accepted."""
+        """Return the numbers of the events whose conditions become satisfied within one time step that ends at
+        the time ``end`` [s]. Those located at exactly its end are left out; if there are none, the conditions
+        store the time step as accepted. ``watched`` is the state at the end, arrays by the names of the state
+        tables, with a first axis of length 1."""
         found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._reached.get(n) != end]
         if not found:
             self._keep(np.array([end]), watched)
@@ -196,8 +197,9 @@ class RunEvents:
         return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
 
     def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
-        """Evaluate all conditions of pending events at the last of the instants ``times`` [s]. Conditions
-        store the instants as accepted; ``rows`` are the states there."""
+        """Evaluate all conditions of pending events at the last of the instants ``times`` [s]. Conditions store
+        the instants as accepted. ``rows`` are the states there, arrays by the names of the state tables
+        (position, velocity, ...), with a first axis (times,)."""
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
         for number, condition in self._conditions.items():
             if self._is_pending(number):

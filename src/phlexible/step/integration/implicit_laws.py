@@ -126,8 +126,8 @@ class ImplicitLaws:
     def _values_at_jumps(self, values: Array, inverse: Array, take: Take) -> Array | None:
         """Return values for laws of the state that jump, between both sides of the jump, shape (values,). A
         fixed-point iteration from ``values`` is used, with steps halved where they change sign. None if an
-        attempt fails or it does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g, ``take`` attempts
-        the time step with given values.
+        attempt fails or it does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g. The function ``take``
+        is called with values (values,), attempts the time step and returns a ``Trial``, or None if it fails.
 
         Each value moves by a share of its residual, which is halved whenever the residual changes its sign. A
         residual may remain only where this share has become small: there the law jumps. Laws without jumps, in
@@ -152,9 +152,9 @@ class ImplicitLaws:
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
         """Return the matrix (1 - dg/df)^-1 of laws g of the state by difference quotients of attempted time
-        steps, shape (values, values); None if an attempt fails or the matrix is singular. The differences are
-        from the trial ``here`` with the ``values``, in units of ``unit``; ``take`` attempts the time step
-        with given values."""
+        steps, shape (values, values). None if an attempt fails or the matrix is singular. The differences are
+        from the trial ``here`` with the ``values``, in units of ``unit``. The function ``take`` is called with
+        values (values,), attempts the time step and returns a ``Trial``, or None if it fails."""
         slopes = np.zeros((len(values), len(values)))
         least, most = (share * self._reach for share in PROBE_RANGE)
         for k in range(len(values)):

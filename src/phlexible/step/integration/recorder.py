@@ -170,8 +170,9 @@ OF_TIME = "paths", "path_rates", "frames", "frame_rotations", "frame_velocities"
 
 
 def _work_sums(work: Array, sources: Mapping[str, list[int]]) -> Array:
-    """Return the sums of some columns of the table of ``work``, shape (rows, sources) [J]; ``sources`` are the
-    columns by name. The order of additions does not depend on the number of rows, so that digits repeat.
+    """Return the sums of some columns of the table of ``work``, shape (rows, sources) [J]. ``sources`` maps the
+    name of each source to the indices of its columns, in the order of the result. The order of additions does not
+    depend on the number of rows, so that digits repeat.
 
     ``sum`` takes another order where there is one instant only.
     """

@@ -238,9 +238,9 @@ class Simulation:
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
     def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
-        """Take up to ``steps`` equal time steps of the grid from time step k on, record them and return how
-        many were taken. 0: none, since the error was too large, an event occurs in the first one, or it
-        failed; then they are taken again, shorter or fewer.
+        """Take up to ``steps`` equal time steps of the grid from time step k on, record them and return how many
+        were taken. The result is 0 where the error was too large, an event occurs in the first one, or one
+        failed; the caller then takes them again, shorter or fewer.
 
         0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
         Blocks grow while they are fast.

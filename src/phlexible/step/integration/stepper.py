@@ -159,8 +159,8 @@ class Stepper(MechanismState):
         return self._step(rows, step, course, AROUND_CONTACTS)[0] == 1
 
     def now(self, time: float) -> Mapping[str, Array]:
-        """Return the present state at a time [s] as one stored instant: arrays of one row by the names of the state
-        tables."""
+        """Return the present state at a time [s] as one stored instant: arrays by the names of the state tables
+        (position, rotation, velocity, ...), each with a first axis of length 1."""
         rows, error = StoredRows(self.memory, 0, Storage()), float(self._step_error[0])
         self._step(rows, 1.0, self._course(np.array([time]), 1.0, self.shares))
         self.measured_at, self._step_error[0] = nan, error
@@ -267,9 +267,9 @@ class Stepper(MechanismState):
         return self._record_answer(rows, call)
 
     def _record_answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
-        """Add the time steps that a finished ``call`` of the compiled loop took to ``rows``; return their
-        number and the last status. An error of the call is raised. A call that was not made counts as 0 steps
-        without convergence."""
+        """Add the time steps that a finished ``call`` of the compiled loop took to ``rows``. Return their number
+        and the last status, which says whether the last one converged. The exception of a call that failed is
+        raised. A call that was not made counts as 0 steps without convergence."""
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)

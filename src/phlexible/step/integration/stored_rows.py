@@ -84,8 +84,10 @@ class Course(NamedTuple):
 
 
 def branches_of(rows: Mapping[str, Array]) -> Array:
-    """Return the history variables (strains of Maxwell elements, friction springs, impacts) of the stored
-    instants ``rows`` in the order of ``State.branches``, shape (instants, variables)."""
+    """Return the history variables (strains of Maxwell elements, friction springs, impacts) of stored instants
+    in the order of ``State.branches``, shape (instants, variables). ``rows`` are the arrays of these instants by
+    the names of the state tables, of which "branch_strain", "soft_strain" and the other tables of histories are
+    read."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
     springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
     pairs = rows["pair_bristle"], rows["pair_turn"]

@@ -45,8 +45,8 @@ def unit(axis: int) -> Vector:
 
 @compiled
 def rotation_axis(k: int, axes: int) -> int:
-    """Return the body axis (0, 1 or 2) of angular velocity component k of a body with ``axes`` of them: always z if
-    there is one (plane), k if there are three (space)."""
+    """Return the body axis, 0 (x), 1 (y) or 2 (z), of angular velocity component k of a body with ``axes`` of
+    them: always z if there is one (plane), k if there are three (space)."""
     return 2 if axes == 1 else k
 
 

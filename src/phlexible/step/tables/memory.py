@@ -199,8 +199,8 @@ class Memory:
         return other
 
     def with_numbers(self, tables: Mapping[str, Array]) -> Self:
-        """Return new memory in which some tables of the system have other numbers, of the same shapes; all tables
-        that change during a run are zero."""
+        """Return new memory in which the ``tables``, arrays by the names of tables of the system, have other
+        numbers, of the same shapes. All tables that change during a run are zero in it."""
         other = copy(self)
         data = {name: np.ascontiguousarray(array) for name, array in tables.items()}
         other._tables, other._template = {**self._tables, **data}, self._template.copy()
@@ -300,8 +300,9 @@ class Memory:
         return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}
 
     def rows(self, states: Array) -> StateRows:
-        """Return the stored tables of several states as views, by name. The states have the shape (rows, state
-        numbers), as a run stores them."""
+        """Return the tables of several stored states as views: arrays by the names of the state tables (position,
+        rotation, velocity, ...), each with a first axis (rows,). ``states`` have the shape (rows, state numbers),
+        as a run stores them."""
         return StateRows(states, self._columns)
 
     def _allocate(self) -> None:
@@ -330,9 +331,9 @@ class Memory:
 
 
 def packed(data: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDArray[Any]]]:
-    """Return all counts of a mechanism by name, and all tables of ``data`` as contiguous arrays. Counts that
-    follow from lengths of tables are added; a list of arrays is concatenated, and lengths of a ragged list
-    become offsets.
+    """Return all counts of a mechanism by name, and all tables of ``data``, entries by the names of tables, as
+    contiguous arrays by name. Counts that follow from lengths of tables are added; a list of arrays is
+    concatenated, and lengths of a ragged list become offsets.
 
     Lists of arrays of several entries become one array. The lengths of a ragged list, which have its name, become
     the offsets at which the entries of its owners begin, and the end.

@@ -41,10 +41,10 @@ def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
 
 @compiled
 def count_candidates(t: Tables) -> int:
-    """Return the number of candidate pairs of contact members, to be read by ``candidate_pair``. The search
-    over boxes is repeated first if a member has left its box. It is the square of the number of members if
-    the list of pairs was too short, 0 without members. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the number of candidate pairs of contact members, to be read by ``candidate_pair``. The search over
+    boxes is repeated first if a member has left its box. If the list of pairs was too short, all pairs are
+    candidates, and the number is the square of that of members; 0 without members. ``t`` holds all tables
+    (arrays) of the model and its state."""
     if t.members == 0:
         return 0
     if t.near_known[0] == 0 or not _stay_in_boxes(t):
