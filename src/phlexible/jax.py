@@ -28,10 +28,8 @@ def simulate(
     example: Mapping[str, Any] | None = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Simulate a model and return sensor readings as JAX arrays that ``jax.grad`` can differentiate, by the
-    adjoint of the run. ``build`` makes the model from ``parameters`` and ``inputs`` (signals) by name,
-    ``sensors`` its sensors. The run takes ``duration`` in time steps of ``step`` [s] from the state
-    ``initial``, with the ``order`` and ``numerical_damping`` of the scheme and a ``tolerance`` of its error;
-    ``example`` are numbers that stand for values not yet known.
+    adjoint of the run. The function ``build`` makes the model from ``parameters`` and ``inputs`` (signals) by
+    name, ``sensors`` its sensors. The run takes ``duration`` in time steps of ``step`` [s].
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each vjp. Second derivatives are refused, and JAX refuses ``jax.jvp``. Runs are

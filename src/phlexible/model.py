@@ -148,13 +148,9 @@ class Model(Mechanism):
         specialize: bool = False,
         progress: bool | None = None,
     ) -> Motion:
-        """Simulate this model from t = 0 over a ``duration`` in time steps of size ``step`` [s] and return
-        its motion. Energy balance, momenta and joints are exact for any size. ``initial`` is the start,
-        ``order`` that of the scheme, ``numerical_damping`` its dissipation; ``tolerance`` limits the
-        estimated error of a time step or of the run (``of``). Of the instants one in ``every`` is stored, or
-        one each ``output_step`` [s]. ``output`` is a results file (``overwrite``: also one that exists),
-        ``stop`` a condition that ends the run, ``specialize`` compiles code for this model alone,
-        ``progress`` shows a bar.
+        """Simulate this model from t = 0 over a ``duration`` in time steps of size ``step`` [s] and return its
+        motion. Energy balance, momenta and joints are exact for any size; with a ``tolerance`` the size follows
+        from the estimated error.
 
         Ctrl-C ends the run early and returns what was computed, with a warning; ``motion.is_complete`` is then
         False. With ``of="run"`` it raises ``KeyboardInterrupt``.

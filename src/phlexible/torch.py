@@ -28,10 +28,9 @@ def simulate(
     numerical_damping: float = 0.0,
     tolerance: float | None = None,
 ) -> tuple[Array, dict[str, Any]]:
-    """Simulate a model and return sensor readings as PyTorch tensors that ``backward`` can differentiate, by
-    the adjoint of the run. ``build`` makes the model from ``parameters`` and ``inputs`` (signals) by name,
-    ``sensors`` its sensors. The run takes ``duration`` in time steps of ``step`` [s] from the state
-    ``initial``, with the ``order`` and ``numerical_damping`` of the scheme and a ``tolerance`` of its error.
+    """Simulate a model and return sensor readings as PyTorch tensors that ``backward`` can differentiate, by the
+    adjoint of the run. The function ``build`` makes the model from ``parameters`` and ``inputs`` (signals) by
+    name, ``sensors`` its sensors. The run takes ``duration`` in time steps of ``step`` [s].
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each ``backward``. Second derivatives are refused.

@@ -344,11 +344,10 @@ def gradient(
     scales: Mapping[str, float] | None = None,
     memory: float | None = None,
 ) -> tuple[float, Values]:
-    """Return a ``cost`` of a motion and its derivatives with respect to ``parameters`` of the model, which
-    ``build`` makes. The motion is simulated for ``duration`` [s] in time steps of length ``step`` [s] from
-    the start ``initial``, with the ``order`` and ``numerical_damping`` of the scheme and a ``tolerance`` of
-    its error. It is then differentiated by the adjoint method, in one pass backwards in time for all
-    parameters. ``scales`` are sizes of parameters by name, ``memory`` limits what is stored [bytes].
+    """Return a ``cost`` of a motion, and its derivatives with respect to ``parameters`` of the model. The
+    function ``build`` makes the model of the parameters, ``cost`` the cost of that model. The motion is simulated
+    for ``duration`` [s] in time steps of length ``step`` [s], and differentiated by the adjoint method, in one
+    pass backwards in time for all parameters.
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a

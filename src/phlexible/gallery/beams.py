@@ -32,11 +32,8 @@ def chain(
     gravity: float = 9.81,
 ) -> Model:
     """Equal flexible links that hang from the origin, released at rest along +x, gravity along -y.
-    Build and return this ready model of the gallery, to be simulated or linearized. It has a number of
-    ``links`` of length ``link_length`` [m] and round section of ``diameter`` [m], in the plane or in space
-    (``dimension``), with ``elements`` for each link. ``youngs_modulus`` [Pa] and ``density`` [kg/m3] are
-    those of the material, ``modes`` the number of modes of a link that are kept (None: all finite element
-    coordinates), ``gravity`` [m/s2].
+    Build and return this ready model of the gallery, to be simulated or linearized, with a number of ``links`` in
+    the plane or in space (``dimension``).
 
     The bodies are "link 1" (at the ground) to "link n". Joints are ``Revolute`` in the plane and
     ``Spherical`` in space, where the motion is the same: nothing leaves the plane.
@@ -106,10 +103,7 @@ def flexible_pendulum(
     modes: int | None = None,
 ) -> Model:
     """A flexible beam hinged to the ground at its start, released at rest along +x, gravity along -y.
-    Build and return this ready model of the gallery, to be simulated or linearized. The beam has a
-    ``length``, a ``thickness`` in the plane of motion and a ``height`` across it [m], ``youngs_modulus``
-    [Pa], ``density`` [kg/m3] and ``viscosity`` (Kelvin-Voigt time [s]) of its material. ``elements`` is its
-    number of elements, ``modes`` that of modes that are kept (None: all coordinates), ``gravity`` [m/s2].
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: the compound pendulum of any textbook, with a beam in place of the rod.
 
@@ -164,11 +158,8 @@ def free_pair(
     modes: int | None = None,
 ) -> Model:
     """Two equal flexible beams joined by a spherical joint, in free flight with large rotations.
-    Build and return this ready model of the gallery, to be simulated or linearized. Each beam has a
-    ``length``, a ``width`` along its y axis and a ``height`` along its z axis [m]; ``youngs_modulus`` [Pa]
-    and ``density`` [kg/m3] are those of the material. ``velocity`` [m/s] is that of the first beam's free end
-    at t = 0, ``first_spin`` and ``second_spin`` are the angular velocities [rad/s] of the beams, all in world
-    axes. ``elements`` and ``modes`` (None: all coordinates) are those of each beam.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``velocity`` is that of the
+    first beam's free end at t = 0, ``first_spin`` and ``second_spin`` are the angular velocities of the beams.
 
     The first beam lies along +x from the origin, the second starts at its end. Both are undeformed and
     the joint's velocity is common at t = 0. There is no load and no support.
@@ -338,10 +329,8 @@ def spinning_beam(
     modes: int | None = None,
 ) -> Model:
     """A cantilever of 8 m on a hub that turns about z, from rest to a constant speed.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``speed`` is that of the
-    hub in the end [rad/s], ``rise_time`` the time until it is reached [s]. ``elements`` is the number of
-    elements of the beam, ``strain`` its measure of strain ("von_karman" or "linear"), ``modes`` the number of
-    bending modes that are kept (None: all coordinates).
+    Build and return this ready model of the gallery, to be simulated or linearized. The ``speed`` is reached after
+    the ``rise_time``.
 
     The angle is ``speed / rise_time (t^2/2 + (rise_time/2 pi)^2 (cos(2 pi t/rise_time) - 1))`` up to the
     rise time. The beam first lags behind by a tenth of its length, then the centrifugal force straightens

@@ -40,10 +40,8 @@ def capstan(
     elements: int = 24,
 ) -> Model:
     """A load of 10 N on a rope over a drum that turns against it; the other end is held by little force.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``friction`` is the
-    coefficient of rope and drum, ``wrap`` the angle along which the rope lies on the drum [rad], ``radius``
-    that of the drum [m], ``drum_speed`` its angular velocity after 0.05 s [rad/s], ``elements`` the number of
-    elements of the rope.
+    Build and return this ready model of the gallery, to be simulated or linearized. The force that is left
+    depends on ``friction`` and the angle ``wrap`` along which the rope lies on the drum.
 
     The drum starts, rubs along the rope and takes most of the weight: the joint that holds the rope gets less and
     less, while the load stays where it is. Without friction it would hold all of it.
@@ -198,10 +196,8 @@ def wiper(
     elements: int = 8,
 ) -> Model:
     """A wiper blade of rubber, 40 mm long, whose holder is lowered to a pane and moves to and fro along it.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``friction`` is the
-    coefficient of lip and pane, ``press`` the length by which the holder is lower than the blade is long [m],
-    ``sweep`` the displacement to each side [m], ``period`` that of the motion to and fro [s], ``elements``
-    the number of elements of the blade.
+    Build and return this ready model of the gallery, to be simulated or linearized. The holder goes by ``sweep``
+    to each side within each ``period``.
 
     The blade bends behind its holder and its lip rubs along; where the holder turns back the lip sticks until the
     blade has turned over to the other side, and snaps.
@@ -471,9 +467,8 @@ def cam_follower(
     lift: float = 0.012, speed: float = 12.566370614359172, facets: int = 240, stiffness: float = 2e6
 ) -> Model:
     """A steel cam, a mesh of triangles, turns and lifts a roller on a stem, which a spring presses on it.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``lift`` is the greatest
-    displacement of the stem [m], ``speed`` the angular velocity of the cam [rad/s], ``facets`` the number of
-    flat faces around the cam, ``stiffness`` that of the contact [N/m].
+    Build and return this ready model of the gallery, to be simulated or linearized, with the greatest
+    displacement ``lift`` of the stem and the angular velocity ``speed`` of the cam.
 
     The way of the stem is a polynomial of degree 5 of the angle, up and down with rests between; the flanks are
     hollow. Friction turns the roller.
@@ -542,10 +537,8 @@ def soft_gripper(
     elements: int = 4,
 ) -> Model:
     """Two jaws close on a block of soft rubber on a table, squeeze it, and lift it by friction that sticks.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``friction`` is the
-    coefficient of jaws, table and block, ``squeeze`` the displacement of each jaw [m], ``lift`` that of the
-    hand [m]. ``youngs_modulus`` [Pa] is that of the rubber, ``elements`` the number of elements along each
-    edge of the block.
+    Build and return this ready model of the gallery, to be simulated or linearized. Each jaw moves by
+    ``squeeze``, the hand that carries them by ``lift``.
 
     In its plane, plane strain. The block bulges between the jaws and hangs through a little.
 
@@ -596,10 +589,8 @@ def windlass(
     turns: float = 3.0, friction: float = 0.15, radius: float = 0.05, drum_speed: float = 20.0, elements: int = 20
 ) -> Model:
     """A rope of three turns around a drum that turns against a load of 20 N: the other end holds 1.2 N.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``turns`` is the number
-    of turns of the rope around the drum, ``friction`` the coefficient of rope and drum, ``radius`` that of
-    the drum [m], ``drum_speed`` its angular velocity after 0.05 s [rad/s], ``elements`` the number of
-    elements of the rope for one turn.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``turns`` is the number of
+    turns of the rope, ``friction`` the coefficient of rope and drum.
 
     The rope lies in a helix, along which all of it slides once the drum turns.
 
@@ -663,10 +654,8 @@ def dropped_bracket(
     height: float = 0.1, tilt: float = 0.35, youngs_modulus: float = 2e9, elements: int = 8, modes: int = 6
 ) -> Model:
     """A plastic bracket, an L of hexahedra, falls on a floor and rings: what it touches with excites its shapes.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``height`` is that of its
-    heel above the floor [m], ``tilt`` its angle about y [rad], ``youngs_modulus`` [Pa] that of the material.
-    ``elements`` is the number of elements along each leg, ``modes`` that of the modes that are kept beside
-    the answers to forces.
+    Build and return this ready model of the gallery, to be simulated or linearized. It starts with its heel at
+    the ``height`` above the floor, turned by the angle ``tilt``.
 
     The ends of both legs and its heel are interfaces, in two halves each, whose answers to forces the body keeps;
     they touch as balls of half its thickness.

@@ -55,11 +55,8 @@ def crane(
     elements: int = 20,
 ) -> Model:
     """A trolley on rails is pushed, coasts and is braked; a rigid load swings under it on a cable.
-    Build and return this ready model of the gallery, to be simulated or linearized. Masses of trolley and
-    load are ``trolley_mass`` and ``load_mass`` [kg]; ``load_height`` is the edge of the load, a block [m].
-    The cable has ``cable_length`` [m], ``line_density`` [kg/m], ``axial_stiffness`` EA [N], ``viscosity``
-    (Kelvin-Voigt time [s]) and a number of ``elements``. A ``force`` [N] pushes for ``push_time`` and brakes
-    as long after ``coast_time`` [s]; ``gravity`` is along -y [m/s2].
+    Build and return this ready model of the gallery, to be simulated or linearized. A ``force`` pushes for
+    ``push_time`` and brakes as long after ``coast_time``.
 
     The cable starts straight, stretched by the load and by its own weight.
 
@@ -188,11 +185,8 @@ def flexible_pole(
     elements: int = 4,
 ) -> Model:
     """A cart on rails carries a thin pole on a hinge; a force on the cart, the input "push", could balance it.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``angle`` is that of the
-    pole from upright at t = 0 [rad]. ``cart_mass`` and ``tip_mass`` at the free end are masses [kg];
-    ``length``, ``width`` across the plane of motion and ``thickness`` in it are sizes of the pole [m],
-    ``youngs_modulus`` [Pa] and ``density`` [kg/m3] those of its material. ``elements`` is the number of its
-    elements.
+    Build and return this ready model of the gallery, to be simulated or linearized. The pole starts at an
+    ``angle`` from upright, with ``tip_mass`` at its free end.
 
     The joints are the rail with the cart's position, the hinge with the angle of the pole from where it starts, and
     the tip. With ``ph.gym.Env`` it is the pole of reinforcement learning, with a pole that bends.
@@ -293,10 +287,8 @@ def robot_arm(
     rise_time: float = 1.0, elements: int = 4, payload: float = 2.0, gains: float = 1.0, sampled: bool = True
 ) -> Model:
     """Six revolute joints, aluminium tubes as upper arm and forearm, proportional-derivative control.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``rise_time`` is the time
-    until the target angles are to be reached [s], ``payload`` the mass at the hand [kg], ``gains`` a factor
-    on the gains of all motors, ``elements`` the number of elements of each tube. ``sampled`` says whether the
-    controllers are called once a time step or the control is continuous.
+    Build and return this ready model of the gallery, to be simulated or linearized. The arm carries a ``payload``
+    to target angles within the ``rise_time``.
 
     Each motor pulls its joint towards an angle that rises smoothly to its target and holds it there.
     The controllers are called once a step; with steps of 1 ms they are stable, since both sides of each
@@ -421,11 +413,8 @@ def satellite(
     torque: float = 0.0,
 ) -> Model:
     """A rigid hub with two equal panels, free in the plane; the panels bend in the plane of motion.
-    Build and return this ready model of the gallery, to be simulated or linearized. The hub has ``hub_mass``
-    [kg], ``hub_inertia`` about z [kg m2] and ``hub_radius`` to the root of a panel [m]. A panel has
-    ``panel_length``, ``panel_width`` and ``panel_thickness`` [m], ``youngs_modulus`` [Pa], ``density``
-    [kg/m3], ``damping_ratio`` of its modes and a number of ``elements``. ``panels`` is "beam" (in the plane)
-    or "plate" (in space), ``torque`` the greatest one on the hub [N m].
+    Build and return this ready model of the gallery, to be simulated or linearized. ``panels`` makes them beams,
+    or plates in space; ``torque`` turns the hub.
 
     With ``panels="plate"`` it moves in space, and the panels bend and twist as plates, clamped along their roots.
 
@@ -616,11 +605,8 @@ def solid_crank_slider(
     modes: int = 4,
 ) -> Model:
     """A crank-slider in space whose coupler is a steel rod of hexahedra with two holes and a boss.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``crank_length`` and
-    ``coupler_length`` between the pins are lengths [m], ``crank_speed`` is constant [rad/s], ``slider_mass``
-    [kg]. ``hole`` is the radius of the holes [m], ``boss`` the height of the boss on each side [m], ``plain``
-    replaces the rod by a block. ``elements`` is the number of elements along the shank, ``modes`` that of the
-    modes that are kept.
+    Build and return this ready model of the gallery, to be simulated or linearized. ``plain`` replaces the rod by
+    a block.
 
     The fast crank-slider (``crank_slider``) with a solid coupler: pins in the walls of its holes move the mean
     of these walls. Quadratic hexahedra, geometric stiffening in about 20 coordinates.
@@ -705,11 +691,8 @@ def wind_turbine(
     elements: int = 10,
 ) -> Model:
     """A rotor of three tapered blades turns at constant speed on a flexible tower, and a gust meets it.
-    Build and return this ready model of the gallery, to be simulated or linearized. The tower is a tube of
-    ``tower_height``, ``tower_diameter`` and wall ``tower_wall`` [m]. A blade has ``blade_length``,
-    ``root_chord``, ``tip_chord`` and ``blade_thickness`` [m], ``blade_modulus`` [Pa], ``blade_density``
-    [kg/m3] and a number of ``elements`` along it. ``speed`` is that of the rotor [rad/s], ``gust`` the
-    greatest pressure [Pa], ``gust_time`` its duration [s], ``gravity`` along -z [m/s2].
+    Build and return this ready model of the gallery, to be simulated or linearized. The tower is a steel tube;
+    the blades are plates, on which the ``gust`` presses for the ``gust_time``.
 
     The blades are plates of triangles: the gallery writes the mesh of one of them to a gmsh file with named
     groups and reads it back, as a user would do with a mesh from elsewhere. They stiffen in spin.

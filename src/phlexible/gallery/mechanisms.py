@@ -192,11 +192,8 @@ def crank_slider(
     modes: int | None = None,
 ) -> Model:
     """A crank turned at constant speed, a flexible steel coupler and a slider on the x axis.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``crank_length`` and
-    ``coupler_length`` are lengths [m], ``crank_speed`` is constant [rad/s], ``slider_mass`` [kg]. The coupler
-    has a round section of ``diameter`` [m], ``youngs_modulus`` [Pa], ``density`` [kg/m3], a number of
-    ``elements``, a measure of ``strain`` ("von_karman" or "linear") and a number of bending ``modes`` that
-    are kept (None: all coordinates).
+    Build and return this ready model of the gallery, to be simulated or linearized. ``strain`` is the measure of
+    strain of the coupler, ``modes`` the number of its bending modes.
 
     Source: A. Brugnoli, D. Alazard, V. Pommier-Budinger, D. Matignon, *Port-Hamiltonian flexible
     multibody dynamics*, 2020, section 6.2; the numbers are those of their example. The crank points
@@ -348,10 +345,8 @@ def n_four_bar(
     dimension: int = 2,
 ) -> Model:
     """Upright cranks on the ground, pinned to a row of coupler rods: all rods equal, thin and rigid.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``loops`` is their number
-    N (2 N + 1 rods move), ``length`` [m] and ``mass`` [kg] are those of each rod, ``speed`` is that of the
-    tips of the cranks at t = 0 along x [m/s], ``gravity`` [m/s2]. ``dimension`` is 2 (pins in the plane) or 3
-    (the same hinges in space, which are redundant).
+    Build and return this ready model of the gallery, to be simulated or linearized. It has a number of ``loops``;
+    the tips of the cranks start with the ``speed``.
 
     Source: multibody benchmark of IFToMM's technical committee, problem A02 (N-four-bar mechanism). Gravity
     along -y; at t = 0 the cranks stand upright and their tips move along x. Twice a turn all rods lie in

@@ -30,11 +30,8 @@ def plate_in_spin_up(
     modes: int = 8,
 ) -> Model:
     """A cantilever plate on a hub that turns about z, along its clamped edge, from rest to a constant speed.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``length`` from the hub,
-    ``width`` along the axis and ``thickness`` are sizes of the plate [m], ``youngs_modulus`` [Pa],
-    ``density`` [kg/m3] and ``poissons_ratio`` those of its material. ``speed`` is that of the hub in the end
-    [rad/s], reached after ``rise_time`` [s]. ``elements`` is the number along the length, ``strain`` the
-    measure of strain, ``modes`` the number of modes that are kept.
+    Build and return this ready model of the gallery, to be simulated or linearized. The ``speed`` is reached after
+    the ``rise_time``.
 
     The plate stands upright and lags behind, until the centrifugal forces straighten it. With ``strain="linear"``
     nothing stiffens it, and it grows without bound.

@@ -171,9 +171,8 @@ GRAVITY = 9.81
 @ready_model(duration=3.0, step=1e-3)
 def tippe_top(spin: float = 150.0, friction: float = 0.3, tilt: float = 0.1, eccentricity: float = 0.3) -> Model:
     """A sphere of 6 g and 20 mm radius with its centre of mass below its centre spins on a table and turns over.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``spin`` is the angular
-    velocity about the axis at t = 0 [rad/s], ``friction`` the coefficient, ``tilt`` the angle of the axis at
-    t = 0 [rad], ``eccentricity`` that of the centre of mass, a share of the radius.
+    Build and return this ready model of the gallery, to be simulated or linearized. It starts with the angular
+    velocity ``spin`` about an axis at the angle ``tilt``.
 
     Source: R. J. Cohen, The tippe top revisited, American Journal of Physics 45 (1977), 12.
 

@@ -68,9 +68,8 @@ def princeton_beam(
     angle: float = 0.7853981633974483, force: float = 8.896, elements: int = 8, order: int = 2
 ) -> Model:
     """The Princeton beam experiment: an aluminium strip 0.508 m long, 12.3777 mm by 3.2024 mm, loaded at the tip.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``angle`` is that of the
-    force from the wide side of the section [rad], ``force`` its size [N], ``elements`` the number of elements
-    of the rod, ``order`` that of their shape functions (1 or 2).
+    Build and return this ready model of the gallery, to be simulated or linearized. The ``force`` acts at an
+    ``angle`` from the wide side of the section.
 
     Source: E. H. Dowell, J. J. Traybar, *An experimental study of the nonlinear stiffness of a rotor blade
     undergoing flap, lag and twist deformations*, Princeton University, AMS report 1257, 1975.

@@ -25,10 +25,8 @@ def inflated_membrane(
     rings: int = 8,
 ) -> Model:
     """A round sheet of rubber held at its rim; a pressure below it grows to its full value and blows it up.
-    Build and return this ready model of the gallery, to be simulated or linearized. The sheet has a
-    ``radius`` and a ``thickness`` [m], ``youngs_modulus`` [Pa], ``poissons_ratio`` and ``viscosity``
-    (Kelvin-Voigt time [s]) of its material, and ``rings`` of elements between middle and rim. The
-    ``pressure`` [Pa] grows within ``rise_time`` [s].
+    Build and return this ready model of the gallery, to be simulated or linearized. The ``pressure`` grows within
+    ``rise_time``.
 
     It swings about the shape of its equilibrium, and friction of the rubber brings it to rest there.
 

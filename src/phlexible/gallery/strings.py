@@ -40,11 +40,8 @@ def cable_robot(
     elements: int = 10,
 ) -> Model:
     """A rigid platform in a frame, on four tensioned cables whose winches lead it around a circle.
-    Build and return this ready model of the gallery, to be simulated or linearized. The frame has a ``width``
-    and a ``height`` [m], the platform ``platform_width`` and ``platform_height`` [m] and a ``mass`` [kg].
-    Each cable has ``line_density`` [kg/m], ``axial_stiffness`` EA [N], ``tension`` at the start [N],
-    ``viscosity`` (Kelvin-Voigt time [s]) and a number of ``elements``. The circle has a ``radius`` [m] and a
-    ``period`` [s]; ``gravity`` is along -y [m/s2].
+    Build and return this ready model of the gallery, to be simulated or linearized. The circle has a ``radius``
+    and takes one ``period``.
 
     A winch is a drive that pulls its end of the cable out of the frame on a line, as far as a cable of
     constant length asks for. The cables go to the opposite side of the platform (crossed), which holds it
@@ -133,10 +130,8 @@ def hanging_cable(
     order: int = 1,
 ) -> Model:
     """A cable that hangs at rest between supports of equal height and is lifted in its middle for 0.5 s.
-    Build and return this ready model of the gallery, to be simulated or linearized. ``span`` is the distance
-    of the supports [m], ``length`` that of the undeformed cable [m]. The cable has ``line_density`` [kg/m],
-    ``axial_stiffness`` EA [N], a number of ``elements`` and their ``order`` of shape functions (1 or 2).
-    ``gravity`` is along -y [m/s2], ``push`` the upward force in the middle [N].
+    Build and return this ready model of the gallery, to be simulated or linearized. The force ``push`` lifts it;
+    the supports are a ``span`` apart.
 
     Source: the catenary of any textbook; H. M. Irvine, *Cable Structures*, MIT Press 1981, for the
     frequencies of shallow cables.
@@ -190,10 +185,7 @@ def string_pendulum(
     viscosity: float = 0.0,
 ) -> Model:
     """A rubber string that is held at its start, pulled at its end for 0.2 s and swings.
-    Build and return this ready model of the gallery, to be simulated or linearized. The string has an
-    undeformed ``length`` [m], ``line_density`` [kg/m], ``axial_stiffness`` EA [N], ``viscosity``
-    (Kelvin-Voigt time [s]), a number of ``elements`` and their ``order`` of shape functions (1 or 2).
-    ``gravity`` is along -y [m/s2].
+    Build and return this ready model of the gallery, to be simulated or linearized, gravity along -y.
 
     Source: Kinon, Thoma, Betsch, Kotyczka (2023), section 4, Table 1 and (39)-(42): released at rest at
     45 degrees below the horizontal, tip force rho A (1, 1) sin(pi t / 0.2) until t = 0.2 s.
@@ -246,11 +238,8 @@ def tethered_satellites(
     law: StringLaw | None = None,
 ) -> Model:
     """Two rigid satellites turn about each other in free flight, held together by an elastic tether.
-    Build and return this ready model of the gallery, to be simulated or linearized. The satellites have
-    masses ``first_mass`` and ``second_mass`` [kg] and a ``radius`` [m]. The tether has an undeformed
-    ``tether_length`` [m], ``line_density`` [kg/m], ``axial_stiffness`` EA [N], a constitutive ``law`` (None:
-    St. Venant-Kirchhoff) and a number of ``elements``. ``spin`` is the rotation of all about z, ``roll`` that
-    of each satellite about x and y [rad/s].
+    Build and return this ready model of the gallery, to be simulated or linearized. All turn about z with the
+    angular velocity ``spin``; each satellite also rolls.
 
     The tether starts straight and evenly stretched, all turns about z; each satellite also rolls about
     another axis, so that the motion is spatial.
@@ -332,11 +321,11 @@ def tower_crane(
     gravity: float = 9.81,
 ) -> Model:
     """A tower crane lifts a load by a rope with several falls, while its trolley travels along the jib.
-    Build and return this ready model of the gallery, to be simulated or linearized. The rope has
-    ``axial_stiffness`` EA [N] and ``viscosity`` (Kelvin-Voigt time [s]). It runs from the winch at the tower
-    to the trolley, in an even number of ``falls`` down to the load of ``load_mass`` [kg] and back, and on to
-    the tip of the jib. The falls are ``depth`` long [m]. Within the ``duration`` [s] the winch hauls in
-    ``hauled`` and the trolley travels by ``travel`` [m]; ``gravity`` is along -y [m/s2].
+    Build and return this ready model of the gallery, to be simulated or linearized. Within the ``duration`` the
+    winch hauls in a length ``hauled`` of rope and the trolley goes by ``travel``.
+
+    The rope runs from the winch at the tower to the trolley, in an even number of ``falls`` down to the load and
+    back, and on to the tip of the jib.
 
     The rope is a tendon without mass. A sheave has two guides, where the rope runs on and off.
 

@@ -61,10 +61,11 @@ def inverse_input(
     accuracy: float = 0.0,
 ) -> InverseInput:
     """Compute the force or torque with which the single output of a linear model follows a ``path`` from rest to
-    rest. The motion takes ``duration`` [s]; before and after it the path is constant. The frequency response is
-    inverted: the input is bounded, has values every ``step`` [s] and acts from ``lead`` [s] before the motion to
-    ``lead`` after it, by default one duration. ``accuracy`` is the share of the path that may be left out at its
-    highest frequencies.
+    rest. The motion takes ``duration`` [s]; before and after it the path is constant. The function ``path`` is
+    called with one time t at a time.
+
+    The frequency response is inverted: the input is bounded, has values every ``step`` [s] and acts from ``lead``
+    [s] before the motion to ``lead`` after it.
 
     Args:
         model: one input, and as output one acceleration that the input can change at frequency zero (a motion that

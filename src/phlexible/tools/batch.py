@@ -146,11 +146,9 @@ class Batch:
         specialize: bool = False,
         progress: bool | None = None,
     ) -> "BatchRuns":
-        """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] in time steps of length
-        ``step`` [s]. Return the readings of ``sensors``; motions are not stored. ``initial`` is the start,
-        ``order`` and ``numerical_damping`` are those of the scheme, and one instant in ``every`` is read. The
-        work is shared by ``threads``; ``lanes`` and ``specialize`` choose how mechanisms are stepped at the
-        same time. ``progress`` says whether a progress bar is shown.
+        """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] in time steps of length ``step``
+        [s]. Return the readings of ``sensors``, a function of a model; motions are not stored. The work is shared
+        by ``threads``, and mechanisms of one structure are stepped together (``lanes``).
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
         before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up

@@ -55,10 +55,9 @@ def build(
     numerical_damping: float = 0.0,
 ) -> Path:
     """Write a model as a compiled library, FMU or web page that takes its time steps of length ``step`` [s]
-    without Python. ``path`` says which of these; ``targets`` are platforms, ``fmi`` is the version of an FMU.
-    The C header ``model.h`` is written to the same folder. ``inputs`` and ``outputs`` are those of the
-    library, ``parameters`` ranges of arguments that can be set in it. Functions of time are tables up to
-    ``duration`` [s]; ``initial`` is the start, ``order`` and ``numerical_damping`` are those of the scheme.
+    without Python. The suffix of ``path`` says which of these. ``inputs`` and ``outputs`` are those of the
+    library, ``parameters`` ranges of arguments that can be set in it. The C header ``model.h`` is written to the
+    same folder.
 
     The library has the functions of ``model.h``; ``ph.load_library`` calls them. Its steps are those of
     ``model.start(step)`` up to round-off. Functions of time become data: constants, polynomials and harmonics for

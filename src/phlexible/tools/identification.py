@@ -454,12 +454,9 @@ def identify(
     scales: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Fit:
-    """Identify parameters of a model from measured data (``recordings``), by nonlinear least squares, and
-    return them with their uncertainty. ``build`` makes the model of the parameters, ``sensors`` its sensors,
-    ``linear`` its linear model for modes and responses. ``step`` is the length of time steps [s]; ``initial``
-    is the start of each run. Parameters named in ``each`` differ between recordings; sensors may have an
-    unknown ``bias``, ``gain`` and ``delay``. ``bounds``, ``priors`` and ``scales`` are those of parameters by
-    name. ``progress`` says whether a progress bar is shown.
+    """Identify ``parameters`` of a model from measured data (``recordings``), by nonlinear least squares, and
+    return them with their uncertainty. The function ``build`` makes the model of the parameters; ``sensors``
+    returns the sensors of that model, ``linear`` its linear model for modes and responses.
 
     Least squares of residuals over the noise, by Gauss-Newton steps in a trust region on exact derivatives
     (``motion.sensitivity``, ``ph.mode_derivatives``, ``ph.response_derivatives``); of noise that is not told, the

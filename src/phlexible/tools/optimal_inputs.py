@@ -254,13 +254,10 @@ def optimal_inputs(
     accuracy: float = 1e-9,
     progress: bool | None = None,
 ) -> OptimalInputs:
-    """Compute ``inputs`` of a model that minimize a ``cost`` of its motion, by shooting with exact gradients,
-    and return them with the motion. ``build`` makes the model of the inputs; the motion takes ``duration``
-    [s] in time steps of length ``step`` [s] from the start ``initial``. ``final`` are target readings of
-    ``sensors`` at the end, ``bounds`` limits and ``weights`` costs of inputs by name; ``at_rest`` demands
-    rest at the end. ``scales`` are sizes of inputs, ``shots`` is the number of parts with unknown starts; at
-    most ``iterations`` are made to the relative ``accuracy``. ``progress`` says whether a progress bar is
-    shown.
+    """Compute ``inputs`` of a model over time that minimize a ``cost`` of its motion, by shooting with exact
+    gradients, and return them with the motion. The function ``build`` makes the model of the inputs, ``cost`` its
+    cost. ``final`` are target readings of ``sensors`` at the end, ``bounds`` and ``weights`` limits and costs of
+    inputs.
 
     Finds a minimum near the first values; of several it is not said to be the least one. Where a motion goes its
     own way from small changes at its start (a pole that stands upright), take several ``shots``, or put a

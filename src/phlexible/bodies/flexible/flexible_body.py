@@ -138,13 +138,13 @@ class FlexibleBody(Body):
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
-        """Return an elastic body made from a finite element mesh: of triangles or quadrilaterals for a plane
+        """Return an elastic body made from a finite element ``mesh``: of triangles or quadrilaterals for a plane
         body or a plate, of tetrahedra or hexahedra for a solid. It is reduced to a few displacement shapes:
-        responses to loads on the ``interfaces`` (of ``moments`` and inertia, ``inertial_shapes``, too; with
-        ``modal_derivatives`` of second order) and the lowest ``modes``. ``material``, ``thickness``,
-        ``plane`` and ``theory`` describe the solid, ``order`` and ``element`` the elements, ``frame`` the
-        body frame, ``strain`` the measure of strain; ``damping_ratio`` is that of the shapes. ``scale`` is
-        the unit of length of the mesh [m], ``color`` is for pictures, ``cache`` a folder for results.
+        responses to loads on the ``interfaces`` and the lowest ``modes``.
+
+        The shapes are the static responses to unit forces and ``moments`` on the interfaces, those to the
+        inertial loads of an accelerated and spinning frame (``inertial_shapes``), with ``modal_derivatives``
+        those of second order, and the lowest modes.
 
         It retains the static responses to unit forces and moments on the interfaces, those to the inertial loads of
         an accelerated and spinning frame, and the lowest modes.
@@ -256,13 +256,10 @@ class FlexibleBody(Body):
         inertial_shapes: bool = True,
         color: str | None = None,
     ) -> Self:
-        """Return an elastic body made from the ``mass`` and ``stiffness`` matrices of a finite element
-        program, without supports. It is reduced to a few displacement shapes: responses to loads on the
-        ``interfaces`` (and to ``moments`` and inertia, ``inertial_shapes``) and the lowest ``modes``.
-        ``nodes`` are positions [m]; ``modal`` counts modal coordinates behind their unknowns. ``frame`` is
-        the body frame; ``damping``, ``damping_ratio``, ``viscosity`` and ``relaxation`` say how it loses
-        energy, and ``geometric_stiffness`` is that of its stresses. ``color`` is for pictures;
-        ``read_matrices`` reads such files.
+        """Return an elastic body made from the ``mass`` and ``stiffness`` matrices of a finite element program,
+        without supports. It is reduced to a few displacement shapes: responses to loads on the ``interfaces``
+        (and to ``moments`` and inertia, ``inertial_shapes``) and the lowest ``modes``. ``read_matrices`` reads
+        files of such matrices.
 
         Without a mesh there is no strain: it is linear unless geometric stiffness matrices are given.
 

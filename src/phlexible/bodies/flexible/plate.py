@@ -58,12 +58,9 @@ class Plate(FlexibleBody):
         color: str | None = None,
         large: bool = False,
     ) -> None:
-        """Make the mesh of a rectangular plate and compute the shapes in which it deforms. It has a
-        ``length``, ``width`` and ``thickness`` [m] and a ``material``; its ``elements`` along x and y are of
-        kind ``element`` for a plate ``theory``. Shapes are responses to loads on the ``interfaces``
-        (``moments`` and inertia, ``inertial_shapes``, too) and the lowest ``modes``. ``frame`` is the body
-        frame, ``strain`` the measure of strain, ``damping_ratio`` that of the shapes. ``color`` is for
-        pictures; ``large`` accepts elements that need more than 32 GB of memory.
+        """Make the mesh of a rectangular plate, ``elements`` along x and y, and compute the shapes in which it
+        deforms. Shapes are responses to loads on the ``interfaces`` (``moments`` and inertia,
+        ``inertial_shapes``, too) and the lowest ``modes``.
 
         Args:
             length, width, thickness: [m].

@@ -114,11 +114,8 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return a flat rectangular shell, 0 <= x <= ``length``, -width/2 <= y <= width/2, with directors
-        along z. ``elements`` are the numbers along x and y; its edges "start" (x = 0), "end", "right" (y =
-        -width/2) and "left" are ``interfaces``. ``width`` and ``thickness`` are in m, ``offset`` is the
-        height of the middle surface above the mesh [m], ``color`` is for pictures, ``material`` that of the
-        shell.
+        """Return a flat rectangular shell, 0 <= x <= ``length``, -width/2 <= y <= width/2, with directors along
+        z. Its edges "start" (x = 0), "end", "right" (y = -width/2) and "left" are ``interfaces``.
 
         Args:
             length, width, thickness: [m].
@@ -151,11 +148,9 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return the shell on a ``surface`` that is a function of two parameters u and v from 0 to 1, with
-        values (3,) [m]. ``elements`` are the numbers along u and v; the edges "u0", "u1", "v0" and "v1" are
-        ``interfaces``. ``directors`` are those of the user (None: normals), ``offset`` is the height of the
-        middle surface above the mesh [m], ``color`` is for pictures, ``thickness`` [m] and ``material`` are
-        those of the shell.
+        """Return the shell on a ``surface``, a function of two numbers u and v from 0 to 1 that returns a
+        position (3,) [m]. It is called for each point of a grid, with ``elements`` along u and v. The edges "u0",
+        "u1", "v0" and "v1" are ``interfaces``.
 
         Its edges "u0" (u = 0), "u1", "v0" and "v1" are interfaces, unless they meet, as at the seam of a cylinder.
 

@@ -166,11 +166,9 @@ class Mechanism(MechanismParts):
         *,
         large: bool = False,
     ) -> PlacedBody | PlacedWhole:
-        """Add a body to the model at a ``position`` [m], ``rotation`` and initial ``velocity`` [m/s], and
-        return its handle. ``name`` is its name, ``angular_velocity`` its initial angular velocity [rad/s],
-        ``shape`` the initial curve or nodal positions of a string, rod or soft body, and ``large`` accepts a
-        body whose elements need more than 32 GB of memory. The same description may be added any number of
-        times.
+        """Add a body to the model at a ``position`` [m], ``rotation`` and initial ``velocity`` [m/s], and return
+        its handle. Attachment points of the handle are ports for joints and loads. The same description may be
+        added any number of times.
 
         Args:
             body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
