@@ -156,8 +156,9 @@ class Cost:
 
     @classmethod
     def integral(cls, sensor: Sensor, function: Function | None = None, weight: Weight | None = None) -> Self:
-        """Return a cost of a motion that is the integral over time of ``weight`` (t) times a ``function`` of
-        the reading of a ``sensor``. The trapezoidal rule over the time steps is used.
+        """Return a cost of a motion that is the integral over time of ``weight`` (t) times a ``function`` of the
+        reading of a ``sensor``. ``function`` is called with the readings of all instants at once, ``weight`` with
+        one time after another. The trapezoidal rule over the time steps is used.
 
         Args:
             sensor: what is read.
@@ -176,7 +177,8 @@ class Cost:
     @classmethod
     def final(cls, sensor: Sensor, function: Function | None = None) -> Self:
         """Return a cost of a motion that is a ``function`` of the reading of a ``sensor`` at the end of the
-        motion; None: the reading itself.
+        motion; None: the reading itself. The function is called with an array of this one reading, (1,) or (1,
+        components), and returns (1,).
 
         Raises:
             ParameterError: no sensor, or something that cannot be called.

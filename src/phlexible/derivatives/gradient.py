@@ -345,16 +345,17 @@ def gradient(
     memory: float | None = None,
 ) -> tuple[float, Values]:
     """Return a ``cost`` of a motion, and its derivatives with respect to ``parameters`` of the model. The
-    function ``build`` makes the model of the parameters, ``cost`` the cost of that model. The motion is simulated
-    for ``duration`` [s] in time steps of length ``step`` [s], and differentiated by the adjoint method, in one
-    pass backwards in time for all parameters.
+    function ``build`` is called with all parameters as one argument and returns a model, ``cost`` is called with
+    the model. The motion is simulated for ``duration`` [s] in time steps of length ``step`` [s], and
+    differentiated by the adjoint method, in one pass backwards in time for all parameters.
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a
     ``Signal`` together a few. A ``StepWarning`` says of the steps what ``simulate`` says of them.
 
     Args:
-        build: parameters -> model. It is called for each parameter, and must make the same parts each time.
+        build: parameters, a dictionary by name or one array -> model. It is called for each parameter, and must
+            make the same parts each time.
         cost: model -> ``ph.Cost``; sensors are made of the model that it is given.
         parameters: by name, of numbers, arrays and ``ph.Signal``, or one array; ``build`` takes the same.
         duration, step: as of ``simulate`` [s].

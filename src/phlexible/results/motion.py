@@ -322,9 +322,10 @@ class Motion(MotionPictures, Readings):
         scales: Mapping[str, float] | None = None,
     ) -> "Sensitivity":
         """Return the derivatives of sensor readings at all instants of this motion with respect to a few
-        ``parameters`` of its model (direct method). ``build`` makes the model from the parameters,
-        ``sensors`` the sensors of the model. ``initial`` (the start) and ``numerical_damping`` are those of
-        ``simulate``; ``scales`` are sizes of parameters by name whose value does not tell it.
+        ``parameters`` of its model (direct method). The function ``build`` is called with all parameters as one
+        argument and returns a model, ``sensors`` is called with the model and returns its sensors. ``initial``
+        (the start) and ``numerical_damping`` are those of ``simulate``; ``scales`` are sizes of parameters by
+        name whose value does not tell it.
 
         Exact derivatives of the computed motion. Its steps are not taken again where they have one size and nothing
         happens between them. Of one number and many parameters ``ph.gradient`` is the way.

@@ -54,14 +54,15 @@ SensorsOf = Callable[[Model], Mapping[str, Sensor]]
 
 
 def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[str, Any]]) -> "Batch":
-    """Make a batch of n mechanisms that one function builds for different ``parameters``, to be simulated
-    together by ``batch.simulate(...)`` or stepped by ``batch.start(...)``.
+    """Make a batch of n mechanisms for different ``parameters``, to be simulated together by
+    ``batch.simulate(...)`` or stepped by ``batch.start(...)``. The function ``build`` is called with the
+    parameters of one mechanism as keywords, and returns its model.
 
     A study (``ph.study``) takes any function that measures a model, and processes; a batch takes sensors, needs no
     other process, and gives arrays over mechanisms, in live runs too.
 
     Args:
-        build: parameters by name -> a model.
+        build: parameters as keywords -> a model.
         parameters: arrays of one length n by name, ``{"crank_speed": speeds, "diameter": diameters}``; or a list of
             parameters by name, such as ``ph.samples(100, crank_speed=(100, 150))``.
 
@@ -106,7 +107,7 @@ class Batch:
     """n mechanisms of one structure; made by ``ph.batch``.
 
     Attributes:
-        build: parameters by name -> a model.
+        build: parameters as keywords -> a model.
         parameters: of each mechanism.
     """
 

@@ -455,8 +455,9 @@ def identify(
     progress: bool | None = None,
 ) -> Fit:
     """Identify ``parameters`` of a model from measured data (``recordings``), by nonlinear least squares, and
-    return them with their uncertainty. The function ``build`` makes the model of the parameters; ``sensors``
-    returns the sensors of that model, ``linear`` its linear model for modes and responses.
+    return them with their uncertainty. The function ``build`` is called with all parameters as one dictionary and
+    returns a model. Of this model ``sensors`` returns the sensors, and ``linear`` the linear model for modes and
+    responses.
 
     Least squares of residuals over the noise, by Gauss-Newton steps in a trust region on exact derivatives
     (``motion.sensitivity``, ``ph.mode_derivatives``, ``ph.response_derivatives``); of noise that is not told, the

@@ -632,16 +632,16 @@ def study(
     overwrite: bool = False,
     progress: bool | None = None,
 ) -> Study:
-    """Build and measure a model (by the functions ``build`` and ``measure``) for many ``parameters``, and
-    return the results of all runs. They are computed on all cores or by an ``executor`` (a cluster, say),
-    written to the file ``output`` and taken from there, unless ``overwrite``. ``progress`` says whether a
-    progress bar is shown.
+    """Build and measure a model for many ``parameters``, and return the results of all runs. The function
+    ``build`` is called with the parameters of a run as keywords and returns a model, ``measure`` is called with
+    this model. Runs are computed on all cores or by an ``executor`` (a cluster, say), written to the file
+    ``output`` and taken from there, unless ``overwrite``.
 
     A run that fails is recorded with its parameters, and the others go on. So is one whose process dies,
     and dies in two more trials alone.
 
     Args:
-        build: parameters by name -> a model.
+        build: parameters as keywords -> a model.
         parameters: a grid by name, ``{"crank_speed": [100, 150], "diameter": [5e-3, 6e-3]}``: all combinations; or
             a list of parameters by name, ``ph.samples(100, crank_speed=(100, 150))`` for random ones.
         measure: model -> a number, an array, or a dict of them by name; it simulates what it needs.
