@@ -31,7 +31,8 @@ MOST_STEPS, PATIENCE, CREEPING = 1500, 30, 2e-9
 """Steps in all, and such in which forces that are small by this share become no smaller."""
 LOST, ROUGH_MOTION = SHORTER**2, 0.1
 """Times the last step, and ``Stepper.least_motion`` where only shorter steps have solutions: updates of Newton's
-method then are round-off of large forces and may stall at 1e-8 of it, in lengths of the model."""
+method then are round-off of large forces and may stall at 1e-8 of it, in lengths of the model. Steps that are as
+exact as before follow from where such ones find rest, while they have solutions."""
 FAR_AWAY = 100.0
 """Way from the first pose, in lengths of the model, that nothing holds."""
 LEAST = 1e-6
@@ -82,16 +83,20 @@ class StepsToRest:
             return state
         loads = np.abs(gravity_and_load_forces(system, system.at(state)))
         first_rate, load_rate = (float((each / self._inertia).max()) for each in (forces, loads))
+        stepper, is_polished = self._equations.stepper, False
+        exact = stepper.least_motion
         size = before_size = first = np.sqrt(4 * FIRST / max(first_rate, load_rate))
         creeping, way = CREEPING * (load_rate or first_rate), np.zeros_like(forces)
         for _ in range(MOST_STEPS):
             self._equations.begin(state)
             if size < LEAST * first:
                 break
-            if not self._equations.stepper.attempt(state.time, size):
+            if not stepper.attempt(state.time, size):
                 size *= SHORTER
                 if size < LOST * before_size:
-                    self._equations.stepper.least_motion = ROUGH_MOTION
+                    if is_polished:
+                        return state
+                    stepper.least_motion = ROUGH_MOTION
                 continue
             change = size / 4 * self._equations.memory["velocity"]
             motion = size_of_motion(system, change)
@@ -107,7 +112,10 @@ class StepsToRest:
                 least, since = rate, 0
             is_creeping = rate < creeping and since > PATIENCE
             if is_creeping or (scaled < SETTLED and rate > 0.5 * fastest):  # round-off
-                return before if rate > fastest else state
+                if stepper.least_motion == exact:
+                    return before if rate > fastest else state
+                stepper.least_motion, is_polished, fastest, least, since = exact, True, np.inf, np.inf, 0
+                continue
             if (moved := self._after_motion(state, change)) is None:
                 size *= SHORTER
                 continue
