@@ -1,11 +1,11 @@
-"""Checks of bodies that need too much memory, or whose mesh is probably in another unit than metres."""
+"""Warnings of bodies that need much memory, are not in metres, or have another damping than they ask for."""
 
 import warnings
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import MeshWarning, ParameterError
+from phlexible.errors import DampingWarning, MeshWarning, ParameterError, warn_user
 
 MOST_BYTES = 32e9
 """Memory that a body may take without ``large=True`` [bytes]."""
@@ -53,3 +53,9 @@ def warn_of_size(mass: float, points: Array) -> None:
             MeshWarning,
             stacklevel=3,
         )
+
+
+def warn_of_damping(text: str) -> None:
+    """Warn the user that a damping ratio is another one in the model, for the reason in ``text``, and of the way to
+    give it."""
+    warn_user(f"{text} take Material(viscosity=2 * ratio / frequency [rad/s])", DampingWarning)

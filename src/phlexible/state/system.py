@@ -24,6 +24,7 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.membership import ports_of
+from phlexible.description.mechanism.modal_damping import warn_of_damping_ratios
 from phlexible.description.ports import MovingFrame, PlacedBody, Port
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
@@ -465,6 +466,7 @@ class SystemCache:
         known, parts = self._system, _parts(mechanism)
         if known is None or not _are_same(parts, self._parts) or _places(known) != self._places:
             known = system_of(mechanism)
+            warn_of_damping_ratios(mechanism)
             self._parts, self._places, self._system = _parts(mechanism), _places(known), known
         return known
 

@@ -52,6 +52,7 @@ from phlexible.bodies.floating_body import MODAL, FloatingBody
 from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material, all_sections, check_material, relative_relaxation, section_along
 from phlexible.bodies.mechanics.floating import elastic_mass
+from phlexible.bodies.sizes import warn_of_damping
 from phlexible.bodies.skin import Skin, tube_skin
 from phlexible.bodies.stress_space import StressContinuity, StressSpace
 from phlexible.display import short_repr
@@ -63,7 +64,7 @@ from phlexible.elements.sections import (
     least_width,
     sections_at,
 )
-from phlexible.errors import DampingWarning, ParameterError, warn_user
+from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import Color, outline_of
 
 STATIONS, FEWEST_AND_MOST = 4, (8, 64)
@@ -323,8 +324,7 @@ class Beam(Body):
         if count > MOST_PARTS:
             raise ParameterError(f"parts must be at most {MOST_PARTS}, got {parts!r}")
         if self.damping_ratio and count > 1:
-            text = f"damping_ratio holds in the frame of each of the {count} parts and hardly damps the whole"
-            warn_user(f"{text}: take Material(viscosity=2 * ratio / frequency [rad/s])", DampingWarning)
+            warn_of_damping(f"damping_ratio holds in the frame of each of the {count} parts, not for the whole:")
         each = -(-self.elements // count) if elements is None else elements
         frame = Frame.SIMPLY_SUPPORTED if self.frame is Frame.AUTO else Frame(self.frame)
         return SplitBeam(tuple(self._part(number, count, each, frame) for number in range(count)))

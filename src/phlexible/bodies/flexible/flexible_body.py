@@ -105,6 +105,7 @@ class FlexibleBody(Body):
         materials: of the elements of the mesh, of a plate its section; None: made from matrices.
         color: in pictures, "#rrggbb".
         solver: name of the library that factored the stiffness matrix.
+        damping_ratio: of all retained shapes, constrained by the frame, or of each [-].
     """
 
     data: FloatingBody
@@ -114,6 +115,7 @@ class FlexibleBody(Body):
     materials: ElementMaterials | PlateSection | None = None
     color: str | None = None
     solver: str = ""
+    damping_ratio: float | tuple[float, ...] = 0.0
 
     @classmethod
     def from_mesh(
@@ -234,7 +236,8 @@ class FlexibleBody(Body):
             ports = plate_interfaces(interfaces, source, elements, materials.thickness)
             data, body = body_of_plate(elements, materials, made_of, ports, choice, folder)
         warn_of_size(data.mass, elements.geometry)
-        return cls(data, body.frequencies, body.effective_mass, body.shape_counts, made_of, looks, str(body.solver))
+        numbers = data, body.frequencies, body.effective_mass, body.shape_counts
+        return cls(*numbers, made_of, looks, str(body.solver), choice.damping_ratio)
 
     @classmethod
     def from_matrices(
@@ -301,7 +304,8 @@ class FlexibleBody(Body):
         ports = nodal_interfaces(interfaces, model)
         viscoelasticity = checked_relaxation_time("viscosity", viscosity), maxwell_or_none("relaxation", relaxation)
         data, body = body_of_matrices(model, ports, choice, geometric_stiffness, viscoelasticity)
-        return cls(data, body.basis.frequencies, body.effective_mass, body.basis.counts, None, looks, body.solver)
+        numbers = data, body.basis.frequencies, body.effective_mass, body.basis.counts
+        return cls(*numbers, None, looks, body.solver, choice.damping_ratio)
 
     @property
     def dimension(self) -> int:
@@ -392,7 +396,9 @@ class FlexibleBody(Body):
         data, frequencies = reduced_data(self.data, self.frequencies, basis)
         carried = effective_mass(data)
         counts, looks = self.shape_counts, self.color
-        return FlexibleBody(data, frequencies, carried, counts, self.materials, looks, self.solver)
+        return FlexibleBody(
+            data, frequencies, carried, counts, self.materials, looks, self.solver, self.damping_ratio
+        )
 
     def port_locations(self) -> dict[str, Location]:
         """Return the named interfaces of this body as locations: the boundary ports of its port-Hamiltonian
