@@ -5,6 +5,7 @@ import pytest
 from scipy import linalg, sparse
 
 import phlexible as ph
+from phlexible.linear import symmetric_modes
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.symmetric_modes import lowest_symmetric_modes
 
@@ -126,3 +127,29 @@ def test_the_lowest_of_very_many_motions():
     modes = lowest_symmetric_modes(LinearMechanics(one, nothing, nothing, stiffness, rows, none, none.T, ()), 6)
     assert modes.squares == pytest.approx(np.arange(1, 7) ** 2, rel=1e-9)
     assert modes.rigid == 0
+
+
+def equal_parts(noise=1e-14, n=12):
+    """Copies of a cantilever, and the lowest square of one; they differ by their last digits."""
+    bending = np.diag(np.full(n, 2.0)) - np.eye(n, k=1) - np.eye(n, k=-1)
+    bending[-1, -1] = 1.0
+    part = mechanics_of(np.eye(n), 1e6 * bending @ bending)
+    factors = 1 + noise * np.random.default_rng(0).normal(size=60)
+    return side_by_side([stiffer(part, factor) for factor in factors]), exact_squares(part)[0]
+
+
+@pytest.mark.parametrize(("wanted", "restarts"), [(6, 1), (20, 100)])
+def test_equal_parts_have_equal_modes_whatever_the_iteration_needs(wanted, restarts, monkeypatch):
+    """An iteration that ends without result is tried with more vectors."""
+    monkeypatch.setattr(symmetric_modes, "RESTARTS", restarts)
+    whole, square = equal_parts()
+    modes = lowest_symmetric_modes(whole, wanted)
+    assert modes.squares == pytest.approx(np.full(wanted, square), rel=1e-9)
+    check_shapes(whole, modes)
+
+
+def test_an_iteration_that_does_not_converge_is_refused_in_words(monkeypatch):
+    monkeypatch.setattr(symmetric_modes, "RESTARTS", 1)
+    monkeypatch.setattr(symmetric_modes, "WIDER", (1,))
+    with pytest.raises(ph.ModelError, match="20 modes: no convergence"):
+        lowest_symmetric_modes(equal_parts()[0], 20)

@@ -1,11 +1,12 @@
 """Natural modes of linear models: frequencies, damping ratios, shapes."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, eigs
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from phlexible.algebra.arrays import Array, whole
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
@@ -18,7 +19,13 @@ from phlexible.linear.first_order import EnergyForm, IndefiniteEnergyError, ener
 from phlexible.linear.linearize import Form, Linearization
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE
-from phlexible.linear.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes, undamped_modes
+from phlexible.linear.symmetric_modes import (
+    RESTARTS,
+    WIDER,
+    all_symmetric_modes,
+    lowest_symmetric_modes,
+    undamped_modes,
+)
 from phlexible.state.small_motions import centring_matrix, world_matrix
 
 # Modes with damping or gyroscopic terms: eigenvalues s of ``s^2 M + s (D + C) + K`` with ``G x = 0``, and where
@@ -197,7 +204,13 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
     start, _ = solver.solve(mass @ start)
     first = inverse(inverse(np.concatenate([start, np.zeros(n)])))
     operator = LinearOperator((2 * n, 2 * n), matvec=inverse, dtype=np.float64)
-    found, states = eigs(operator, count, which="LM", v0=first, ncv=min(2 * count + 20, 2 * n - 1), tol=0)
+    for wider in WIDER:
+        options = {"v0": first, "ncv": min(wider * (2 * count + 20), 2 * n - 1), "maxiter": RESTARTS}
+        with suppress(ArpackError):
+            found, states = eigs(operator, count, which="LM", **options)
+            break
+    else:
+        raise ModelError(f"{count // 2} modes: no convergence; ask for another count or reduce the model")
     return shift + 1 / found, states[n:] if np.abs(found).max() > 0 else states[:n]
 
 

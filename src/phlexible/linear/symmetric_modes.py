@@ -5,15 +5,17 @@ sparse LU, eigenvalues real by construction. Exact rigid motions, which would be
 multiplicity, are found by algebra first and taken out.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
+from phlexible.errors import ModelError
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.null_space import NullSpace, null_space, null_space_basis
 
@@ -23,6 +25,7 @@ SHIFT_ROUNDS = 12
 LEAST = 8  # modes, so that those of a free body without strain are counted
 MANY = 500  # rigid motions: more of them are kept out of dense matrices
 STABLE = 1e-7  # of omega^2 + s: how well the lowest is known where it is enough that it is positive
+RESTARTS, WIDER = 100, (1, 4)  # of the iteration, in vain where very many modes are equal; with more vectors then
 NEIGHBOURS = 12  # beyond rigid modes: whose size says what round-off is
 
 
@@ -212,18 +215,16 @@ def _lanczos(
     start = inverse(mass @ (natural_scale(mass) * rng.normal(size=n)))
 
     def lowest(k: int, tolerance: float) -> tuple[Array, Array]:
-        squares, shapes = eigsh(
-            mechanics.stiffness,
-            k,
-            mass,
-            sigma=-shift,
-            OPinv=operator,
-            v0=start,
-            tol=tolerance,
-            ncv=int(min(mechanics.freedom - 1, max(2 * count + 10, 24))),
+        for wider in WIDER:
+            vectors = int(min(mechanics.freedom - 1, wider * max(2 * count + 10, 24)))
+            options = {"v0": start, "tol": tolerance, "ncv": vectors, "maxiter": RESTARTS}
+            with suppress(ArpackError):
+                squares, shapes = eigsh(mechanics.stiffness, k, mass, sigma=-shift, OPinv=operator, **options)
+                order = np.argsort(squares)
+                return squares[order], shapes[:, order]
+        raise ModelError(
+            f"{k} modes: no convergence; many are nearly equal, ask for another count or reduce the model"
         )
-        order = np.argsort(squares)
-        return squares[order], shapes[:, order]
 
     if unstable_only and lowest(1, STABLE)[0][0] > 10 * STABLE * shift:
         return np.zeros(0), np.zeros((n, 0))
