@@ -141,8 +141,10 @@ class MaterialPoint:
             shapes of its response to them.
         directions: of a shell, weights of its unknown vectors whose sums are directions there: three of an edge or
             patch, the directors of a node, shape (k, N); None: the body has no nodal directors.
-        fixed_nodes: numbers of the nodes that a fixed joint holds one by one, of a rigid or hinged edge of a shell.
+        fixed_nodes: numbers of the nodes that a fixed joint holds one by one, of an edge of a shell that is not
+            averaged.
         fixes_directors: whether it holds their directors too.
+        stays_in_plane: whether it holds nodes and directors only in their plane.
     """
 
     position: Array
@@ -154,6 +156,7 @@ class MaterialPoint:
     directions: Array | None = None
     fixed_nodes: tuple[int, ...] = ()
     fixes_directors: bool = False
+    stays_in_plane: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
         """Return how a direction (unit vector fixed to the material at this point) changes per unit of each elastic

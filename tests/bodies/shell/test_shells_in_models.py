@@ -133,7 +133,7 @@ def test_what_an_edge_and_a_node_do_not_carry_is_refused() -> None:
     model = ph.Model()
     shell = model.add(ph.Shell.plate(1.0, 0.2, 0.01, SOFT, interfaces=CLAMPED), "shell")
     wall = model.ground.at((0, 0, 0))
-    with pytest.raises(ph.ModelError, match="rigid or hinged edge, which Fixed holds alone"):
+    with pytest.raises(ph.ModelError, match="rigid, hinged or symmetric edge, which Fixed holds alone"):
         ph.Revolute(wall, shell["start"], axis=(0, 1, 0))
     with pytest.raises(ph.ModelError, match="an attachment with an orientation"):
         ph.Torque(shell["end"], (0.0, 1.0, 0.0))

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from phlexible.errors import ParameterError
 
 Nodes = str | Sequence[int] | Callable[[Array], ArrayLike]
 InterfaceSpec = Nodes | tuple[Nodes, str]
+Kind = TypeVar("Kind", bound=StrEnum)
 ON_A_LINE = 1e-9
 FLAT = 1 - 1e-6
 """Length of the mean normal of a flat face."""
@@ -71,14 +72,15 @@ def user_interfaces(
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
     """
-    result = tuple(_mesh_interface(*spec, source, mesh, thickness) for spec in named_specs(interfaces))
+    specs = named_specs(interfaces, InterfaceKind)
+    result = tuple(_mesh_interface(*spec, source, mesh, thickness) for spec in specs)
     refuse_shared_nodes(result)
     return result
 
 
-def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[str, Any, InterfaceKind]]:
+def named_specs(interfaces: Mapping[str, InterfaceSpec] | None, kinds: type[Kind]) -> list[tuple[str, Any, Kind]]:
     """Return a list of (name, choice of nodes, kind) for the interfaces in a user's dictionary, in its order; an
-    empty list for None. The choice is what the user wrote, the kind "average", "rigid" or "hinged".
+    empty list for None. The choice is what the user wrote, the kind one of ``kinds``, the first if none is given.
 
     Raises:
         ParameterError: no dictionary, no such kind.
@@ -87,9 +89,9 @@ def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[st
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
     result = []
     for key, spec in (interfaces or {}).items():
-        name, nodes, kind = text("name of an interface", key), spec, InterfaceKind.AVERAGE
+        name, nodes, kind = text("name of an interface", key), spec, next(iter(kinds))
         if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
-            nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
+            nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], kinds)
         result.append((name, nodes, kind))
     return result
 

@@ -61,7 +61,8 @@ def plate_interfaces(
         ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
             interface on one line, or two that move as one and share nodes.
     """
-    result = tuple(_plate_interface(*spec, source, mesh, thickness) for spec in named_specs(interfaces))
+    specs = named_specs(interfaces, InterfaceKind)
+    result = tuple(_plate_interface(*spec, source, mesh, thickness) for spec in specs)
     refuse_shared_nodes(result)
     return result
 

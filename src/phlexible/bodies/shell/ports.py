@@ -1,19 +1,35 @@
 """Points of a shell at which joints and loads act: nodes, and edges and patches with three directions."""
 
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.flexible.interfaces import InterfaceKind
 from phlexible.bodies.locations import Interface, Location, MaterialPoint
+from phlexible.bodies.shell.elements import MIDDLE
 from phlexible.bodies.shell.mesh import ShellMesh
 from phlexible.bodies.soft_mesh import NodeGroup, SoftPoints
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 
+LEANING = 1e-6
+"""Angle between a director and the normal of an element that is no round-off [rad]."""
 SLIM = 0.05
 """Extent of positions and directors across a plane, over that along it, below which they lie in the plane."""
+
+
+class EdgeKind(StrEnum):
+    """Choice of what a fixed joint holds of an edge or patch of a shell.
+
+    AVERAGE: the mean position and orientation, as other joints do. RIGID: each node and director. HINGED: each
+    node. SYMMETRIC: each node and director in the plane in which they lie.
+    """
+
+    AVERAGE = "average"
+    RIGID = "rigid"
+    HINGED = "hinged"
+    SYMMETRIC = "symmetric"
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +37,10 @@ class ShellInterface(NodeGroup):
     """Named edge or patch of a shell on which joints and loads act.
 
     Attributes:
-        kind: "average": joints hold means of its nodes; "rigid": a fixed joint holds each of its nodes and
-            directors; "hinged": each of its nodes.
+        kind: what a fixed joint holds of it.
     """
 
-    kind: InterfaceKind = InterfaceKind.AVERAGE
+    kind: EdgeKind = EdgeKind.AVERAGE
 
     def weights(self, mesh: ShellMesh) -> Array:  # type: ignore[override]
         """Return the share of each unknown vector of a shell in the mean over this edge or patch, shape (N +
@@ -50,6 +65,21 @@ class ShellInterface(NodeGroup):
                 )
             result[mesh.node_at[self.points]] = 1.0
         return np.asarray(result / result.sum())
+
+    def refuse_leaning(self, mesh: ShellMesh) -> None:
+        """Raise ``ParameterError`` if the directors of a symmetric edge lean away from its plane. They do if they
+        are normals of the adjacent elements of a shell that is curved there. ``mesh`` is that of the shell."""
+        if self.kind is not EdgeKind.SYMMETRIC:
+            return
+        inside, D = np.isin(mesh.cells, self.points), mesh.elements.D
+        across = np.linalg.norm(np.cross(D, mesh.elements.normals(MIDDLE)), axis=2)
+        leans = across > LEANING * np.linalg.norm(mesh.elements.normals(MIDDLE), axis=2)
+        at_edge = inside.sum(axis=1) == 2
+        if (at_edge & ~(leans & inside).any(axis=1) & (leans & ~inside).any(axis=1)).any():
+            raise ParameterError(
+                f"interface {self.name!r}: directors of a symmetric edge must lie in its plane, but those of a"
+                " curved shell by means of elements lean away from it; give the exact normals, directors="
+            )
 
     def directions(self, mesh: ShellMesh) -> Array | None:
         """Return the weights of the unknown vectors whose sums are three directions at this edge or patch, shape
@@ -122,10 +152,13 @@ class ShellPoints(SoftPoints):
         assert isinstance(mesh, ShellMesh), "of a shell"
         if isinstance(location, Interface):
             group = self.groups[location.name]
-            fixed = () if group.kind is InterfaceKind.AVERAGE else tuple(group.points.tolist())
-            with_directors = group.kind is InterfaceKind.RIGID
+            fixed = () if group.kind is EdgeKind.AVERAGE else tuple(group.points.tolist())
             return replace(
-                point, directions=group.directions(mesh), fixed_nodes=fixed, fixes_directors=with_directors
+                point,
+                directions=group.directions(mesh),
+                fixed_nodes=fixed,
+                fixes_directors=group.kind is EdgeKind.RIGID,
+                stays_in_plane=group.kind is EdgeKind.SYMMETRIC,
             )
         assert point.node is not None, "other locations are nodes"
         own = mesh.director_at[mesh.director_nodes == mesh.nodes[point.node]]

@@ -21,7 +21,7 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.product_elements import ProductElements
 from phlexible.bodies.shell.elements import MIDDLE, PAIRS, PLACES, products
 from phlexible.bodies.shell.mesh import ShellMesh, grid_cells, merged, shell_mesh
-from phlexible.bodies.shell.ports import ShellInterface, ShellPoints
+from phlexible.bodies.shell.ports import EdgeKind, ShellInterface, ShellPoints
 from phlexible.bodies.shell.section import ShellSection, uniform_section
 from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import BodyStress, Skin
@@ -49,9 +49,9 @@ class Shell(NodalBody):
         thickness: [m].
         material: of the shell.
         interfaces: edges and patches by name: nodes (numbers, a function of position or the name of a group of the
-            mesh), or a pair of these and "average", "rigid" or "hinged". Joints hold the mean of an average one,
-            with its orientation; ``Fixed`` holds each node and director of a rigid one, a clamp, and each node of a
-            hinged one.
+            mesh), or a pair of these and "average", "rigid", "hinged" or "symmetric". Joints hold the mean of an
+            average one, with its orientation; ``Fixed`` holds each node and director of a rigid one, a clamp, each
+            node of a hinged one, and those of a symmetric one in their plane.
         directors: exact normals of the surface, for each point (p, 3) or as a function of position; None: means of
             the normals of elements.
         offset: of the middle of the thickness from the mesh, along the directors [m].
@@ -92,10 +92,11 @@ class Shell(NodalBody):
         mesh, source = shell_mesh(self.mesh, self.directors, self._section.gyration)
         groups = tuple(
             ShellInterface(name, chosen_nodes(f"interface {name!r}", nodes, mesh, source), kind)
-            for name, nodes, kind in named_specs(self.interfaces)
+            for name, nodes, kind in named_specs(self.interfaces, EdgeKind)
         )
         for group in groups:
             group.weights(mesh)
+            group.refuse_leaning(mesh)
         set_fields(self, mesh=mesh, interfaces=groups, directors=None)
         warn_of_size(self.mass, mesh.points[mesh.used])
 

@@ -41,8 +41,8 @@ class Joint(KinematicPair):
         for port in (self.first, self.second):
             if isinstance(port, Attachment) and port.point.fixed_nodes and not self.fixes_nodes:
                 raise ModelError(
-                    f"{self}: {port} is a rigid or hinged edge, which Fixed holds alone; fix a RigidBody there and "
-                    'join that, or make the interface "average"'
+                    f"{self}: {port} is a rigid, hinged or symmetric edge, which Fixed holds alone; fix a RigidBody"
+                    ' there and join that, or make the interface "average"'
                 )
         make_immutable(self)
 

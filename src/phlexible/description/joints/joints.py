@@ -25,6 +25,8 @@ from phlexible.description.interactions.functions import (
     Vector,
     VectorSum,
     angle_about,
+    as_sum,
+    between,
     coincident_points,
     constant_distance,
     dot_term,
@@ -39,6 +41,10 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, Port
 from phlexible.description.time_functions import ScalarFunction, Timed, TimeFactor, TimePath
 from phlexible.errors import DirectionWarning, ModelError, ParameterError, warn_user
+
+IN_PLANE = 1e-6
+"""Share by which nodes and directors of a symmetric edge may leave their plane."""
+
 
 # Base class of joints with an axis: the axis and the two directions across it.
 
@@ -479,10 +485,11 @@ class Universal(Joint):
 class Fixed(Joint):
     """Joint with a common point in which both ports keep the relative orientation of the initial pose.
 
-    On a rigid edge of a shell it holds each node and director, a clamp; on a hinged one each node.
+    On a rigid edge of a shell it holds each node and director, a clamp; on a hinged one each node; on a symmetric
+    one each node and director in their plane.
 
     Raises:
-        ModelError: a port without orientation.
+        ModelError: a port without orientation, or a symmetric edge that lies in no plane.
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
@@ -501,7 +508,8 @@ class Fixed(Joint):
         for edge, other in ((self.first, self.second), (self.second, self.first)):
             if isinstance(edge, Attachment) and edge.point.fixed_nodes:
                 self._need_orientation(other)
-                return tuple(fixed_node_constraints(edge, other))
+                nodewise = symmetry_constraints if edge.point.stays_in_plane else fixed_node_constraints
+                return tuple(nodewise(edge, other))
         points = coincident_points(self.first, self.second, dimension)
         if dimension == 1:
             return points
@@ -530,6 +538,33 @@ def fixed_node_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
         for axis in node.initial_directors() if edge.point.fixes_directors else ():
             for k, across in enumerate(perpendicular_axes(axis), start=1):
                 yield perpendicular(node, axis, other, across, f"director of node {number}, direction {k}")
+
+
+def symmetry_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
+    """Yield the constraint functions by which nodes and directors of a symmetric edge of a shell stay in the plane
+    in which they lie initially. The plane is fixed in the frame of the port ``other``.
+
+    Raises:
+        ModelError: they lie in no plane.
+    """
+    nodes = [edge.placed.node(number) for number in edge.point.fixed_nodes]
+    places = np.array([node.initial_position() for node in nodes])
+    directors = [node.initial_directors() for node in nodes]
+    places = places - places.mean(axis=0)
+    rows = np.concatenate([places, *(np.abs(places).max() * each for each in directors)])
+    squares, axes = np.linalg.eigh(rows.T @ rows)
+    if squares[0] > IN_PLANE**2 * squares[2] or squares[1] <= IN_PLANE**2 * squares[2]:
+        raise ModelError(
+            f"{edge} is symmetric, but its nodes and directors lie in no plane; choose nodes of an edge, and give"
+            " the exact normals of a curved surface, directors="
+        )
+    normal = axes[:, 0]
+    for number, node, own in zip(edge.point.fixed_nodes, nodes, directors, strict=True):
+        term = BilinearTerm(1.0, between(other, node), as_sum(DirectionOf(other, normal)))
+        offset = Bilinear((term,), 0.0, "").initial_value()
+        yield Bilinear((term,), offset, f"node {number} across the plane")
+        for axis in own:
+            yield perpendicular(node, axis, other, normal, f"director of node {number} across the plane")
 
 
 # Distance joint: a massless rigid link between two points (docs/theory.md, 8).

@@ -18,7 +18,6 @@ from phlexible.bodies.beam.strain import Strain
 from phlexible.bodies.body import Body
 from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
-from phlexible.bodies.flexible.interfaces import InterfaceKind
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, PlaneState
 from phlexible.bodies.flexible.plate_body import PlatePoints
 from phlexible.bodies.flexible.plate_elements import PlateElement, PlateSection
@@ -38,7 +37,7 @@ from phlexible.bodies.locations import (
 from phlexible.bodies.material import Material
 from phlexible.bodies.rod import Rod, StressFree
 from phlexible.bodies.shell.mesh import ShellMesh
-from phlexible.bodies.shell.ports import ShellInterface
+from phlexible.bodies.shell.ports import EdgeKind, ShellInterface
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_law import Constitution, InvariantLaw, SoftLaw
 from phlexible.bodies.soft_mesh import NodeGroup, SoftMesh
@@ -152,7 +151,7 @@ VALUES: dict[str, type[Any]] = {
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
         *(Plane, Surface, Capsule, MeshSurface, Maxwell),
-        *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode, ShellMesh, ShellInterface, InterfaceKind),
+        *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode, ShellMesh, ShellInterface, EdgeKind),
     )
 }
 """Other classes that a file may name."""

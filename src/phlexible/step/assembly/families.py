@@ -329,6 +329,7 @@ def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], places: P
         "product_node": nodes,
         "product_block": blocks,
         "product_viscosity": [own.viscosity for own in kinds],
+        "product_square": [0.25 for _ in kinds],
         "product_rest": [own.rest.ravel() for own in kinds],
         "product_stiffness": [own.stiffness.ravel() for own in kinds],
     }

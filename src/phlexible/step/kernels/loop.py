@@ -27,6 +27,7 @@ from phlexible.step.kernels.solver.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.solver.newton import (
     ACCEPTABLE,
     ACCEPTABLE_AT_SINGULAR,
+    LEAST_DAMPING,
     remove_null_space_multipliers,
     solve_step,
 )
@@ -56,6 +57,7 @@ from phlexible.step.tables.requests import (
 )
 
 ATTEMPTS = 4
+ATTEMPTS_OF_SHELLS = 2  # whose vectors all move: others begin alike
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
 RECURRENCE = MISSES + 1  # of misses that follow from so many before them: numbers a row of its equations
 ENOUGH = 9.0  # equal steps, after which misses tell
@@ -222,7 +224,11 @@ def take_step(
     for attempt in range(attempts):
         if not any_of(rest):
             break
+        if t.product_elements > 0 and ATTEMPTS_OF_SHELLS <= attempt % ATTEMPTS:
+            continue
         is_relaxed = is_redundant or attempt >= ATTEMPTS
+        # Where updates from an extrapolated start have to be shortened, a shell had better start where it is.
+        shortest = 1.0 if t.product_elements > 0 and attempt == 0 else LEAST_DAMPING
         if attempt > 0 or not is_tried:
             set_initial_guess(t, h, attempt, is_redundant, part, rest)
         relaxation = RELAXATION if is_relaxed else 0.0
@@ -234,7 +240,9 @@ def take_step(
                 set_initial_guess(t, h, attempt, is_redundant, part, rest)
         found, iterations = where(rest, CONVERGED, CONVERGED), where(rest, float(products), 0.0)
         if products < 0 and attempt == 0 and longest > 0.0 and t.members > 0 and any_of(t.parts[0] > 1.0):
-            found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest, ROUGH)
+            found, iterations = solve_step(
+                t, h, damping, least_speed, relaxation, acceptable, rest, ROUGH, shortest
+            )
             t.counter[0] += where(rest, iterations, 0.0)
             if all_of(found == CONVERGED) and any_of(
                 contacts_request_substeps(t, h, longest, damping, least_speed)
@@ -242,7 +250,7 @@ def take_step(
                 status = where(rest, TOUCHING, TOUCHING)
                 break
         if products < 0:
-            found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest, 0.0)
+            found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest, 0.0, shortest)
         t.counter[0] += where(rest, iterations, 0.0)
         stopped = rest & ((found == CONVERGED) | (found == NEARLY_CONVERGED))
         if any_of(stopped):

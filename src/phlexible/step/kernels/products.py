@@ -54,6 +54,15 @@ def product_gamma(t: Tables, e: int, h: float, damping: float) -> float:
     return t.product_viscosity[t.product_group[e]] / h + damping
 
 
+@compiled
+def slope_place(t: Tables, e: int, h: float, damping: float) -> float:
+    """Return where the stresses of product element e have their derivative in a time step, as the share of its
+    change after its mean: 1/2, the end, where they are means over the step. h is the length of the step [s],
+    ``damping`` numerical damping; ``t`` holds all tables (arrays) of the model and its state."""
+    gamma = product_gamma(t, e, h, damping)
+    return (t.product_square[t.product_group[e]] + 0.5 * gamma) / (0.5 + gamma)
+
+
 @exported
 def add_product_forces(t: Tables, h: float, damping: float) -> None:
     """Add h times the forces of all product elements to the balances of their nodes in the residual. The energies
@@ -69,7 +78,7 @@ def add_product_forces(t: Tables, h: float, damping: float) -> None:
             t.product_step[p] = dot(t.product_change[a], t.product_mean[b])
             t.product_step[p] += dot(t.product_mean[a], t.product_change[b])
             t.product_strain[p] = dot(t.product_mean[a], t.product_mean[b]) - rest[p]
-            t.product_strain[p] += 0.25 * dot(t.product_change[a], t.product_change[b])
+            t.product_strain[p] += t.product_square[g] * dot(t.product_change[a], t.product_change[b])
         multiply_by_stiffness(t, e, t.product_strain, stress)
         for p in range(t.product_pairs_count[g]):
             t.family_work[0] += stress[p] * t.product_step[p]
@@ -111,7 +120,8 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
         k, places = t.product_nodes_count[e], t.product_places[t.product_group[e]]
         nodes, K = t.product_node + t.product_nodes_begin[e], t.product_matrix
         set_element_vectors(t, e)
-        set_element_tangent(t, e, 0.5 * h * h, 0.5 + product_gamma(t, e, h, damping))
+        place = slope_place(t, e, h, damping)
+        set_element_tangent(t, e, 0.5 * h * h, 0.5 + product_gamma(t, e, h, damping), place)
         for row in range(3 * k):  # of places, the first one moves against the others
             for j in range(3, 3 * places):
                 K[3 * k * row + j % 3] -= K[3 * k * row + j]
@@ -127,11 +137,11 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
 
 
 @compiled
-def set_element_tangent(t: Tables, e: int, factor: float, share: float) -> None:
+def set_element_tangent(t: Tables, e: int, factor: float, share: float, place: float) -> None:
     """Compute the derivative of the forces on the vectors of product element e to these vectors at the end of the
     time step. ``factor`` times it is stored in ``product_matrix``, shape (3 k, 3 k) for k nodes: ``share`` times
-    B(mean)^T H B(end), with B the derivative of the products, and half of the stresses. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    B(mean)^T H B(mean + ``place`` change), with B the derivative of the products, and half of the stresses. ``t``
+    holds all tables (arrays) of the model and its state."""
     g, k = t.product_group[e], t.product_nodes_count[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     stress, H = t.product_stress + t.product_rests_begin[e], t.product_stiffness + t.product_entries_begin[e]
@@ -145,8 +155,8 @@ def set_element_tangent(t: Tables, e: int, factor: float, share: float) -> None:
             for q in range(begin, begin + size):
                 stiffness = factor * share * H[size * (p - begin) + q - begin]
                 i, j = first[q], second[q]
-                u = stiffness * (t.product_mean[j] + 0.5 * t.product_change[j])
-                v = stiffness * (t.product_mean[i] + 0.5 * t.product_change[i])
+                u = stiffness * (t.product_mean[j] + place * t.product_change[j])
+                v = stiffness * (t.product_mean[i] + place * t.product_change[i])
                 slope[3 * i] += u.x
                 slope[3 * i + 1] += u.y
                 slope[3 * i + 2] += u.z
@@ -225,13 +235,15 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
     g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     set_element_vectors(t, e)
+    place = slope_place(t, e, h, damping)
     for i in range(t.product_nodes_count[e]):
         update, d = t.update + t.velocities_begin[nodes[i]], t.dimension
         y, z = (update[1] if d > 1 else 0.0), (update[2] if d > 2 else 0.0)
         t.product_update[i] = (0.5 * h) * vector(update[0], y, z)
         if 0 < i < t.product_places[g]:
             t.product_update[i] -= t.product_update[0]
-        t.product_mean[i] += 0.5 * t.product_change[i] - share * t.product_update[i]  # end, before the update
+        before = t.product_change[i] - share * t.product_update[i]
+        t.product_mean[i] += place * before - 0.5 * share * t.product_update[i]
     for p in range(t.product_pairs_count[g]):
         a, b = first[p], second[p]
         t.product_step[p] = dot(t.product_mean[a], t.product_update[b])

@@ -362,6 +362,7 @@ PRODUCT_TABLES = parse_tables(
     product_block    | product_couples | | block (node, other node)
     SYSTEM REAL
     product_viscosity | product_groups | s | tau
+    product_square    | product_groups | | of changes, in strains: 1/4, means over the step; 0, of its middle
     product_rest      | product_rests | | p0
     product_stiffness | product_entries | | blocks of H, row by row
     STEP REAL

@@ -199,13 +199,14 @@ def solve_step(
     acceptable: float,
     selected: Truth,
     enough: float,
+    shortest: float,
 ) -> tuple[Choice, float]:
     """Solve the equations of one time step of length h by Newton's method, starting from the present guess of
     velocities and multipliers. Returned are a status and the number of Newton iterations for each lane; only
     the ``selected`` lanes (of several mechanisms that advance at the same time) change. ``damping`` is
     numerical damping, ``relaxation`` a share added for redundant constraints; ``least_speed`` [m/s],
-    ``acceptable`` and ``enough`` decide when the iteration ends. ``t`` holds all tables (arrays) of the model
-    and its state.
+    ``acceptable`` and ``enough`` decide when the iteration ends, ``shortest`` is the least share of an update.
+    ``t`` holds all tables (arrays) of the model and its state.
 
     Other lanes than these do not change.
 
@@ -263,7 +264,7 @@ def solve_step(
                 residuals(t, h, damping)
                 trial = compute_trial_update(t)
             searching = searching & (not accepted)
-            is_stuck = searching & ((length <= LEAST_DAMPING) | (not fresh))
+            is_stuck = searching & ((length <= shortest) | (not fresh))
             length = where(is_stuck, 0.0, where(searching, 0.5 * length, length))
             searching = searching & (not is_stuck)
             if not any_of(searching):

@@ -1,0 +1,94 @@
+"""Statics of large rotation by published answers, through joints and loads of models; planes of symmetry."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from bodies.shell.large_cases import CASES
+from phlexible.step.integration.stepper import Stepper
+
+VALUES = {
+    ("cantilever", 16, 1): {"-u": 3.2931 / 3.286, "w": 6.7048 / 6.698},
+    ("slit_annulus", 6, 30): {"outer": 17.2025 / 17.528, "inner": 13.5619 / 13.891},
+    ("hemisphere", 8): {"out": 4.0486 / 4.067, "in": 8.5409 / 8.178},
+    ("pulled_cylinder", 12, 8): {"A": 1.0, "B": 1.0, "C": 1.0},
+}
+"""Displacements over those of Sze, Liu and Lo, of a second program with the same elements; a cylinder: theirs."""
+
+
+@pytest.mark.parametrize("case", VALUES, ids=lambda case: case[0])
+def test_large_rotations(case, monkeypatch) -> None:
+    """And no step to rest fails: its middle is an equilibrium also where membrane stresses are large."""
+    attempts, attempt = [], Stepper.attempt
+
+    def counted(self, time, step):
+        attempts.append(attempt(self, time, step))
+        return attempts[-1]
+
+    monkeypatch.setattr(Stepper, "attempt", counted)
+    name, *mesh = case
+    assert CASES[name](*mesh) == pytest.approx(VALUES[case], abs=0.02 if name == "pulled_cylinder" else 1e-4)
+    assert len(attempts) <= 30
+    assert attempts.count(False) <= 6 * (name == "pulled_cylinder")  # which snaps through
+
+
+STEEL = ph.Material(2e9, 1000.0, 0.3)
+
+
+def bent(share: float, end: str) -> ph.Motion:
+    """A strip that hangs between two walls, or half of it with a plane of symmetry at its middle."""
+    count = round(8 * share)
+    strip = ph.Shell.plate(2.0 * share, 0.3, 0.01, STEEL, (count, 2), {"start": "hinged", "end": end})
+    model = ph.Model(gravity=(0, 0, -9.81))
+    placed = model.add(strip, "strip")
+    for name in ("start", "end"):
+        port = placed[name]
+        model.connect(ph.Fixed(model.ground.at(port.initial_position()), port))
+    return model.simulate(0.1, 2e-3, progress=False)
+
+
+def test_a_half_with_a_plane_of_symmetry_moves_as_the_whole() -> None:
+    whole, half = bent(1.0, "hinged"), bent(0.5, "symmetric")
+    at = half.mechanism["strip"].body.nodes
+    own = [np.abs(whole.mechanism["strip"].body.nodes - x).max(axis=1).argmin() for x in at]
+    one = np.stack([whole.position(whole.mechanism["strip"].node(int(k))) for k in own], axis=1)
+    two = np.stack([half.position(half.mechanism["strip"].node(k)) for k in range(len(at))], axis=1)
+    sag = np.ptp(two[:, :, 2])
+    assert sag > 0.02
+    assert two == pytest.approx(one, abs=1e-9 * sag)
+
+
+def test_a_plane_of_symmetry_moves_with_a_body() -> None:
+    model = ph.Model()
+    strip = ph.Shell.plate(1.0, 0.3, 4e-3, STEEL, (4, 2), {"start": "symmetric"})
+    shell = model.add(strip, "shell", velocity=lambda x: (0.0, 0.2 * x[0], 0.5 * x[0] ** 2))
+    hub = model.add(ph.RigidBody(2.0, (0.1, 0.2, 0.15)), "hub", position=(-0.1, 0, 0))
+    joint = model.connect(ph.Fixed(hub.origin, shell["start"]))
+    motion = model.simulate(0.5, step=5e-3, progress=False)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.total.max()
+    for each in (motion.momentum.linear, motion.momentum.angular):
+        assert np.abs(each - each[0]).max() < 1e-12 * np.abs(each).max()
+    assert len(joint.constraints(3)) == 6
+    normal = motion.rotation(hub)[-1] @ [1.0, 0, 0]
+    nodes = [motion.position(shell.node(int(k)))[-1] for k in strip.points_where(lambda x: x[0] < 1e-9)]
+    assert (np.array(nodes) - motion.position(hub.origin)[-1]) @ normal == pytest.approx(0.1, abs=1e-12)
+
+
+def test_what_lies_in_no_plane_is_refused() -> None:
+    def arc(u: float, v: float) -> np.ndarray:
+        return np.array([np.sin(u), v, np.cos(u)])
+
+    with pytest.raises(ph.ParameterError, match="lean away"):
+        ph.Shell.of(arc, (4, 4), 0.01, STEEL, {"u0": "symmetric"})
+    model = ph.Model()
+    wall = model.ground.at((0, 0, 1.0))
+    for name, nodes in (("two edges", lambda x: (x[0] < 1e-9) | (x[1] < 1e-9)), ("node", [0])):
+        edges = {"own": (nodes, "symmetric")}
+        sheet = ph.Shell.of(arc, (4, 4), 0.01, STEEL, edges, directors=lambda x: (x[0], 0.0, x[2]))
+        shell = model.add(sheet, name)
+        with pytest.raises(ph.ModelError, match="lie in no plane"):
+            model.connect(ph.Fixed(wall, shell["own"]))
+    with pytest.raises(ph.ModelError, match="rigid, hinged or symmetric edge"):
+        ph.Revolute(wall, shell["own"], axis=(0, 1, 0))
+    with pytest.raises(ph.ParameterError, match="kind of interface 'start'"):
+        ph.Plate(1.0, 0.2, 0.01, STEEL, interfaces={"start": "symmetric"})
