@@ -222,6 +222,22 @@ def test_tables_of_files_are_read(tmp_path):
         ph.Recording.of("run.txt", {"z": "z"})
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("empty.csv", "", "separated by commas.*: it is empty"),
+        ("blank.csv", "\n\n", "separated by commas.*: it is empty"),
+        ("tabs.csv", "time\tz\n0\t1\n1\t2\n", "separated by commas.*: its line of names is one column"),
+        ("empty.mat", "", "is no .mat file that scipy.io.loadmat reads"),
+        ("text.mat", 50 * "time,z\n", "is no .mat file that scipy.io.loadmat reads"),
+    ],
+)
+def test_files_that_hold_no_table_are_refused_with_the_reason(name, content, reason, tmp_path):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ph.ParameterError, match=reason):
+        ph.Recording.of(tmp_path / name, {"z": "z"})
+
+
 def test_text_in_a_table_is_refused_and_an_empty_cell_is_missing(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("\ufefftime,z,remark\n0,1.5,begin\n0.1, ,\n0.2,NaN,x\n0.3,2,end\n", encoding="utf-8")
@@ -237,7 +253,7 @@ def test_text_in_a_table_is_refused_and_an_empty_cell_is_missing(tmp_path):
         ):
             ph.Recording.of(path, {"z": "z"})
     path.write_text("time;z\n0;1\n1;2\n", encoding="utf-8")
-    with pytest.raises(ph.ParameterError, match="there are time;z"):
+    with pytest.raises(ph.ParameterError, match="sep=';'.*: its line of names is one column, 'time;z'"):
         ph.Recording.of(path, {"z": "z"})
 
 

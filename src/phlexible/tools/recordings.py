@@ -97,7 +97,8 @@ class Recording:
             noise: as of ``Recording``.
 
         Raises:
-            ParameterError: no such column, a cell of it with text, or a file of another kind or other separators.
+            ParameterError: no such column, a cell of it with text, or a file that is empty, of another kind or with
+                other separators.
 
         Example:
             >>> table = {"time": [0.0, 0.1, 0.2], "x": [0.0, 0.4, 0.9]}
@@ -141,14 +142,24 @@ def _columns(source: Any) -> Any:
     if not isinstance(source, str | PathLike):
         return source
     path = Path(file_path("source", source))
-    if path.suffix.lower() == ".mat":
+    kind = path.suffix.lower()
+    if kind == ".mat":
         from scipy.io import loadmat
+        from scipy.io.matlab import MatReadError
 
-        return loadmat(path, squeeze_me=True)
-    if path.suffix.lower() == ".csv":
+        try:
+            return loadmat(path, squeeze_me=True)
+        except (MatReadError, ValueError, NotImplementedError) as error:
+            raise ParameterError(f"{path} is no .mat file that scipy.io.loadmat reads: {error}") from None
+    if kind == ".csv":
         how: dict[str, Any] = {"delimiter": ",", "autostrip": True, "deletechars": "", "replace_space": " "}
         try:
-            return np.genfromtxt(path, object, names=True, ndmin=1, encoding="utf-8-sig", **how)
+            if not path.read_text("utf-8-sig").strip():
+                raise ValueError("it is empty")
+            table = np.genfromtxt(path, object, names=True, ndmin=1, encoding="utf-8-sig", **how)
+            if len(table.dtype.names or ()) < 2:
+                raise ValueError(f"its line of names is one column, {table.dtype.names[0]!r}")
+            return table
         except ValueError as error:
             raise ParameterError(
                 f"{path} must have values separated by commas, with decimal points; pandas.read_csv(path, sep=';',"
