@@ -92,6 +92,19 @@ def test_dampers_that_do_not_turn_damp_both_whirls_alike(model):
     assert np.abs(found[:, None] - wanted).min(axis=0) == pytest.approx(0.0, abs=1e-6)
 
 
+def test_a_bushing_that_lets_a_rotor_spin_holds_its_axis_at_any_angle():
+    """I w^2 -+ I_z Omega w = k in world axes; frequencies in body axes are Omega less or more."""
+    speed, k, stiffness = 50.0, 10.0, {"stiffness": 1e3, "rotational_stiffness": (10.0, 10.0, 0.0)}
+    model, body = ph.Model(), ph.RigidBody.cylinder(0.1, 0.05, 1000.0, axis=(0, 0, 1))
+    rotor = model.add(body, "rotor", angular_velocity=(0, 0, speed))
+    model.apply(ph.Bushing(model.ground.at((0, 0, 0)), rotor.origin, **stiffness))
+    found = model.linearize(at="steady_rotation").modes(6).frequencies
+    inertia, spin = body.mass * (3 * 0.1**2 + 0.05**2) / 12, body.mass * 0.1**2 / 2 * speed
+    root = np.sqrt(spin**2 + 4 * inertia * k)
+    for wanted in ((root + spin) / (2 * inertia) - speed, (root - spin) / (2 * inertia) + speed):
+        assert np.abs(found - wanted).min() < 1e-6 * wanted
+
+
 def test_springs_that_creep_beside_a_rotor_are_refused():
     model = rotor_in_dampers(relaxation=ph.Maxwell([(0.5, 0.01)]))
     with pytest.raises(ph.EquilibriumError, match="coefficients of the linear model change .* rotor"):

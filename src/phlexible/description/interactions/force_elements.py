@@ -726,7 +726,8 @@ class Bushing(ForceElement):
     """Springs and dampers between two ports along and about the axes of the first one.
 
     The axes are those of the world at the initial pose and turn with the first port. Translations are
-    counted from the initial pose; a rotation enters by its sine, so keep rotations below a right angle.
+    counted from the initial pose; a rotation enters by its sine, so keep rotations below a right angle. One axis
+    without rotational stiffness and damping may spin: the other two rotations then are tilts of this axis.
 
     Attributes:
         first, second: the ports; both need an orientation.
@@ -789,17 +790,18 @@ class Bushing(ForceElement):
             )
             for k in range(dimension)
         ]
+        free = np.flatnonzero((about == 0) & (slow_about == 0))
         for k in (2,) if dimension == 2 else (0, 1, 2):
             creeping = self._creeping(float(about[k]))
-            forces.append(
-                CoordinateForce(self._rotation(k), float(about[k]), float(slow_about[k]), relaxation=creeping)
-            )
+            rotation = self._rotation(k, int(free[0]) if len(free) == 1 else k)
+            forces.append(CoordinateForce(rotation, float(about[k]), float(slow_about[k]), relaxation=creeping))
         return tuple(forces)
 
     def _creeping(self, stiffness: float) -> Maxwell | None:
         return self.relaxation.scaled(stiffness) if self.relaxation and stiffness else None
 
-    def _rotation(self, k: int) -> SineCoordinate:
+    def _rotation(self, k: int, free: int) -> SineCoordinate:
+        """Return the rotation about axis k, by tilts of the axis that is ``free`` to spin (k: none is)."""
         i, j = (k + 1) % 3, (k + 2) % 3
         axes = (
             DirectionOf(self.first, AXES[i]),
@@ -807,7 +809,8 @@ class Bushing(ForceElement):
             DirectionOf(self.second, AXES[i]),
             DirectionOf(self.second, AXES[j]),
         )
-        return SineCoordinate(f"rotation {'xyz'[k]}", self.first, self.second, axes[0], axes)
+        shares = {i: (1.0, 0.0), j: (0.0, 1.0)}.get(free, (0.5, 0.5))
+        return SineCoordinate(f"rotation {'xyz'[k]}", self.first, self.second, axes[0], axes, shares)
 
     def __repr__(self) -> str:
         return self.name or f"Bushing({self.first}, {self.second})"

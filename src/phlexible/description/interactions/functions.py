@@ -329,16 +329,23 @@ class PositionCoordinate(LinearCoordinate):
 
 @dataclass(frozen=True, eq=False)
 class SineCoordinate(PositionCoordinate):
-    """Sine of a rotation of the second port about an axis of the first, (d_a . e_b - e_a . d_b) / 2.
+    """Sine of a rotation of the second port about an axis of the first, (e_a . d_b - d_a . e_b) / 2 with the next
+    axes d and e of both.
 
     For bushings, whose rotations are small; it does not count turns.
+
+    Attributes:
+        axes: d_a, e_a, d_b, e_b.
+        shares: of both products; one alone: the tilt of the one axis of the second port that is in it.
     """
 
     axes: tuple[DirectionOf, DirectionOf, DirectionOf, DirectionOf]
+    shares: tuple[float, float] = (0.5, 0.5)
 
     def _terms(self) -> tuple[BilinearTerm, ...]:
         a1, a2, b1, b2 = self.axes
-        return dot_term(a2, b1, 0.5), dot_term(a1, b2, -0.5)
+        terms = dot_term(a2, b1, self.shares[0]), dot_term(a1, b2, -self.shares[1])
+        return tuple(term for term, share in zip(terms, self.shares, strict=True) if share)
 
     @property
     def unit(self) -> str:
