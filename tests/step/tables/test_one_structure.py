@@ -5,7 +5,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.state.system import system_of
-from phlexible.step.assembly.assembly import assemble
+from phlexible.step.assembly.assembly import _known_plan, assemble
 
 STEEL = ph.Material(2e11, 7850.0)
 AXES = {2: (0, 0, 1), 3: (0, 1, 0)}
@@ -30,3 +30,35 @@ def test_beams_with_modes_that_differ_in_numbers(frame, dimension, elements):
     flat = {structure(ph.RectangularSection(w, 0.004), *kind) for w in np.linspace(0.0165, 0.021, 7)}
     assert len(flat) == 1
     assert len({structure(ph.CircularSection(d), *kind, length=60 * d) for d in np.linspace(5e-3, 9e-3, 7)}) == 1
+
+
+def tables(length, stiffness, loads):
+    model = ph.Model(dimension=2)
+    beam = ph.Beam(length, ph.CircularSection(0.01), STEEL, elements=4, modes=2)
+    arm = model.add(beam, "arm")
+    bob = model.add(ph.PointMass(0.2), "bob", position=(length, 0, 0))
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, axis=AXES[2]))
+    model.connect(ph.Spherical(arm.end, bob.origin))
+    model.apply(hinge.spring(stiffness))
+    for _ in range(loads):
+        model.apply(ph.Force(bob.origin, (0, -1.0, 0)))
+    found = assemble(system_of(model)).memory.system_tables
+    return {name: (own.shape, own.dtype, own.tobytes()) for name, own in found.items()}
+
+
+def test_tables_after_those_of_other_mechanisms_are_those_of_the_mechanism_alone():
+    """Tables that did not change since the last mechanism of a structure are taken from it."""
+    kinds = [
+        (0.6, 1.0, 1),
+        (0.7, 1.0, 1),
+        (0.7, 2.0, 1),
+        (0.7, 2.0, 2),
+        (0.6, 1.0, 1),
+        (0.6, 1.0, 0),
+        (0.6, 0.0, 0),
+    ]
+    together = [tables(*kind) for kind in kinds]
+    for kind, found in zip(kinds, together, strict=True):
+        _known_plan.cache_clear()
+        assert found == tables(*kind)
+    assert together[0] == together[4] and len({repr(found) for found in together}) == len(kinds) - 1

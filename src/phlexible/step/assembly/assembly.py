@@ -1,7 +1,7 @@
 """A system as memory of the kernels, together with its functions of time and measurements."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -22,7 +22,7 @@ from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.time_functions import TimePath, numbers_at, vector_values_at
 from phlexible.state.functions import FunctionSet
-from phlexible.state.layout import State
+from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import (
@@ -214,7 +214,7 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
     plan = _known_plan(graph) if len(graph[0]) <= LARGEST else Plan(graph)
     return Assembly(
         system,
-        plan.memory(_all_tables(system, parts, plan.schedule)),
+        plan.memory(_all_tables(system, parts, plan)),
         tuple(parts.tables.moving),
         tuple(parts.prescribed),
         parts.controlled,
@@ -243,22 +243,47 @@ class Plan:
 
     def __init__(self, graph: Graph) -> None:
         self.schedule = block_schedule(graph[0], graph[1], graph[2], dict(graph[3]), graph[4])
-        self._last: Memory | None = None
+        self._last: tuple[Tables, Memory] | None = None
+        self._known: dict[tuple[object, ...], Tables] = {}
+
+    def once(self, key: tuple[object, ...], make: Callable[[], Tables]) -> Tables:
+        """Return the tables that ``make()`` returns and that depend on nothing but the schedule and the ``key``;
+        they are made only once, as arrays, and are the same objects for each mechanism."""
+        if key not in self._known:
+            counts, arrays = packed(make())
+            self._known[key] = {**counts, **arrays}
+        return self._known[key]
 
     def memory(self, tables: Tables) -> Memory:
         """Return connected memory for the tables of a mechanism.
 
-        The last memory of moderate size is cached, by one assignment: threads may do so at the same time.
+        The last tables and memory of moderate size are cached, by one assignment: threads may do so at the same
+        time. Those that are the same as in the last mechanism are not converted and compared again.
         """
+        if self._last is not None and self._last[0].keys() == tables.keys():
+            known, last = self._last
+            others = {
+                name: own for name, own in tables.items() if own is not known[name] and not _same(own, known[name])
+            }
+            if (memory := last.with_tables(*packed(others))) is not None:
+                self._last = tables, memory
+                return memory
         counts, arrays = packed(tables)
         more, teams = packed(team_tables(arrays))
-        counts, arrays = counts | more, arrays | teams
-        memory = self._last and self._last.with_tables(counts, arrays)
-        if memory is None:
-            memory = Memory({**counts, **arrays})
-            connect(memory)
-        self._last = memory if sum(each.nbytes for each in arrays.values()) <= LARGEST_TABLES else None
+        memory = Memory({**counts, **more, **arrays, **teams})
+        connect(memory)
+        size = sum(each.nbytes for each in memory.system_tables.values())
+        self._last = (tables, memory) if size <= LARGEST_TABLES else None
         return memory
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Return whether two tables are both empty, or equal lists of numbers; arrays that are equal give False."""
+    if type(first) is list and type(second) is list and first:
+        return type(first[0]) in (int, float) and first == second
+    return (
+        isinstance(first, list | np.ndarray) and not len(first) and type(first) is type(second) and not len(second)
+    )
 
 
 LARGEST_TABLES = 2**21
@@ -359,11 +384,12 @@ def _graph(system: System, parts: Parts) -> Graph:
     return sizes, frozenset(edges), tuple(map(tuple, coupled.waits)), lengths, len(sizes) - coupled.constraint_count
 
 
-def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
+def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     """Return all tables of the compiled time step of a system: a dictionary from the names in
     ``step/tables/declarations.py`` to integers of the structure and numbers of the mechanism. They contain the
     offsets of the blocks of Newton's matrix. ``parts`` are what the system consists of, already numbered;
-    ``schedule`` is the plan of the elimination, with these offsets."""
+    ``plan`` is the plan of the elimination, with these offsets."""
+    schedule = plan.schedule
     layout, blocks = system.layout, Places(system.layout, schedule)
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
@@ -375,17 +401,22 @@ def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables
     rows = np.full(len(schedule.size), -1)
     rows[len(rows) - coupled.constraint_count :] = coupled.constraint_starts
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
-    widest = int(np.diff(layout.carrier_velocity).max(initial=1))
+    widest, sizes = int(np.diff(layout.carrier_velocity).max(initial=1)), (system.dimension, len(system.loads))
     return {
         **types.tables(),
         **coupled.tables(blocks),
         **parts.tables.numbers(coupled),
-        **_carrier_tables(system, parts.masses, blocks),
-        **_node_tables(schedule, apart, is_long, rows),
+        **_carrier_tables(system, parts.masses, blocks, plan),
+        **plan.once(
+            ("nodes", apart.tobytes(), is_long.tobytes(), rows.tobytes()),
+            lambda: _node_tables(schedule, apart, is_long, rows),
+        ),
         **place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
-        **parts.soft.tables(blocks),
-        **parts.rods.tables(schedule.places),
-        **parts.contact_groups.tables(vectors, schedule.rows, widest),
+        **_family(plan, parts.soft, sizes, lambda: parts.soft.tables(blocks)),
+        **_family(plan, parts.rods, sizes, lambda: parts.rods.tables(schedule.places)),
+        **_family(
+            plan, parts.contact_groups, sizes, lambda: parts.contact_groups.tables(vectors, schedule.rows, widest)
+        ),
         **branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
         **bristle_tables(parts.laws),
         **impact_tables(parts.laws),
@@ -402,6 +433,17 @@ def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables
         "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes, default=1),
         "reactions": len(system.gap_lengths) + len(parts.laws),
     }
+
+
+def _family(
+    plan: Plan,
+    family: SoftTables | RodTables | ContactGroupTables,
+    sizes: tuple[int, int],
+    make: Callable[[], Tables],
+) -> Tables:
+    """Return the tables of a ``family`` of interactions that ``make()`` returns. Those of a mechanism without any
+    depend on ``sizes`` only (dimension, number of loads), and ``plan`` keeps them."""
+    return make() if family else plan.once((type(family), *sizes), make)
 
 
 def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
@@ -449,27 +491,54 @@ def _masses(system: System) -> list[tuple[int, int, float]]:
     return found
 
 
-def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks: Places) -> Tables:
-    layout, gravity = system.layout, system.mechanism.gravity
-    frames = system.frames
+def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks: Places, plan: Plan) -> Tables:
+    layout, gravity, frames = system.layout, system.mechanism.gravity, system.frames
     widths = np.diff(layout.carrier_velocity)
-    carriers = len(widths)
-    rigid, axes = widths.copy(), np.zeros(carriers, dtype=np.int64)
-    rigid[: len(frames)] = [data.rigid_count for data in frames]
-    axes[: len(frames)] = [len(data.rotation_axes) for data in frames]
-    counts = [data.elastic_count for data in frames]
+    counts = tuple((data.rigid_count, len(data.rotation_axes), data.elastic_count) for data in frames)
+    pairs = tuple((a, b) for a, b, _ in masses)
     weights = [velocity_weights(data) for data in frames]
     weights.append(np.ones(int(widths[len(frames) :].sum())))
     moves = np.concatenate([np.ones(len(frames)), *(body.translations for body in system.nodal)])
-    weight = np.zeros((carriers, 3))
+    weight = np.zeros((len(widths), 3))
     for a, b, mass in masses:
         weight[a] += mass * moves[b] * gravity
-    first, second = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2).T
+    return {
+        **plan.once(
+            ("carriers", widths.tobytes(), counts, pairs),
+            lambda: _carrier_counts(layout, widths, counts, pairs, blocks),
+        ),
+        "mass": [mass for _, _, mass in masses],
+        "velocity_weight": np.concatenate(weights),
+        "weight": weight,
+    }
+
+
+def _carrier_counts(
+    layout: Layout,
+    widths: IntArray,
+    counts: Sequence[tuple[int, int, int]],
+    pairs: Sequence[tuple[int, int]],
+    blocks: Places,
+) -> Tables:
+    """Return the integers by name of all carriers (floating bodies and nodes): their velocities, shape (carriers,)
+    ``widths``, and their ``blocks`` in Newton's matrix.
+
+    Args:
+        layout: of the carriers.
+        widths: number of velocities of each carrier, shape (carriers,).
+        counts: numbers of rigid velocities, of axes of rotation and of elastic coordinates of each floating body.
+        pairs: carriers between which there are masses.
+        blocks: offsets of the blocks in Newton's matrix.
+    """
+    carriers, frames = len(widths), len(counts)
+    rigid, axes = widths.copy(), np.zeros(carriers, dtype=np.int64)
+    rigid[:frames], axes[:frames] = [count for count, _, _ in counts], [count for _, count, _ in counts]
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return {
         "clusters": layout.cluster_count,
         "velocities": widths,
-        "elastic": counts,
-        "coordinates": [n + 1 for n in counts],
+        "elastic": [count for _, _, count in counts],
+        "coordinates": [count + 1 for _, _, count in counts],
         "rigid_of": rigid,
         "axes_of": axes,
         "mass_first": first,
@@ -477,9 +546,6 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
         "mass_block": blocks.of_carriers(first, second),
         "carrier_block": blocks.of_carriers(np.arange(carriers), np.arange(carriers)),
         "carrier_stride": blocks.strides,
-        "mass": [mass for _, _, mass in masses],
-        "velocity_weight": np.concatenate(weights),
-        "weight": weight,
     }
 
 

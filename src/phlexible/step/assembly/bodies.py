@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,25 @@ Tables = dict[str, ArrayLike]
 """By name; ``Memory`` makes arrays of them, of the types that their declarations say."""
 
 
+KEPT_ROWS = 1000
+"""Rows up to which tables of integers are kept: mechanisms of one structure have the same ones."""
+
+
 def columns(names: Sequence[str], rows: Sequence[Sequence[int]]) -> Tables:
-    """Return a dictionary with one array of integers (rows,) for each of the ``names``: entry k of each of the
-    ``rows`` for name k."""
-    table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
-    return {name: table[:, k] for k, name in enumerate(names)}
+    """Return a dictionary with one read-only array of integers (rows,) for each of the ``names``: entry k of each
+    of the ``rows`` for name k."""
+    made = _known_columns if len(rows) <= KEPT_ROWS else _columns
+    return dict(zip(names, made(tuple(map(tuple, rows)), len(names)), strict=True))
+
+
+def _columns(rows: tuple[tuple[int, ...], ...], count: int) -> tuple[IntArray, ...]:
+    """Return the ``count`` columns of a table of integers with these ``rows``, each of shape (rows,)."""
+    table = np.ascontiguousarray(np.array(rows, dtype=np.int64).reshape(-1, count).T)
+    table.flags.writeable = False
+    return tuple(table)
+
+
+_known_columns = lru_cache(256)(_columns)
 
 
 FEWEST = 40  # elastic coordinates; dense blocks of fewer are as fast

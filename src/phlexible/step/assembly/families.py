@@ -88,6 +88,9 @@ class RodTables:
                 self.points.append(RodPoint(place, sections, shape.values[k], shape.slopes[k], own))
         self.forces = frozenset(point.force + k for point in self.points for k in range(self._strains))
 
+    def __len__(self) -> int:
+        return len(self.points)
+
     def edges(self) -> set[tuple[int, int]]:
         """Return the pairs of floating bodies (cross-sections) that belong to one rod element, the lower index
         first."""
@@ -202,6 +205,9 @@ class SoftTables:
             if isinstance(each, UserScalar) and each not in known:
                 known[each] = (user_function(each.function, 2.0), user_function(each.derivative, 2.0))
         self.users = known
+
+    def __len__(self) -> int:
+        return len(self.groups) + len(self.products) + len(self.surfaces)
 
     def edges(self, layout: Layout) -> set[tuple[int, int]]:
         """Return the pairs of groups of nodes (clusters of the elimination) that share an element, the lower
@@ -403,6 +409,9 @@ class ContactGroupTables:
 
     def _number(self, system: System, collector: VectorCollector, vector: Vector) -> int:
         return collector.add_vector(system.resolver.resolve(vector))
+
+    def __len__(self) -> int:
+        return len(self._contact_groups)
 
     def vectors(self, carried: Sequence[CarriedVector]) -> list[int]:
         """Return the sorted indices of the vectors (points and directions) on bodies that describe surfaces which

@@ -113,6 +113,10 @@ class StateRows(Mapping[str, Array]):
         begin, end, shape = self._places[name]
         return self.numbers[:, begin:end].reshape(len(self.numbers), *(shape or ()))
 
+    def copied(self, rows: int | Array | slice) -> "StateRows":
+        """Return a copy of the chosen rows; a number ``rows`` chooses one, which stays a row of its own."""
+        return StateRows(np.atleast_2d(self.numbers[rows]).copy(), self._places)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
 
@@ -211,8 +215,8 @@ class Memory:
         return other
 
     def with_tables(self, counts: Mapping[str, int], tables: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return new memory with the ``tables`` of another mechanism of the same structure (counts and
-        integer tables); None if the structures differ.
+        """Return new memory with other ``tables`` for a mechanism of the same structure (counts and integer
+        tables); those that are not given stay. None if the structures differ.
 
         Args:
             counts, tables: of the other mechanism, as ``packed`` returns them.
@@ -220,9 +224,9 @@ class Memory:
         if any(self.counts[name] != count for name, count in counts.items()):
             return None
         changed: dict[str, Array] = {}
-        for name, own in self._tables.items():
-            array = tables.get(name, own[:0])
-            if array is own or array.tobytes() == own.tobytes():
+        for name, array in tables.items():
+            own = self._tables[name]
+            if array.tobytes() == own.tobytes():
                 continue
             if array.shape != own.shape or own.dtype == np.int64:
                 return None
