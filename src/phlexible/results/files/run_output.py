@@ -20,6 +20,7 @@ from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 
 SECONDS = 0.25  # between two blocks in the file: what a kill costs at most, apart from the steps under way
+MANY_BLOCKS = 4  # from which on those in memory, where there is no file, are joined
 
 
 class RunOutput(AbstractContextManager["RunOutput"]):
@@ -103,7 +104,9 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             kept = [each.rows(slice(0, -1)) for each in before if len(each.time) > 1 or is_settled]
             self._blocks[-1:] = [*kept, block]
             self._checkpoint = checkpoint
-            if self._failure is None and self._has_steps and time.monotonic() - self._last_time > SECONDS:
+            is_wanted = self.is_file or len(self._blocks) - self._settled > MANY_BLOCKS
+            is_due = is_wanted and time.monotonic() - self._last_time > SECONDS
+            if is_due and self._failure is None and self._has_steps:
                 self._write_blocks(checkpoint)
 
     def finish(self, is_complete: bool) -> Motion:

@@ -1,16 +1,18 @@
 """Recorder of a run, which gathers stored instants of a stepper into recordings, block by block."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.state.instants import PrescribedFunctions, PrescribedMotions
+from phlexible.state.instants import PrescribedFunctions, PrescribedMotions, RecordedMotions
 from phlexible.state.recording import Reactions, RecordedStates, concatenated, joined, on_demand
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 from phlexible.step.integration.stored_rows import branches_of
+from phlexible.step.tables.memory import StateRows
 
 Sink = Callable[[RecordedStates, Checkpoint], None]
 Rows = Mapping[str, Array]
@@ -38,6 +40,7 @@ class Recorder:
     def __init__(self, system: System, sources: Mapping[str, list[int]], sink: Sink) -> None:
         self._system, self._sources, self._sink = system, sources, sink
         self._blocks: list[RecordedStates] = []  # the last instant handed over, and what came since
+        self._find_last: Callable[[], RecordedStates] | None = None  # copies the last instant that came since
         self.last_weight = 1.0
 
     @property
@@ -45,12 +48,25 @@ class Recorder:
         """Time of the last instant of the run that has been recorded [s]."""
         return float(self._blocks[-1].time[-1])
 
-    def begin(self, time: float, rows: Rows, prescribed: PrescribedMotions | None) -> None:
+    def begin(self, time: float, rows: StateRows, prescribed: PrescribedMotions | None) -> None:
         """Record the first instant of a run at a time [s], from the stored ``rows`` and the ``prescribed``
         motions there; its multipliers are those of the first time step until ``set_final_reactions`` sets
         better ones."""
-        first = recording_of(self._system, self._sources, np.array([time]), rows, prescribed=prescribed)
-        self._blocks, self.last_weight = [first], 0.0
+        self._blocks, self.last_weight = [], 0.0
+        self._add(np.array([time]), rows, 0, prescribed)
+
+    def _add(self, times: Array, rows: StateRows, halvings: int, prescribed: PrescribedMotions | None) -> None:
+        """Append a recording of the instants ``times`` [s], as ``recording_of`` makes it from the other
+        arguments. When it is handed over, the row of its last instant is all that stays here."""
+        system, sources = self._system, self._sources
+        moving = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
+        self._blocks.append(recording_of(system, sources, times, rows, halvings, moving))
+
+        def last() -> RecordedStates:
+            given = RecordedMotions(*(getattr(moving, name)[-1:] for name in OF_TIME))
+            return recording_of(system, sources, times[-1:], rows.copied(len(times) - 1), halvings, given)
+
+        self._find_last = last
 
     def resume_from(self, last: RecordedStates, last_weight: float, reactions: Reactions) -> None:
         """Start the recorder from the last instant of a run that is resumed; ``reactions`` are multipliers
@@ -90,7 +106,7 @@ class Recorder:
         for own, new in ((last.multipliers, reactions[:count]), (last.forces, reactions[count:])):
             own[-1] = share * own[-1] + (1 - share) * new
 
-    def add(self, times: Array, rows: Rows, halvings: int, is_last_open: bool) -> None:
+    def add(self, times: Array, rows: StateRows, halvings: int, is_last_open: bool) -> None:
         """Record several instants ``times`` [s], from the ``rows`` of state numbers that the stepper has
         stored. ``halvings`` counts halved time steps so far; ``is_last_open`` says that the time step after
         the last instant has not been taken yet.
@@ -102,14 +118,15 @@ class Recorder:
             is_last_open: the step after the last instant has not been taken yet.
         """
         if len(times):
-            self._blocks.append(recording_of(self._system, self._sources, times, rows, halvings))
+            self._add(times, rows, halvings, None)
             self.last_weight = OPEN if is_last_open else 1.0
 
     def flush(self, checkpoint: Checkpoint) -> None:
         """Send all instants from the last one sent before on to the sink (memory or results file), with the
         ``checkpoint`` at their end. Only the last instant is retained here."""
         block = joined(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
-        self._blocks = [concatenated([self._blocks[-1].rows(slice(-1, None))])]
+        if self._find_last is not None:
+            self._blocks, self._find_last = [self._find_last()], None
         self._sink(block, checkpoint)
 
 
@@ -166,7 +183,7 @@ COLUMN_OF = {name: ("energy", k) for k, name in enumerate(("kinetic", "strain", 
 COLUMN_OF |= {"iterations": ("counter", 0), "contact_steps": ("counter", 2)}
 COLUMN_OF |= {name: (name, 0) for name in ("dissipated", "step_error")}
 """Columns of tables in the kernels by their names in a recording."""
-OF_TIME = "paths", "path_rates", "frames", "frame_rotations", "frame_velocities", "frame_angular_velocities"
+OF_TIME = tuple(field.name for field in fields(RecordedMotions))
 
 
 def _work_sums(work: Array, sources: Mapping[str, list[int]]) -> Array:

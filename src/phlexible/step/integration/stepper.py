@@ -21,7 +21,7 @@ from phlexible.step.integration.step_calls import Calls, Loop, StepCall
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
 from phlexible.step.programs import advance
 from phlexible.step.tables.iterations import most_iterations
-from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.memory import Memory, StateRows
 from phlexible.step.tables.requests import CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, StepRequest, empty_request
 
 NOTHING = np.zeros((0, 0))
@@ -158,7 +158,7 @@ class Stepper(MechanismState):
             return self._step_with_laws(rows, instants, step, course)[0] == 1
         return self._step(rows, step, course, AROUND_CONTACTS)[0] == 1
 
-    def now(self, time: float) -> Mapping[str, Array]:
+    def now(self, time: float) -> StateRows:
         """Return the present state at a time [s] as one stored instant: arrays by the names of the state tables
         (position, rotation, velocity, ...), each with a first axis of length 1."""
         rows, error = StoredRows(self.memory, 0, Storage()), float(self._step_error[0])
@@ -170,9 +170,9 @@ class Stepper(MechanismState):
         """Return the result ``taken`` of time steps that were all stored, with only the rows that ``storage``
         requests (every n-th). Its ``watched`` has the rows of all steps, for conditions of events; step
         errors of rows left out go to the next row that stays."""
-        watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
+        watched = taken.rows.copied(slice(taken.steps))
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
-        rows = {name: array[kept] for name, array in watched.items()}
+        rows = watched.copied(kept)
         errors, begins = watched["step_error"], [0, *(kept + 1).tolist()]
         for row, (begin, end) in enumerate(pairwise(begins)):
             rows["step_error"][row] = errors[begin:end].max()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.step.tables.memory import Memory
+from phlexible.step.tables.memory import Memory, StateRows
 
 
 class Storage(NamedTuple):
@@ -44,7 +44,7 @@ class Advance(NamedTuple):
 
     steps: int
     is_singular: bool
-    rows: Mapping[str, Array]
+    rows: StateRows
     reactions: Array
     last_error: float
     is_stopped: bool = False
