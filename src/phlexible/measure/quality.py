@@ -263,8 +263,7 @@ def _beams_beyond(
     rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
     for beams in _equal_beams(run):
         eta = np.concatenate([run.elastic(index)[rows] for index in beams.bodies])
-        fields = beams.points.station_fields
-        sizes = BeamFields(*(abs(matrix) for matrix in vars(fields).values()))
+        fields, sizes = beams.points.station_fields, beams.points.station_sizes
         if not ratios(beams, sizes, np.abs(eta).max(axis=0, initial=0.0)[None]).max(initial=0.0) <= 1:
             yield beams, run.recording.time[rows], ratios(beams, fields, eta)
 
@@ -400,7 +399,7 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
             "of the longest body (motion.step_error), though energy is conserved; take smaller steps, or tolerance="
         )
     is_complete = steps is not None and steps + 1 == len(record.time)
-    if is_complete and error > NOTICEABLE and (share := alternating_share(run)) > ALTERNATING:
+    if is_complete and error > NOTICEABLE and (share := alternating_share(run, ALTERNATING)) > ALTERNATING:
         messages.append(
             f"{100 * share:.0f} % of the energy is in elastic rates that change their sign in every step: "
             'vibrations much faster than the step. Start with initial="quasi_static", give viscosity or '
@@ -442,10 +441,11 @@ def round_off_energy_share(run: RecordedRun, steps: int) -> float:
     return steps * noise / (float(stored.max()) + given)
 
 
-def alternating_share(run: RecordedRun) -> float:
+def alternating_share(run: RecordedRun, least: float = 0.0) -> float:
     """Return the share of the energy of a run that is in elastic rates which change their sign in every time
     step. It is judged by second differences of velocities, and zero for fewer than three instants. A large
-    share shows vibrations faster than the time step.
+    share shows vibrations faster than the time step. Where elastic rates alone have no more than the share
+    ``least``, theirs is returned: a bound.
 
     A hinge or a spring gives the frame a part that alternates against it: what both have together counts where it
     is less. The frame may seem to alternate alone where a body turns by radians in a step.
@@ -453,30 +453,34 @@ def alternating_share(run: RecordedRun) -> float:
     record = run.recording
     if len(record.time) < 3 or not record.kinetic.any():
         return 0.0
-    energy = 0.0
+    stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
+    found: list[tuple[FloatingBody, FloatingBody, Array, Array]] = []
     for index, body in enumerate(run.system.frames):
         data = run.system.bodies[index].data
         if not isinstance(data, FloatingBody) or not data.elastic_count:
             continue
         own = record.velocity[:, run.system.layout.place(index)]
         part = (own[:-2] - 2 * own[1:-1] + own[2:]) / 4
-        energy += 0.5 * float(np.minimum(*_kinetic_energies(data, body, part)).sum())
-    stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
-    return energy / float(stored[1:-1].sum())
+        bent = part[:, data.rigid_count :]
+        found.append((data, body, part, np.einsum("ti,ti->t", bent, bent @ elastic_mass(data))))
+    total, most = float(stored[1:-1].sum()), 0.5 * sum(float(each[-1].sum()) for each in found)
+    if most <= least * total:
+        return most / (total or 1.0)
+    wholes = (float(np.minimum(each[-1], _whole_energies(*each)).sum()) for each in found)
+    return 0.5 * sum(wholes) / total
 
 
-def _kinetic_energies(body: FloatingBody, about_centre: FloatingBody, nu: Array) -> tuple[Array, Array]:
-    """Return twice the kinetic energy of a floating body for velocities ``nu``, shape (instants, velocities):
-    that of the elastic rates alone, and that of all velocities, shape (instants,) each. ``about_centre`` is
-    the body with its centre of mass as reference point."""
+def _whole_energies(body: FloatingBody, about_centre: FloatingBody, nu: Array, elastic: Array) -> Array:
+    """Return twice the kinetic energy of a floating body for velocities ``nu``, shape (instants, velocities), from
+    that of the ``elastic`` rates alone, shape (instants,) each. ``about_centre`` is the body with its centre of
+    mass as reference point."""
     d, rigid = body.dimension, body.rigid_count
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
-    elastic = (bent * (bent @ elastic_mass(body))).sum(axis=1)
     rows = as_array(undeformed_mass(about_centre)[d:rigid])
     inertia, mixed = rows[:, d:rigid], rows[:, rigid:]
     moved = ((bent @ body.first_moments[:, 1:].T) ** 2).sum(axis=1) / body.mass
     turned = (turn * (turn @ inertia + 2 * bent @ mixed.T)).sum(axis=1)
-    return elastic, elastic - moved + turned + body.mass * (velocity**2).sum(axis=1)
+    return elastic - moved + turned + body.mass * (velocity**2).sum(axis=1)
 
 
 # Finds runs whose energies do not add up: by far more than the tolerance of steps and round-off leave.

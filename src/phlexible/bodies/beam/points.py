@@ -74,6 +74,11 @@ class BeamPoints(MaterialPoints):
         middles of its elements."""
         return self.fields(self.stations)
 
+    @cached_property
+    def station_sizes(self) -> BeamFields:
+        """Absolute values of ``station_fields``: with them the largest coordinates bound all displacements."""
+        return BeamFields(*(abs(matrix) for matrix in vars(self.station_fields).values()))
+
     def fields(self, x: Array) -> BeamFields:
         """Return displacements, slopes and strains on the axis of this beam at positions x (k,) [m], per unit of
         each of n elastic coordinates: matrices (k, n)."""
