@@ -195,11 +195,11 @@ def test_states_of_other_runs_are_refused_before_anything_is_written():
         with pytest.raises(ph.ParameterError, match="a state that save.* of this run returned"):
             live.restore(saved)
     with pytest.raises(ph.ParameterError, match="the state of another model: .* inputs none, this model .* motor"):
-        live.put(other.start(5e-5).save())
+        live.continue_from(other.start(5e-5).save())
     after = live.save()
     assert np.array_equal(after.numbers, before.numbers)
     assert {name: each.tolist() for name, each in after.inputs.items()} == {"motor": [1.0], "push": [0.0] * 3}
-    live.put(twin.save())
+    live.continue_from(twin.save())
     assert live.read(ph.JointRate(pin)) == twin.read(ph.JointRate(pin)) != 0.0
 
 

@@ -135,7 +135,7 @@ def test_a_start_of_its_own_in_each_recording():
     heights = (0.5, -0.2, 1.0)
     data = [ph.Recording(TIME, {"place": upright(h - 9.81 * TIME**2 / 2)}, noise=1e-3) for h in heights]
     start = {"g": 5.0, "height": 0.1}
-    fit = ph.identify(stone, start, data, sensors=place, step=STEP, each=["height"])
+    fit = ph.identify(stone, start, data, sensors=place, step=STEP, separate=["height"])
     assert fit.values["g"] == pytest.approx(9.81, rel=1e-9)
     np.testing.assert_allclose(fit.values["height"], heights, rtol=1e-9)
     assert fit.labels == ("g", "height[0]", "height[1]", "height[2]") and fit.intervals()["height"].shape == (3, 2)
@@ -290,7 +290,7 @@ FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)
         (lambda: ph.identify(stone, {"g": 9.0}, FALL), "need sensors= and step="),
         (lambda: ph.identify(stone, {"g": 9.0}, ph.RecordedModes([1.0], 1.0)), "need linear="),
         (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=lambda m: 1, step=STEP), "by the names z"),
-        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, each=["mass"]), "mass"),
+        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, separate=["mass"]), "mass"),
         (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bias={"y": 1.0}), "not measured"),
         (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"g": (10, 20)}), "within"),
         (

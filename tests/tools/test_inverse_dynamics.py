@@ -42,7 +42,7 @@ def test_where_the_input_acts_it_is_what_a_drive_needs():
     driven, joint, _ = arm(drive=turn)
     motion = driven.simulate(2.0, 1e-2, progress=False)
     needed = motion.required(joint)
-    assert found.missed < 1e-11 and found.lead == 0.0
+    assert found.largest_deviation < 1e-11 and found.lead == 0.0
     assert found["motor"].values[1:-1] == pytest.approx(needed[1:-1], abs=1e-3 * needed.max())
     tips = [each.position(each["arm"].end) for each in (found.motion, motion)]
     assert tips[0] == pytest.approx(tips[1], abs=1e-8)
@@ -83,7 +83,7 @@ def test_a_hand_follows_by_the_torques_that_drives_of_its_joints_need():
         ph.Displacement(hand, (0, 1, 0)): lambda t: -0.3 * smooth(t),
     }
     found = ph.inverse_dynamics(model, paths, ["shoulder", "elbow"], 1.0, 1e-2)
-    assert found.missed < 1e-11 and not len(found.zeros)
+    assert found.largest_deviation < 1e-11 and not len(found.zeros)
     driven, _, hinges = robot((raised, lambda t: bent(t) - np.pi / 2))
     motion = driven.simulate(1.0, 1e-2, progress=False)
     for name, hinge in zip(("shoulder", "elbow"), hinges, strict=True):
@@ -109,7 +109,7 @@ def test_a_tip_is_refused_with_its_zeros_and_followed_from_both_sides():
         run = free.simulate(0.6 + 2 * found.lead, step, progress=False)
         wanted = np.sin(0.5 * smooth(run.time - found.lead, 0.6))
         strayed.append(np.abs(run.position(end)[:, 1] - wanted).max())
-    assert found.missed < 1e-6 and np.abs(found.motion.velocity(tip)[-1]).max() < 1e-4
+    assert found.largest_deviation < 1e-6 and np.abs(found.motion.velocity(tip)[-1]).max() < 1e-4
     assert found.motion.energy.balance_error == pytest.approx(0.0, abs=1e-12)
     assert strayed[1] < 1e-4 and strayed[1] < 0.35 * strayed[0]
 

@@ -41,7 +41,7 @@ def pushed(between="constant", samples=10, steps=20, **options):
 def test_the_least_effort_from_rest_to_rest_is_that_of_a_cubic_path(between):
     best = pushed(between)
     assert best.cost == pytest.approx(12 * MASS**2 * WAY**2 / LASTS**3, rel=2e-2)
-    assert best.missed == pytest.approx({"place": 0.0, "speed": 0.0}, abs=1e-12)
+    assert best.deviations == pytest.approx({"place": 0.0, "speed": 0.0}, abs=1e-12)
     if between == "constant":  # sums of h u and of h (T - t) u are given: u is linear in t at the middles of steps
         h, middles = LASTS / 10, (np.arange(10) + 0.5) * LASTS / 10
         ways = h / MASS * np.stack([np.ones(10), LASTS - middles])
@@ -93,7 +93,7 @@ def test_the_least_time_of_two_bodies_and_a_spring_has_three_switches():
     assert best.duration == pytest.approx(least, rel=3e-4)  # a switch within a sample is a value between bounds
     assert np.sum(np.abs(best["push"].values) < 3.0 - 1e-6) <= 3
     assert best.runs < 60  # quadratic programs, which learn no curvature here, take hundreds
-    assert max(map(abs, best.missed.values())) < 1e-9
+    assert max(map(abs, best.deviations.values())) < 1e-9
 
 
 def falling(p):
@@ -128,7 +128,7 @@ def test_an_unstable_pole_is_moved_by_shots_that_meet():
     with pytest.raises(ph.ConvergenceError, match="place is missed by .* give shots="):
         ph.optimal_inputs(falling, None, first, lasts, 0.05, iterations=30, **given)
     best = ph.optimal_inputs(falling, None, first, lasts, 0.05, shots=8, **given)
-    assert max(map(abs, best.missed.values())) < 1e-4  # of a run in one, where 1e-16 grows to 1e-5
+    assert max(map(abs, best.deviations.values())) < 1e-4  # of a run in one, where 1e-16 grows to 1e-5
     assert best.steepness < 1e-4
 
 
@@ -157,7 +157,7 @@ def test_shots_end_at_rest_before_a_limit():
     )
     model = falling(best.inputs)
     place = model.simulate(2.0, 0.05, progress=False)[ph.JointPosition(model.joint("rail"))]
-    assert max(map(abs, best.missed.values())) < 1e-3  # of a run in one
+    assert max(map(abs, best.deviations.values())) < 1e-3  # of a run in one
     assert np.ptp(place[-2:]) < 1e-3
     assert place.min() > -0.0132  # 0.0136 behind without the limit
     assert best["push"].values.max() == pytest.approx(1.0, abs=1e-9)

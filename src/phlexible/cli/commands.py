@@ -148,7 +148,7 @@ def run_live(model: Model, step: float, speed: float, port: int) -> None:
         print(f"the model runs at {view.url}; Ctrl-C ends it", flush=True)
         while view.is_running:
             view.run(BETWEEN * speed, speed)
-            run.forget()
+            run.discard_earlier()
 
 
 app = typer.Typer(

@@ -249,7 +249,7 @@ def fits_in_memory(assembly: Assembly, instants: Clock, memory: float) -> bool:
 
 def costs_of_long_run(
     base: Built[Costs],
-    given: Any,
+    arguments: Any,
     recipe: Recipe[Costs],
     chosen: Parameters,
     instants: Clock,
@@ -258,12 +258,12 @@ def costs_of_long_run(
 ) -> tuple[Array, Array]:
     """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). To
     save ``memory`` [bytes] the run is repeated and differentiated in sections, the last one first. ``base``
-    is the model, made of ``given``; ``recipe`` builds models, ``chosen`` are the parameters. ``instants`` is
+    is the model, made of ``arguments``; ``recipe`` builds models, ``chosen`` are the parameters. ``instants`` is
     the clock of the run and ``options`` are those of its time steps.
 
     Args:
         base: the model.
-        given: what it was made of, with its own signals.
+        arguments: what it was made of, with its own signals.
         recipe: how models are made.
         chosen: where derivatives are taken.
         instants: when steps begin and end.
@@ -318,7 +318,7 @@ def costs_of_long_run(
         part = [[each[first:last].copy() for each in cost] for cost in weights]
         for each in [each for cost in part for each in cost] if number else []:
             each[0] = 0.0  # is felt at the end of the piece before
-        costs = CostsOfPiece(run_in(piece, stepper.repeat(piece)), working, given, part, after, number == 0)
+        costs = CostsOfPiece(run_in(piece, stepper.repeat(piece)), working, arguments, part, after, number == 0)
         costs.loads_alone = loads_alone
         slopes += costs.slopes(cached, chosen)
         after, last = [each.start for each in costs.adjoints], first + 1

@@ -679,8 +679,8 @@ def wind_turbine(
     tower_diameter: float = 3.2,
     tower_wall: float = 0.025,
     blade_length: float = 28.0,
-    root_chord: float = 2.4,
-    tip_chord: float = 0.8,
+    root_width: float = 2.4,
+    tip_width: float = 0.8,
     blade_thickness: float = 0.22,
     blade_modulus: float = 1.6e10,
     blade_density: float = 420.0,
@@ -699,7 +699,7 @@ def wind_turbine(
 
     Source: a machine of about 500 kW with plates in place of blade sections; the numbers are ours.
 
-    Reference: a blade weighs (root_chord + tip_chord) / 2 blade_length blade_thickness blade_density; without gust
+    Reference: a blade weighs (root_width + tip_width) / 2 blade_length blade_thickness blade_density; without gust
     the tower bears the weight of all above.
 
     Shown by: ``phlexible run wind-turbine``.
@@ -707,7 +707,7 @@ def wind_turbine(
     Args:
         tower_height: of a steel tube [m].
         tower_diameter, tower_wall: mean diameter and thickness of the tube [m].
-        blade_length, root_chord, tip_chord, blade_thickness: of each blade [m].
+        blade_length, root_width, tip_width, blade_thickness: of each blade [m].
         blade_modulus, blade_density: of a sandwich, as one material [Pa], [kg/m3].
         speed: of the rotor, about x [rad/s].
         gust: greatest pressure on the blades, along x [Pa].
@@ -723,7 +723,7 @@ def wind_turbine(
     tower = Beam(height, tube, Material(2.1e11, 7850.0, 0.3), elements=6, damping_ratio=0.01, color="silver")
     blade = _blade(
         positive("blade_length", blade_length),
-        (positive("root_chord", root_chord), positive("tip_chord", tip_chord)),
+        (positive("root_width", root_width), positive("tip_width", tip_width)),
         positive("blade_thickness", blade_thickness),
         Material(blade_modulus, blade_density, 0.3),
         whole("elements", elements),

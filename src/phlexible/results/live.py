@@ -121,7 +121,7 @@ class LiveRun:
         cls, arguments: tuple[Any, ...], saved: SavedInstant, stored: StoredSteps, halvings: int
     ) -> "LiveRun":
         run = cls(*arguments)
-        run.put(saved)
+        run.continue_from(saved)
         run._stored, run._run.halvings = stored, halvings
         return run
 
@@ -368,7 +368,7 @@ class LiveRun:
             raise ParameterError(f"saved must be a state that save() of this run returned, got {saved!r}")
         self._go_on_from(saved, stored)
 
-    def put(self, saved: SavedInstant) -> None:
+    def continue_from(self, saved: SavedInstant) -> None:
         """Continue this live run from the state ``saved`` of another run of the same model with the same step
         size; stored instants so far are discarded. ``ParameterError`` if numbers of state or inputs differ.
 
@@ -393,7 +393,7 @@ class LiveRun:
         self.steps, self._velocities = saved.steps, None
         self._stored = StoredSteps(saved.time, self.stepper.now(saved.time)) if stored is None else stored
 
-    def forget(self) -> None:
+    def discard_earlier(self) -> None:
         """Discard all stored instants of this live run but the last, to save memory in very long runs; ``motion``
         begins there."""
         self._stored.discard_earlier()

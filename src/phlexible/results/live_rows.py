@@ -86,7 +86,7 @@ class _InLanes:
                     run.step(int(count - taken[lane]))
             except ConvergenceError as error:
                 yield lane, error
-            run.forget()
+            run.discard_earlier()
             threads.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads, run.continues)
             self.steps[lane] = run.steps
 
@@ -94,7 +94,7 @@ class _InLanes:
         """Continue the run in this ``lane`` (index among the runs that are advanced in parallel) from a
         ``saved`` instant."""
         run = self.runs[lane]
-        run.put(saved)
+        run.continue_from(saved)
         self.lanes.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads)
         self.steps[lane], self._is_ahead[lane] = saved.steps, False
         for name, rows in self._inputs.items():
@@ -196,7 +196,7 @@ class LiveRows:
         if (held := self._moved[group]) is not None:
             held.continue_run(lane, saved)
         else:
-            self._runs[number].put(saved)
+            self._runs[number].continue_from(saved)
         self.time[number], self._have_failed[number], self._now = saved.time, False, None
 
     def set_input(self, name: str, values: ArrayLike) -> None:
@@ -347,7 +347,7 @@ class LiveRows:
                 errors[k], self._have_failed[k] = error, True
             elif error is not None:
                 raise error
-            run.forget()
+            run.discard_earlier()
             self.time[k] = run.time
         return errors
 

@@ -288,7 +288,7 @@ class Fit:
     """Parameters that explain measured data; made by ``ph.identify``.
 
     Attributes:
-        values: by name, numbers or arrays as they were given; of parameters in ``each`` an array over the
+        values: by name, numbers or arrays as they were given; of parameters in ``separate`` an array over the
             recordings; "bias of tip" and such of sensors.
         labels: of each single number, in the order of ``covariance``.
         covariance: of all numbers, shape (numbers, numbers).
@@ -445,7 +445,7 @@ def identify(
     step: float | None = None,
     linear: Callable[[Any], Any] | None = None,
     initial: Any = "undeformed",
-    each: Sequence[str] = (),
+    separate: Sequence[str] = (),
     bias: Mapping[str, float] | None = None,
     gain: Sequence[str] = (),
     delay: Mapping[str, float] | None = None,
@@ -471,7 +471,7 @@ def identify(
         step: of the simulation [s]; with recordings over time. Readings between steps are those of a spline.
         linear: model -> linear model; with modes and responses.
         initial: as of ``ph.gradient``.
-        each: names of parameters that have a value of their own in each recording, such as initial angles.
+        separate: names of parameters that have a value of their own in each recording, such as initial angles.
         bias: outputs whose sensors add an unknown constant, with its size.
         gain: outputs whose sensors multiply by an unknown factor.
         delay: outputs whose sensors are late by an unknown time, with its size [s].
@@ -506,7 +506,7 @@ def identify(
     sought = {("bias", name): positive(f"size of the bias of {name}", size) for name, size in biases.items()}
     sought |= {("gain", name): 1.0 for name in texts("gain", gain)}
     sought |= {("delay", name): positive(f"size of the delay of {name}", size) for name, size in delays.items()}
-    unknowns = _Unknowns(given, texts("each", each), sought, len(data), mapping("scales", scales))
+    unknowns = _Unknowns(given, texts("separate", separate), sought, len(data), mapping("scales", scales))
     _check_data(data, unknowns, sensors, step, linear)
     check_build(build)
     experiments = _Experiments(
@@ -535,7 +535,7 @@ def _check_data(data: Sequence[Data], unknowns: _Unknowns, sensors: object, step
     if linear is not None:
         check_callable("linear", linear, "model")
     if unknown := set(unknowns.separate) - set(unknowns.parameters):
-        raise ParameterError(f"each names {', '.join(sorted(unknown))}, which is none of the parameters")
+        raise ParameterError(f"separate names {', '.join(sorted(unknown))}, which is none of the parameters")
     measured = {name for each in over_time for name in each.outputs}
     if unknown := {name for _, name in unknowns.sensors} - measured:
         raise ParameterError(

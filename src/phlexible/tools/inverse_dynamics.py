@@ -164,13 +164,13 @@ class InverseDynamics(InputsOfMotion):
         inputs: by name, functions of the time of ``motion`` [N, N m, or multiples of a load].
         motion: the run with these inputs, constant in each step.
         lead: how long it lasts before the paths begin and after they have ended [s].
-        missed: greatest distance of outputs from their paths at its instants, in their units.
+        largest_deviation: greatest distance of outputs from their paths at its instants, in their units.
         zeros: of the inputs to the outputs at the start, those that are finite [1/s]; none where inputs do not
             accelerate outputs at once.
     """
 
     lead: float
-    missed: float
+    largest_deviation: float
     zeros: ComplexArray
 
 

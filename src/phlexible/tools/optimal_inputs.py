@@ -183,7 +183,7 @@ class OptimalInputs(InputsOfMotion):
         inputs: by name, functions of time.
         motion: the run with them.
         cost: what is left of it.
-        missed: final readings less their targets, by name, in their units; NaN where there is none.
+        deviations: final readings less their targets, by name, in their units; NaN where there is none.
         history: cost after each iteration, shape (iterations,).
         steepness: greatest slope of the cost that is left along ways that keep bounds and final readings, of the
             greatest slope at the start.
@@ -191,7 +191,7 @@ class OptimalInputs(InputsOfMotion):
     """
 
     cost: float
-    missed: Mapping[str, Any]
+    deviations: Mapping[str, Any]
     history: Array
     steepness: float
     runs: int
@@ -805,15 +805,15 @@ class _Descent:
             given = start(model) if callable(start) else start
             motion = model.simulate(duration, duration / problem.steps, initial=given, progress=False)
         final = {name: (sensor, problem.targets[name]) for name, sensor in problem.sensors_of(model).items()}
-        missed = {}
+        deviations = {}
         for name, (sensor, target) in final.items():
             left = motion[sensor].reshape(len(motion.time), -1)[-1] - target
-            missed[name] = float(left[0]) if len(left) == 1 else left
+            deviations[name] = float(left[0]) if len(left) == 1 else left
         return OptimalInputs(
             inputs,
             motion,
             cost,
-            missed,
+            deviations,
             np.array(self._history),
             steepness,
             problem.runs.taken,

@@ -145,7 +145,7 @@ class Checkpoint:
         step: step of the grid [s].
         number: number of steps from the origin to the instant.
         since_stored: steps since the last stored instant that ``every`` asked for.
-        own_share: weight of the multipliers of the step before the last stored instant in the mean with those of
+        last_weight: weight of the multipliers of the step before the last stored instant in the mean with those of
             the step after it; 1 if they are final.
         halvings: number of halved steps so far.
         depth: number of times that steps are halved before they are tried.
@@ -165,7 +165,7 @@ class Checkpoint:
     step: float
     number: int
     since_stored: int
-    own_share: float
+    last_weight: float
     halvings: int
     depth: int
     successes: int

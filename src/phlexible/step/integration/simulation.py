@@ -104,7 +104,7 @@ class Simulation:
                 "read it but not continue it; simulate again, or resume with the phlexible that wrote it"
             )
         self._stepper.restore(checkpoint.numbers)
-        self._recorder.resume_from(last, checkpoint.own_share, self._stepper.last_reactions)
+        self._recorder.resume_from(last, checkpoint.last_weight, self._stepper.last_reactions)
         run, sizes = self._run, StepSizes(last=checkpoint.last_step)
         run.halvings, self._since_stored = checkpoint.halvings, checkpoint.since_stored
         if is_on_grid(checkpoint, self._clock):
@@ -127,7 +127,7 @@ class Simulation:
             step=self._clock.step,
             number=k,
             since_stored=self._since_stored,
-            own_share=self._recorder.last_weight,
+            last_weight=self._recorder.last_weight,
             halvings=self._run.halvings,
             depth=sizes.depth,
             successes=sizes.successes,
@@ -151,7 +151,7 @@ class Simulation:
         """Compute multipliers and forces of the last instant of the run from its accelerations, since only
         one time step adjoins it."""
         reached = self._reached
-        if reached is not None and reached.own_share == OPEN:
+        if reached is not None and reached.last_weight == OPEN:
             self._stepper.restore(reached.numbers)
             find = self._reactions(reached.time, reached.time, is_projected=False)
             if self._is_late:
