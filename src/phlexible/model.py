@@ -394,8 +394,8 @@ class Model(Mechanism):
 
         Args:
             inputs: ``Force`` or ``Torque`` (a constant value: the direction), a joint (forces and torques
-                along its free coordinates; one of them: ``JointForce``), or an attachment (forces and
-                moments along the world axes).
+                along its free coordinates; one of them: ``JointForce``), an attachment (forces and
+                moments along the world axes), or ``tendon.motor(...)`` (its tension).
             outputs: sensors such as ``Velocity(beam.end, (0, 1, 0))`` or ``JointPosition(joint)``, a joint
                 (its rates), or an attachment (velocities); None: the velocities that make power with
                 the inputs.

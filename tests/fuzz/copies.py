@@ -435,8 +435,8 @@ class _Copy:
             case ph.Tendon():
                 powers = {"stiffness": STIFFNESS, "damping": DAMPING}
                 rest = part.rest_length
-                if isinstance(rest, MovingFrame):
-                    rest = self._of_time(rest.path.function.length, self._change.length)
+                if part.path is not None:
+                    rest = self._of_time(part.path.function.length, self._change.length)
                 elif rest is not None:
                     rest = self._change.length * rest
                 guides = [self._port(port) for port in part.guides]

@@ -375,6 +375,6 @@ def tower_crane(
     length = sum(float(np.linalg.norm(b.initial_position() - a.initial_position())) for a, b in pairwise(guides))
     rest = length / (1 + load_mass * gravity / falls / axial_stiffness)
     stiffness = axial_stiffness / rest
-    rope = Tendon(guides, stiffness, damping=stiffness * viscosity, name="winch")
-    model.apply(rope.drive(lambda time: rest - hauled * share(time)))
+    damping = stiffness * viscosity
+    model.apply(Tendon(guides, stiffness, lambda time: rest - hauled * share(time), damping=damping, name="winch"))
     return model

@@ -11,6 +11,7 @@ from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.functions import AXES, Bilinear
 from phlexible.description.interactions.loads import DistributedForce, Force, Torque
 from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.interactions.tendon import TendonMotor
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import ModelError
@@ -121,19 +122,19 @@ class JointForce:
         return coordinate_number(self.joint, self.coordinate)
 
 
-Input: TypeAlias = Force | Torque | DistributedForce | JointForce | Joint | Attachment
+Input: TypeAlias = Force | Torque | DistributedForce | JointForce | Joint | Attachment | TendonMotor
 Output: TypeAlias = PointSensor | JointSensor | Joint | Attachment
 
 
 def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, Array]]:
     """Return, for each of the ``inputs`` of a linear model, its port and the generalized forces of one unit
-    of it. An input is a force, torque, joint or attachment; ``point`` is the operating point. The port has
+    of it. An input is a force, torque, joint, attachment or motor; ``point`` is the operating point. The port has
     name and units; forces have the shape (velocities,).
 
     A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
     input; a joint or a ``JointForce`` the forces and torques along its free coordinates, of its first on
     its second port; an attachment stands for a force along each world axis and, where it has an
-    orientation, a moment about each.
+    orientation, a moment about each. The motor of a tendon is its tension.
 
     Raises:
         ModelError: something else, or a part of another model.
@@ -156,8 +157,12 @@ def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, 
                     rows.append((_input(name, is_angular), row))
             case Attachment():
                 rows += input_rows(point, _axes_of(item, point.system.dimension, Force, Torque))
+            case TendonMotor():
+                rows.append((_input(str(item), is_angular=False), point.element_row(item)))
             case _:
-                raise ModelError(f"inputs are Force, Torque, DistributedForce, joints or attachments, got {item!r}")
+                raise ModelError(
+                    f"inputs are Force, Torque, DistributedForce, joints, attachments or tendon.motor, got {item!r}"
+                )
     return rows
 
 

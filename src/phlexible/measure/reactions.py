@@ -12,7 +12,7 @@ from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
-from phlexible.description.interactions.functions import Vector, WorldAxis
+from phlexible.description.interactions.functions import LengthCoordinate, Vector, WorldAxis
 from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
@@ -38,7 +38,7 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
         if part is element:
             return run.multipliers[:, place].copy()
         place += 1
-    own = [k for k, each in enumerate(run.system.forces) if each.element is element]
+    own = [k for k, each in enumerate(run.system.forces) if element in (each.element, each.element.driven)]
     if isinstance(element, Contact) and element.is_contact_group:
         raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")
     if not own:
@@ -53,11 +53,12 @@ def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
     Raises:
         ModelError: it is not part of the model.
     """
-    force, coordinate = element_force(run, tendon), tendon.coordinate
-    if coordinate.winch is None:
-        return np.asarray(-force)
-    rest = coordinate.rest(run.system.coordinate_functions(coordinate).values(run.instants).T)
-    return np.asarray(-force * np.sqrt(coordinate.rest_length / rest))
+    force = element_force(run, tendon)
+    owners = (each for each in run.system.forces if tendon in (each.element, each.element.driven))
+    coordinate = next(owners).force.coordinate
+    assert isinstance(coordinate, LengthCoordinate), "of tendons"
+    functions = run.system.coordinate_functions(coordinate)
+    return np.asarray(-force * coordinate.share(functions.values(run.instants).T))
 
 
 def drive_forces(run: RecordedRun, joint: Joint) -> Array:

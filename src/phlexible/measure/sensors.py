@@ -127,6 +127,18 @@ class LinearPoint:
             raise ModelError(f"{joint} leaves no coordinate free that a force could act along")
         return found
 
+    def element_row(self, element: ForceElement) -> Array:
+        """Return the generalized forces that one unit of the prescribed force of an ``element`` causes at the
+        operating point of a linear model, shape (velocities,).
+
+        Raises:
+            ModelError: an element of another model.
+        """
+        for own, force in self.system.forces:
+            if own is element:
+                return self._coordinate_row(force.coordinate)
+        raise ModelError(f"{element} is not applied in this model")
+
     def _check(self, part: Load | Sensor) -> None:
         bodies = {placed.name: placed for placed in self.system.bodies}
         check_belongs(part, bodies, {id(joint): joint for joint in self.system.mechanism.joints})

@@ -415,8 +415,6 @@ def _scene(
             mechanism.bodies, wholes, colors, _skins(mechanism), poses, strict=True
         )
     ]
-    winches = [element.rest_length for element in mechanism.elements if isinstance(element, Tendon)]
-    is_drawn = [all(frame is not winch for winch in winches) for frame in moving_frames(mechanism)]
     without = Scene(
         max(mechanism.dimension, 2),  # a line is drawn in a plane
         mechanism.gravity,
@@ -424,7 +422,7 @@ def _scene(
         tuple(drawn),
         frames,
         turns,
-        paths[:, is_drawn],
+        paths,
         tuple(symbols(mechanism, places, wholes)),
         (),
     )

@@ -123,15 +123,16 @@ class System:
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))
 
     @cached_property
-    def prescribed(self) -> dict[Joint | Drive, TimePath]:
-        """Dictionary from each joint (hoist) or drive that has a prescribed function of time to this function;
-        joints come first."""
-        parts: tuple[Joint | Drive, ...] = (*self.mechanism.joints, *self.mechanism.drives)
+    def prescribed(self) -> dict[Joint | Drive | ForceElement, TimePath]:
+        """Dictionary from each joint (hoist), drive or force element (winch) that has a prescribed function of
+        time to this function; joints come first."""
+        parts = (*self.mechanism.joints, *self.mechanism.drives, *(each.element for each in self.forces))
         return {part: part.path for part in parts if part.path is not None}
 
     @property
     def paths(self) -> tuple[TimePath, ...]:
-        """Prescribed functions of time of the mechanism, first those of joints (hoists), then those of drives."""
+        """Prescribed functions of time of the mechanism, first those of joints (hoists), then those of drives and
+        those of winches."""
         return tuple(self.prescribed.values())
 
     @cached_property
@@ -407,7 +408,9 @@ def system_of(mechanism: Mechanism) -> System:
     constraints = mechanism.constraints
     rows = [rows_moved_to_interface(part, part.constraints(dimension)) for part in constraints]
     owners = [RowOwner(part, row) for part, own in zip(constraints, rows, strict=True) for row in own]
-    forces = [ScalarForce(e, force) for e in mechanism.elements for force in e.forces(dimension)]
+    driven = {element.driven for element in mechanism.elements}
+    elements = [element for element in mechanism.elements if element not in driven]
+    forces = [ScalarForce(element, force) for element in elements for force in element.forces(dimension)]
     return System(
         mechanism,
         bodies,

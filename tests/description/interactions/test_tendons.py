@@ -20,8 +20,7 @@ def atwood(stiffness=1e6, damping=0.0, rest_length=None, path=None, masses=(1.0,
     )
     pulleys = [model.ground.at((x, 0, 0)) for x in (0, 1)]
     guides = [light.origin, *pulleys, heavy.origin]
-    rope = ph.Tendon(guides, stiffness, rest_length, damping=damping)
-    return model, model.apply(rope if path is None else rope.drive(path))
+    return model, model.apply(ph.Tendon(guides, stiffness, path or rest_length, damping=damping))
 
 
 def free_bodies(rest_length=1.5, damping=0.0, path=None, rotation=None, offset=(0, 0, 0), elements=0):
@@ -47,8 +46,7 @@ def free_bodies(rest_length=1.5, damping=0.0, path=None, rotation=None, offset=(
         )
     a, b, c = handles
     guides = [a.origin, b.point((0.1, 0.1, 0)), c.point((0, 0.1, 0.1)), a.point((0, 0, 0.2)), b.point((0, 0, -0.1))]
-    rope = ph.Tendon(guides, 200.0, rest_length, damping=damping)
-    return model, model.apply(rope if path is None else rope.drive(path))
+    return model, model.apply(ph.Tendon(guides, 200.0, path or rest_length, damping=damping))
 
 
 def test_a_light_and_a_heavy_mass_over_pulleys_fall_as_atwood_says():
@@ -92,8 +90,7 @@ def test_the_stiffness_of_a_winch_follows_its_rope():
     model = ph.Model(gravity=(0, 0, -GRAVITY))
     bob = model.add(ph.PointMass(1.0), "bob", position=(0, 0, -2))
     winch = model.ground.at((0, 0, 0))
-    rope = ph.Tendon([winch, bob.origin], 1e3, damping=50.0).drive(lambda t: 2.0 - 0.5 * np.minimum(t, 2.0))
-    model.apply(rope)
+    rope = model.apply(ph.Tendon([winch, bob.origin], 1e3, lambda t: 2.0 - 0.5 * np.minimum(t, 2.0), damping=50.0))
     motion = model.simulate(6.0, step=1e-3)
     assert motion.position(bob.origin)[-1, 2] == pytest.approx(-1 - GRAVITY / 2e3, abs=1e-6)
     assert motion[ph.Tension(rope)][-1] == pytest.approx(GRAVITY, rel=1e-6)
@@ -215,20 +212,116 @@ def test_wrong_guides_are_refused(guides, message):
         ph.Tendon(guides(model, body), 1.0)
 
 
-def test_guides_that_coincide_and_drives_of_applied_tendons_are_refused():
+def test_guides_that_coincide_and_wrong_rest_lengths_are_refused():
     model = ph.Model()
     body = model.add(ph.RigidBody(1.0, (1, 1, 1)))
     tendon = ph.Tendon([model.ground.at((0, 0, 0)), body.origin], 1.0)
     with pytest.raises(ph.ModelError, match="coincide"):
         model.apply(tendon)
-    applied = model.apply(ph.Tendon([model.ground.at((1, 0, 0)), body.origin], 1.0))
-    with pytest.raises(ph.ModelError, match="already applied"):
-        applied.drive(lambda t: 1.0 + t)
     with pytest.raises(ph.ParameterError, match="positive"):
         ph.Tendon([model.ground.at((1, 0, 0)), body.origin], 1.0, lambda t: -1.0)
 
 
-def test_pictures_leave_out_the_frame_that_stands_for_a_winch():
+def length(t):
+    """Rest length of a tendon that is hauled in and paid out."""
+    return 3.0 - np.sin(2 * t)
+
+
+def test_a_drive_of_an_applied_tendon_is_its_rest_length():
+    model, rope = free_bodies(path=length)
+    other, applied = free_bodies()
+    drive = other.apply(applied.drive(length, name="winch"))
+    one, two = (each.simulate(1.0, step=2e-3) for each in (model, other))
+    assert np.array_equal(one.position(model.bodies[0].origin), two.position(other.bodies[0].origin))
+    assert np.array_equal(one[ph.Tension(rope)], two[ph.Tension(applied)])
+    assert abs(two.energy.work["winch"][-1]) > 1
+    assert np.array_equal(one.energy.work[str(rope)], two.energy.work[str(drive)])
+    other.remove(drive)  # the law of the tendon itself is back
+    assert other.simulate(0.01, step=2e-3).energy.work == {}
+
+
+def test_a_motor_sets_the_tension():
+    """Atwood with T = 12 N in place of 4/3 g; the motor supplies what both masses gain."""
+    model, rope = atwood()
+    motor = model.apply(rope.motor(12.0, name="motor"))
+    motion = model.simulate(0.5, step=1e-3)
+    for name, mass in (("light", 1.0), ("heavy", 2.0)):
+        fall = motion.position(model[name].origin)[:, 1] + 3
+        assert fall == pytest.approx((12.0 / mass - GRAVITY) * motion.time**2 / 2, abs=1e-10)
+    assert motion[ph.Tension(rope)] == pytest.approx(12.0)
+    hauled = (12.0 * 1.5 - 2 * GRAVITY) * motion.time[-1] ** 2 / 2
+    assert motion.energy.work["motor"][-1] == pytest.approx(12.0 * hauled, rel=1e-9)
+    assert energy_error(motion) <= 1e-12
+    assert str(motor) == "motor"
+
+
+def test_a_motor_takes_functions_of_time_controllers_and_new_values():
+    def end(value):
+        model, rope = free_bodies()
+        model.apply(rope.motor(value, name="motor"))
+        return model.simulate(0.2, step=1e-2).position(model.bodies[0].origin)[-1]
+
+    assert end(lambda t: 5.0) == pytest.approx(end(5.0), abs=1e-12)
+    model, rope = free_bodies()
+    law = ph.Feedback(lambda t, measured: 5.0, measured=[ph.Position(model.bodies[0].origin)])
+    assert end(5.0) == pytest.approx(end_of(model, rope, law), abs=1e-12)
+    model, rope = free_bodies()
+    model.apply(rope.motor(1.0, name="motor"))
+    live = model.start(step=1e-2)
+    live.inputs["motor"] = 5.0
+    live.step(20)
+    assert live.read(ph.Position(model.bodies[0].origin)) == pytest.approx(end(5.0), abs=1e-12)
+
+
+def end_of(model, rope, tension):
+    model.apply(rope.motor(tension))
+    return model.simulate(0.2, step=1e-2).position(model.bodies[0].origin)[-1]
+
+
+def test_a_motor_is_an_input_of_a_linear_model():
+    """The velocity of a free mass is F / (i omega m)."""
+    model = ph.Model(dimension=2)
+    bob = model.add(ph.PointMass(2.0), "bob", position=(0, -3, 0))
+    rope = model.apply(ph.Tendon([model.ground.at((0, 0, 0)), bob.origin], 1e3))
+    motor = model.apply(rope.motor(0.0, name="pull"))
+    linear = model.linearize(inputs=[motor], outputs=[ph.Velocity(bob.origin, (0, 1, 0))])
+    found = linear.frequency_response([2.0]).values.ravel()
+    assert found == pytest.approx(1 / (2j * 2.0), rel=1e-9)
+    with pytest.raises(ph.ModelError, match="not applied"):
+        model.linearize(inputs=[rope.motor(1.0)])
+
+
+def test_winches_are_refused_without_their_tendon_and_twice():
+    model, rope = free_bodies()
+    with pytest.raises(ph.ModelError, match="not in this model"):
+        model.apply(ph.Tendon([model.ground.at((9, 0, 0)), model.bodies[0].origin], 1.0).drive(length))
+    model.apply(rope.drive(length))
+    with pytest.raises(ph.ModelError, match="already driven"):
+        model.apply(rope.motor(1.0))
+    with pytest.raises(ph.ModelError, match="remove it, too"):
+        model.remove(rope)
+    with pytest.raises(ph.ParameterError, match="positive"):
+        rope.drive(lambda t: -1.0)
+    with pytest.raises(ph.ParameterError):
+        rope.motor("tight")
+
+
+def test_copies_and_files_keep_winches(tmp_path):
+    for make in (lambda rope: rope.drive(length), lambda rope: rope.motor(lambda t: 2.0 + t)):
+        model, rope = free_bodies()
+        model.apply(make(rope))
+        copy = model.copy()
+        motions = [each.simulate(0.2, step=2e-3) for each in (model, copy)]
+        assert np.array_equal(
+            motions[0].position(model.bodies[0].origin), motions[1].position(copy.bodies[0].origin)
+        )
+        motions[0].save(tmp_path / "run.h5")
+        loaded = ph.Motion.load(tmp_path / "run.h5")
+        tendon = loaded.mechanism.part(str(rope))
+        assert np.array_equal(loaded[ph.Tension(tendon)], motions[0][ph.Tension(rope)])
+
+
+def test_pictures_of_winches_are_as_large_as_the_model():
     model, rope = atwood(path=lambda t: 7.0 + 100.0 * t)
     scene = scene_of(model.simulate(0.1, step=1e-2).run, np.arange(2))
     assert scene.paths.size == 0

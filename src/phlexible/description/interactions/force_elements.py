@@ -33,7 +33,7 @@ from phlexible.description.interactions.functions import (
     position_along,
 )
 from phlexible.description.ports import ModelPart, Port
-from phlexible.description.time_functions import number_at
+from phlexible.description.time_functions import TimePath, number_at
 from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.errors import ModelError, ParameterError
 
@@ -393,6 +393,23 @@ THREE = "one number or three that are not negative"
 ForceValue = float | Callable[[float], float] | Feedback
 
 
+def force_value(name: str, value: ForceValue) -> ForceValue:
+    """Return the ``value`` of a prescribed force or torque, a number, function of time or controller, after a
+    check. ``name`` is that of the argument, for messages.
+
+    Raises:
+        ParameterError: something else.
+    """
+    if isinstance(value, Feedback):
+        value.check_size(1, name)
+    elif callable(value):
+        check_callable(name, value, "time")
+        number_at(value, name, 0.0)
+    else:
+        return finite(name, value)
+    return value
+
+
 def _potential(name: str, value: object) -> object:
     if isinstance(value, Potential | None):
         return value
@@ -516,6 +533,30 @@ class ForceElement(ModelPart, Portable, ABC):
         """Return the times at which the prescribed part of a force element jumps or kinks, where time steps
         must begin [s]; none by default."""
         return ()
+
+    @property
+    def path(self) -> TimePath | None:
+        """Return the length that a force element prescribes as a function of time [m]; None by default."""
+        return None
+
+    @property
+    def driven(self) -> "ForceElement | None":
+        """Return the other force element whose law this one takes the place of; None by default."""
+        return None
+
+    def check_against(self, elements: Sequence["ForceElement"]) -> None:
+        """Raise ModelError if the element that this one drives is not among the ``elements`` of the model, or is
+        driven already.
+
+        Raises:
+            ModelError: names both.
+        """
+        if self.driven is None:
+            return
+        if not any(element is self.driven for element in elements):
+            raise ModelError(f"{self}: {self.driven} is not in this model; call model.apply({self.driven}) first")
+        if drive := next((element for element in elements if element.driven is self.driven), None):
+            raise ModelError(f"{self.driven} is already driven by {drive}")
 
     @property
     def is_active(self) -> bool:
@@ -655,13 +696,7 @@ class JointElement(AlongJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.force, Feedback):
-            self.force.check_size(1, str(self))
-        elif callable(self.force):
-            check_callable(f"value of {self}", self.force, "time")
-            number_at(self.force, f"value of {self}", 0.0)
-        else:
-            set_fields(self, force=finite(f"value of {self}", self.force))
+        set_fields(self, force=force_value(f"value of {self}", self.force))
         expect(self, *self.ports)
 
     @property

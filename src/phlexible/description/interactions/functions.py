@@ -437,59 +437,61 @@ class LengthCoordinate(Coordinate):
 
     Attributes:
         guides: ports that the tendon passes, two or more.
-        winch: frame at (p(t), 0, 0) whose p is the prescribed rest length. The coordinate is then the stretch
-            (length - p) sqrt(p(0) / p), whose square times the stiffness at t = 0 is twice the energy. None: it is
-            the length.
+        winch: prescribed rest length p(t). The coordinate is then the stretch (length - p) sqrt(p(0) / p), whose
+            square times the stiffness at t = 0 is twice the energy. None: it is the length.
+        sign: -1: minus the length, along which a tension is a positive force.
     """
 
     guides: tuple[Port, ...]
-    winch: MovingFrame | None = None
+    winch: TimePath | None = None
+    sign: float = 1.0
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions of a tendon's length: the squared distance of each guide from the
-        next one, then the prescribed rest length where there is one. A bilinear function is a sum of dot
+        next one, then minus the prescribed rest length where there is one. A bilinear function is a sum of dot
         products of points and directions of the bodies."""
         segments = [between(a, b) for a, b in pairwise(self.guides)]
         rows = [Bilinear((BilinearTerm(1.0, segment, segment),), 0.0, self.name) for segment in segments]
         if self.winch is not None:
-            rows.append(Bilinear((dot_term(PointOf(self.winch), WorldAxis(AXES[0])),), 0.0, self.name))
+            rows.append(Bilinear((), 0.0, self.name, Timed(self.winch, TimeFactor.VALUE)))
         return tuple(rows)
 
     @property
-    def rest_length(self) -> float:
-        """Return the prescribed rest length of a tendon at t = 0 [m]; 1 if it is not prescribed."""
-        return 1.0 if self.winch is None else float(self.winch.initial_position()[0])
+    def scale(self) -> float:
+        """Return the prescribed rest length of a tendon at t = 0 [m]; the sign of the coordinate if the rest length
+        is not prescribed."""
+        return self.sign if self.winch is None else self.winch(0.0)
 
-    def rest(self, y: Array) -> Any:
-        """Return the prescribed rest length p [m] from the values y of the functions; 1 if it is not prescribed."""
-        return 1.0 if self.winch is None else y[-1]
+    def share(self, y: Array) -> Any:
+        """Return the derivative of the coordinate with respect to a tendon's length, from the values y of its
+        functions. Their shape is (functions,) or (functions, T)."""
+        return self.sign if self.winch is None else np.sqrt(self.scale / -y[-1])
 
     def value(self, y: Array) -> Any:
         """Return the length of a tendon [m], or its scaled stretch, from the values y of its functions. Their shape
         is (functions,) or (functions, T)."""
         if self.winch is None:
-            return np.sqrt(np.abs(y)).sum(axis=0)
-        return (np.sqrt(np.abs(y[:-1])).sum(axis=0) - y[-1]) * np.sqrt(self.rest_length / y[-1])
+            return self.sign * np.sqrt(np.abs(y)).sum(axis=0)
+        return (np.sqrt(np.abs(y[:-1])).sum(axis=0) + y[-1]) * self.share(y)
 
     def gradient(self, y: Array) -> Array:
         """Return the gradient of a tendon's length (or scaled stretch) with respect to its functions y, of the
         shape of y."""
-        found = np.sqrt(self.rest_length / self.rest(y)) * 0.5 / np.sqrt(np.abs(y))
+        found = self.share(y) * 0.5 / np.sqrt(np.abs(y))
         if self.winch is not None:
-            length, p = np.sqrt(np.abs(y[:-1])).sum(axis=0), y[-1]
-            found[-1] = -np.sqrt(self.rest_length / p) * (length + p) / (2 * p)
+            length, p = np.sqrt(np.abs(y[:-1])).sum(axis=0), -y[-1]
+            found[-1] = self.share(y) * (length + p) / (2 * p)
         return np.asarray(found)
 
     def hessian(self, y: Array) -> Array:
         """Return the second derivatives of a tendon's length (or scaled stretch) with respect to its functions y,
         shape (functions, functions)."""
-        share = np.sqrt(self.rest_length / self.rest(y))
-        found = np.diag(-0.25 * share * np.abs(y) ** -1.5)
+        found = np.diag(-0.25 * self.share(y) * np.abs(y) ** -1.5)
         if self.winch is not None:
-            length, p = np.sqrt(np.abs(y[:-1])).sum(), y[-1]
-            found[-1, :-1] = found[:-1, -1] = -0.25 * share / (p * np.sqrt(np.abs(y[:-1])))
-            found[-1, -1] = share * (p + 3 * length) / (4 * p**2)
+            length, p = np.sqrt(np.abs(y[:-1])).sum(), -y[-1]
+            found[-1, :-1] = found[:-1, -1] = 0.25 * self.share(y) / (p * np.sqrt(np.abs(y[:-1])))
+            found[-1, -1] = self.share(y) * (p + 3 * length) / (4 * p**2)
         return found
 
     def driven_constraint(self, path: TimePath) -> Bilinear:

@@ -1,20 +1,25 @@
 """Tendons and ropes through guides on any bodies: one length with a one-sided spring (docs/theory.md, 8)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import called, check_callable, positive
-from phlexible.algebra.fields import Name, NonNegative, Positive
+from phlexible.algebra.arrays import check_callable, positive
+from phlexible.algebra.fields import Name, NonNegative, Positive, Times
 from phlexible.algebra.portable import Portable
-from phlexible.description.ground import CheckedPath
-from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement, OneSided
-from phlexible.description.interactions.functions import LengthCoordinate, expect, receive
+from phlexible.description.interactions.force_elements import (
+    CoordinateForce,
+    ForceElement,
+    ForceValue,
+    OneSided,
+    force_value,
+)
+from phlexible.description.interactions.functions import LengthCoordinate, expect
 from phlexible.description.ports import Attachment, MovingFrame, Port
-from phlexible.description.time_functions import ScalarFunction
+from phlexible.description.time_functions import ScalarFunction, TimePath
 from phlexible.errors import ModelError, ParameterError
 from phlexible.step.tables.declarations import LAW_WIDTH
 
@@ -23,7 +28,7 @@ MOST_GUIDES = LAW_WIDTH
 
 @dataclass(frozen=True, eq=False)
 class PaidOut(Portable):
-    """Path of the frame that stands for a winch: (p(t), 0, 0) with the prescribed rest length p of a tendon.
+    """Rest length p(t) that a winch leaves out, from a user's function of time whose values must be positive.
 
     Attributes:
         length: t [s] -> p [m].
@@ -32,12 +37,19 @@ class PaidOut(Portable):
     length: ScalarFunction
 
     def __call__(self, time: Any) -> Any:
-        """Return the position (p, 0, 0) at a time [s] or at an array of times [m]; raise ParameterError if p is not
+        """Return the rest length p at a time [s] or at an array of times [m]; raise ParameterError if it is not
         positive."""
         value = self.length(time)
         if np.any(np.asarray(value) <= 0):
             raise ParameterError(f"rest_length of a Tendon must be positive, got {value!r}")
-        return value, 0.0, 0.0
+        return value
+
+
+def _paid_out(name: str, length: ScalarFunction) -> TimePath:
+    check_callable(name, length, "time")
+    path = TimePath(PaidOut(length), None, name)
+    path(0.0)
+    return path
 
 
 def _guides(name: str, value: object) -> tuple[Port, ...]:
@@ -49,16 +61,10 @@ def _guides(name: str, value: object) -> tuple[Port, ...]:
     return tuple(value)
 
 
-def _rest_length(name: str, value: Any) -> float | MovingFrame:
-    if isinstance(value, MovingFrame) and value.label == f"{name} of a Tendon":  # of a copy or file
+def _rest_length(name: str, value: Any) -> float | TimePath:
+    if isinstance(value, TimePath):  # of a copy or file
         return value
-    if not callable(value):
-        return positive(name, value)
-    check_callable(name, value, "time")
-    positive(f"{name} at t = 0", called(value, name, 0.0, at="at t = 0 s"))
-    frame = MovingFrame(CheckedPath(PaidOut(value), f"{name} of a Tendon", 1), label=f"{name} of a Tendon")
-    frame.path(0.0)
-    return frame
+    return _paid_out(f"{name} of a Tendon", value) if callable(value) else positive(name, value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,11 +123,9 @@ class Tendon(ForceElement):
         return tuple(self.guides)
 
     @property
-    def coordinate(self) -> LengthCoordinate:
-        """Return the coordinate along which the tendon pulls: its length, or its scaled stretch where its rest
-        length is prescribed."""
-        winch = self.rest_length if isinstance(self.rest_length, MovingFrame) else None
-        return LengthCoordinate("length", tuple(self.guides), winch)
+    def path(self) -> TimePath | None:
+        """The prescribed rest length of the tendon [m]; None where it is constant."""
+        return self.rest_length if isinstance(self.rest_length, TimePath) else None
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the one-sided law of a tendon along its length, as a tuple of one. ``dimension`` is that of
@@ -133,29 +137,142 @@ class Tendon(ForceElement):
         for a, b in pairwise(self.guides):
             if not np.any(a.initial_position() - b.initial_position()):
                 raise ModelError(f"{self}: {a} and {b} coincide at the initial pose, so that it has no direction")
-        coordinate, rest = self.coordinate, self.rest_length
-        begin = LengthCoordinate("length", tuple(self.guides)).initial_value() if rest is None else rest
-        slack = 0.0 if coordinate.winch is not None else float(begin)
-        rope = OneSided(self.stiffness, side=-1.0)
-        return (CoordinateForce(coordinate, damping=self.damping, rest=slack, contact=rope),)
+        if self.path is not None:
+            return self.paid_out(self.path)
+        coordinate = LengthCoordinate("length", tuple(self.guides))
+        rest = coordinate.initial_value() if self.rest_length is None else self.rest_length
+        return (CoordinateForce(coordinate, damping=self.damping, rest=rest, contact=self._rope),)
 
-    def drive(self, length: ScalarFunction) -> "Tendon":
-        """Return this tendon with a rest length that is a function of time, for ``model.apply`` in its place: it is
-        paid out and hauled in by a winch at one end, whose work is in ``motion.energy.work``.
+    def paid_out(self, path: TimePath) -> tuple[CoordinateForce, ...]:
+        """Return the law of the tendon along its scaled stretch, where a winch prescribes its rest length
+        ``path`` [m], as a tuple of one."""
+        coordinate = LengthCoordinate("stretch", tuple(self.guides), path)
+        return (CoordinateForce(coordinate, damping=self.damping, contact=self._rope),)
+
+    @property
+    def _rope(self) -> OneSided:
+        return OneSided(self.stiffness, side=-1.0)
+
+    def drive(self, length: ScalarFunction, *, name: str | None = None) -> "TendonDrive":
+        """Make a drive for ``model.apply`` by which a winch at one end of the tendon prescribes its rest
+        ``length``, a function of time [m]. ``name`` is that of the drive, the key of its work in
+        ``motion.energy.work``.
 
         Args:
             length: t [s] -> rest length [m], positive.
+            name: key in the energy ledger; None: made from the tendon.
 
         Raises:
             ParameterError: no function, or one whose value at t = 0 is not positive.
-            ModelError: the tendon is already applied.
         """
-        check_callable(f"length of a drive of {self}", length, "time")
-        placed = [port.placed for port in self.guides if isinstance(port, Attachment)]
-        if not any(waiting is self for each in placed for waiting in each.waiting):
-            raise ModelError(f"{self} is already applied; write model.apply(ph.Tendon(...).drive(length))")
-        receive(self, *self.guides)
-        return replace(self, rest_length=length)
+        return TendonDrive(self, _paid_out(f"length of a drive of {self}", length), name)
+
+    def motor(
+        self, tension: ForceValue, *, breakpoints: Sequence[float] = (), name: str | None = None
+    ) -> "TendonMotor":
+        """Make a motor for ``model.apply`` by which a winch at one end of the tendon sets its ``tension``,
+        whatever its length. The tension is a constant, a function of time or a controller [N], with jumps and
+        kinks at the times ``breakpoints`` [s]. ``name`` is that of the motor, of an input and of its work in
+        ``motion.energy.work``.
+
+        Args:
+            tension: constant, function of time, or ``Feedback`` [N].
+            breakpoints: times of its jumps and kinks [s].
+            name: key in the energy ledger; None: made from the tendon.
+        """
+        return TendonMotor(self, tension, breakpoints, name)
 
     def __repr__(self) -> str:
         return self.name or f"Tendon({self.guides[0]}, {self.guides[-1]})"
+
+
+# Winches at one end of a tendon in the model, which prescribe its rest length or its tension.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Winch(ForceElement):
+    """A winch at one end of a tendon that is applied in the model, whose law takes the place of the tendon's.
+
+    Attributes:
+        tendon: the tendon that it pays out and hauls in.
+    """
+
+    tendon: Tendon
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        expect(self, *self.ports)
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """The ports that the tendon of a winch passes, from end to end. A port is a point of a body, or of the
+        ground."""
+        return self.tendon.ports
+
+    @property
+    def driven(self) -> Tendon:
+        """The tendon whose law the winch takes the place of."""
+        return self.tendon
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TendonDrive(Winch):
+    """Winch that prescribes the rest length of a tendon; made by ``tendon.drive``.
+
+    Attributes:
+        tendon: the tendon that it pays out and hauls in.
+        rest_length: prescribed rest length [m].
+        name: key in the energy ledger; None: made from the tendon.
+    """
+
+    rest_length: TimePath
+    name: Name = None
+
+    @property
+    def path(self) -> TimePath:
+        """The rest length that the winch prescribes [m]."""
+        return self.rest_length
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """Return the law of the driven tendon along its scaled stretch, as a tuple of one. ``dimension`` is
+        that of the model (1, 2 or 3)."""
+        return self.tendon.paid_out(self.rest_length)
+
+    def __repr__(self) -> str:
+        return self.name or f"drive of {self.tendon}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TendonMotor(Winch):
+    """Winch that sets the tension of a tendon; made by ``tendon.motor``.
+
+    Attributes:
+        tendon: the tendon that it pays out and hauls in.
+        tension: a number, a function of time, or a ``Feedback`` [N]; a negative one pushes.
+        breakpoints: times where the tension jumps or kinks [s].
+        name: key in the energy ledger; None: made from the tendon.
+    """
+
+    tension: Annotated[ForceValue, force_value]
+    breakpoints: Times = ()
+    name: Name = None
+
+    is_actuator = True
+
+    @property
+    def value(self) -> ForceValue:
+        """The tension that the winch sets [N]."""
+        return self.tension
+
+    @property
+    def times(self) -> Sequence[float]:
+        """Return the times at which the tension of a winch jumps or kinks, given by the user [s]."""
+        return self.breakpoints
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """Return the prescribed tension along minus the length of the tendon, as a tuple of one. ``dimension``
+        is that of the model (1, 2 or 3)."""
+        return (CoordinateForce(LengthCoordinate("hauled length", self.ports, sign=-1.0), value=self.tension),)
+
+    def __repr__(self) -> str:
+        return self.name or f"motor of {self.tendon}"

@@ -321,7 +321,7 @@ class Mechanism(MechanismParts):
             part: a load: ``Force``, ``Torque``, ``DistributedForce``, ``Pressure``; a force element:
                 ``SpringDamper``, ``Tendon``, ``Bushing``, ``Contact``, ``StateForce``; what the methods of a
                 joint make: ``spring``, ``damper``, ``force``, ``torque``, ``motor``, ``servo``, ``drive``,
-                ``stop``, ``friction``; a ``Feedback`` with ``on``.
+                ``stop``, ``friction``; those of a tendon, ``drive`` and ``motor``; a ``Feedback`` with ``on``.
 
         Raises:
             ModelError: something else, a part that is already applied, one on a body or joint of another
@@ -413,6 +413,7 @@ class Mechanism(MechanismParts):
             part.check_against(self.drives)
         elif isinstance(part, ForceElement):
             part.forces(self._dimension)
+            part.check_against(self._elements)
         if (name := distinct(label, self._applied)) != label:
             renamed: Any = dataclasses.replace(part, name=name)  # type: ignore[arg-type]
             part = renamed

@@ -46,6 +46,8 @@ def ports_of(part: object) -> Iterator[Port]:
             yield each
         elif isinstance(each, Joint):
             yield from (each.first, each.second)
+        elif isinstance(each, ForceElement):
+            yield from each.ports
         elif isinstance(each, PlacedBody | PlacedWhole):
             yield from (_any_port(placed) for placed, _ in line_parts(each))
 

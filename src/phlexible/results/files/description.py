@@ -41,7 +41,8 @@ def describe_mechanism(mechanism: Mechanism) -> dict[str, Tree]:
         ResultFileError: a part of a class that files may not name.
     """
     frames = _frames(mechanism)
-    context = Context({}, frames, list(mechanism.joints))
+    applied = [*mechanism.loads, *mechanism.applied_elements, *mechanism.drives]
+    context = Context({}, frames, list(mechanism.joints), applied=applied)
     bodies = [
         {
             "name": placed.name,
@@ -76,10 +77,7 @@ def describe_mechanism(mechanism: Mechanism) -> dict[str, Tree]:
         "joints": [encode_part(joint, context) for joint in mechanism.joints],
         "relations": relations,
         "events": events,
-        "loads": [
-            encode_part(part, context)
-            for part in (*mechanism.loads, *mechanism.applied_elements, *mechanism.drives)
-        ],
+        "loads": [encode_part(part, context) for part in applied],
     }
 
 
@@ -151,7 +149,7 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
         part = decode(entry, context)
         if not isinstance(part, Load | ForceElement | Drive):
             raise ResultFileError(f"the description in the file has {part!r} as a load")
-        mechanism.apply(part)
+        context.applied.append(mechanism.apply(part))
     found = [_rebuilt_event(each, mechanism) for each in tree["events"]]
     switches = {id(each.constraint): each for _, own in found for each in own}
     return mechanism.set_events([event for event, _ in found], tuple(switches.values()))

@@ -45,7 +45,7 @@ from phlexible.bodies.string import String
 from phlexible.bodies.string_law import Law, StringLaw
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback, LinearController
-from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
+from phlexible.description.interactions.force_elements import ForceElement, Potential
 from phlexible.description.interactions.loads import Axes, DistributedForce, Load, PointLoad, Pressure
 from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.sensor import Sensor
@@ -168,6 +168,7 @@ class Context:
     frames: list[MovingFrame]
     joints: list[Joint]
     wholes: Mapping[str, PlacedWhole] = field(default_factory=dict)
+    applied: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,6 +243,8 @@ def encode(value: object, context: Context) -> Tree:
             return {"frame": next(k for k, frame in enumerate(context.frames) if frame is value)}
         case Joint() if any(joint is value for joint in context.joints):
             return {"joint": next(k for k, joint in enumerate(context.joints) if joint is value)}
+        case ForceElement():
+            return {"applied": next(k for k, part in enumerate(context.applied) if part is value)}
     return encode_part(value, context)
 
 
@@ -281,8 +284,8 @@ def _initial_value(part: object, name: str) -> Tree:
             return part(0.0)
         case Distance(), "length":
             return part.initial_length()
-        case JointElement(force=force), "force" if callable(force):
-            return float(force(0.0))
+        case ForceElement(value=value), _ if callable(value) and getattr(part, name) is value:
+            return float(value(0.0))
     return None
 
 
@@ -314,6 +317,8 @@ def decode(tree: Tree, context: Context) -> Any:
             return context.frames[index]
         case {"joint": index}:
             return context.joints[index]
+        case {"applied": index}:
+            return context.applied[index]
         case {"function": initial}:
             return UnstoredFunction(np.array(np.nan if initial is None else initial, dtype=np.float64))
         case {"class": Law.__name__}:

@@ -625,7 +625,8 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
         if part.path is not None or {part.first, part.second} & moving:
             sources.setdefault(str(part), []).append(k)
     for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
-        if each.is_prescribed or each.force.is_servo or (moving and set(ports_of(each.element)) & moving):
+        is_source = each.is_prescribed or each.force.is_servo or each.element.path is not None
+        if is_source or (moving and set(ports_of(each.element)) & moving):
             sources.setdefault(str(each.element), []).append(k)
     for k, place in enumerate(system.related, start=_first_related(assembly)):
         relation = system.owners[place.row].joint

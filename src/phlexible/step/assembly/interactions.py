@@ -84,7 +84,7 @@ class ForceData:
         friction: along the coordinate.
         row: constraint row whose multiplier acts on the coordinate, or -1.
         factor: of the coordinate in that row.
-        length: radius of a wheel that rolls; rest length at t = 0 of a tendon that is paid out.
+        length: radius of a wheel that rolls; of a tendon its rest length at t = 0 if it is paid out, else a sign.
         bearing: the constraint whose force makes friction, and how many of its rows are of this force; or None.
         relaxation: branches of spring and dashpot, with stiffnesses along the coordinate.
         tension_only: of a string that neither stores nor resists where C < 1.
@@ -160,7 +160,7 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         friction=force.friction,
         bearing=bearing,
         relaxation=force.relaxation,
-        length=force.coordinate.rest_length if isinstance(force.coordinate, LengthCoordinate) else 0.0,
+        length=force.coordinate.scale if isinstance(force.coordinate, LengthCoordinate) else 0.0,
     )
 
 

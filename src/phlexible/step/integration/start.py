@@ -62,6 +62,8 @@ class JumpChecks:
             if isinstance(joint, Distance) and callable(joint.length):
                 path = TimePath(joint.length, None, f"length of {joint}")
                 checks.append((path.name, path.values_as_column, length, "a length", "prescribe a ramp"))
+        for path in (each.element.path for each in system.forces if each.element.path is not None):
+            checks.append((path.name, path.values_as_column, length, "a length", "prescribe a ramp"))
         for frame in system.moving_frames:
             own = "a moving frame", "prescribe a ramp"
             checks.append((f"path of {frame}", partial(frame_positions, frame), length, *own))

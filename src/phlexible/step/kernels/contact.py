@@ -3,6 +3,7 @@
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
+from phlexible.step.compilation.dense import fill
 from phlexible.step.compilation.notation import Tables, all_of, any_of, where
 from phlexible.step.kernels.bristles import friction_force
 from phlexible.step.tables.declarations import LAW_WIDTH, LENGTH, PAID_OUT, ROLLING, ROUNDED
@@ -30,13 +31,12 @@ def start_distance(t: Tables, i: int) -> float:
         return 0.0
     total = 0.0
     if t.coordinate_of[i] >= LENGTH:
-        segments = t.functions_count[i] - (1 if t.coordinate_of[i] == PAID_OUT else 0)
-        for m in range(t.functions_begin[i], t.functions_begin[i] + segments):
-            total += sqrt(max(t.function0[m], 0.0))
+        scale, last = t.length_scale[i - t.constraints], t.functions_end[i] - 1
+        for m in range(t.functions_begin[i], last + 1):
+            total += sqrt(max(t.function0[m], 0.0))  # the last of what is paid out is minus a length
         if t.coordinate_of[i] == PAID_OUT:
-            rest = t.function0[t.functions_begin[i] + segments]
-            total = (total - rest) * sqrt(t.length_scale[i - t.constraints] / rest)
-        return total
+            return (total + t.function0[last]) * sqrt(-scale / t.function0[last])
+        return scale * total
     for m in range(t.functions_begin[i], t.functions_end[i]):
         total += t.function0[m] * t.function0[m]
     return sqrt(total)
@@ -84,27 +84,26 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 def length_weights(t: Tables, f: int, first: int, count: int) -> None:
     """Compute the weights of the discrete derivative of the coordinate of tendon f (8.50). It is the sum of
     the distances between its guides, or the stretch of what is paid out. Its scalar functions are ``count``
-    from number ``first`` on: squared distances, then perhaps the rest length. Weights are in ``t.along``,
+    from number ``first`` on: squared distances, then perhaps minus the rest length. Weights are in ``t.along``,
     derivatives of the coordinate in ``t.slope``, those of the weights with respect to the functions at the
     end in ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
-    segments, both, r, last = count, 0.0, 1.0, 1.0
+    segments, both, r, a, b = count, 0.0, t.length_scale[f], 1.0, 1.0
+    last = r
     if t.coordinate_of[t.constraints + f] == PAID_OUT:
         segments = count - 1
-        m, begin = first + segments, t.function0[first + segments]
-        a, b, c = sqrt(begin), sqrt(begin + t.function_change[m]), sqrt(t.length_scale[f])
-        r, last = 0.5 * c * (1.0 / a + 1.0 / b), c / b
-    for m in range(first, first + count):
+        m, c = first + segments, sqrt(r)
+        a, b = sqrt(-t.function0[m]), sqrt(-t.function0[m] - t.function_change[m])
+        r, last, t.slope[m] = 0.5 * c * (1.0 / a + 1.0 / b), c / b, 0.0
+        fill(t.tangent + LAW_WIDTH * m, count, 0.0)
+    for m in range(first, first + segments):
         start, end = sqrt(max(t.function0[m], 0.0)), sqrt(max(t.function0[m] + t.function_change[m], 0.0))
         own = 1.0 / max(start + end, LEAST)
         t.along[m], t.slope[m] = r * own, 0.5 * last / max(end, LEAST)
-        D = t.tangent + LAW_WIDTH * m
-        for s in range(count):
-            D[s] = 0.0
-        D[m - first] = -0.5 * r * own * own / max(end, LEAST)
-        if m < first + segments:
-            both += 0.5 * (start + end)
+        fill(t.tangent + LAW_WIDTH * m, count, 0.0)
+        (t.tangent + LAW_WIDTH * m)[m - first] = -0.5 * r * own * own / max(end, LEAST)
+        both += 0.5 * (start + end)
     if segments < count:
-        t.along[first + segments] = -c * (1.0 + both / (a * b)) / (a + b)
+        t.along[first + segments] = sqrt(t.length_scale[f]) * (1.0 + both / (a * b)) / (a + b)
 
 
 @compiled

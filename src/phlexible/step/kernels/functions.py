@@ -41,9 +41,12 @@ def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
 @compiled
 def change_of_function(t: Tables, m: int) -> float:
     """Return the change in the time step of scalar function m of the pose, at constant coefficients, from
-    changes only, so that nothing cancels (8.2). Such functions are sums of products of difference vectors;
-    constraints and forces act along them. ``t`` holds all tables (arrays) of the model and its state."""
-    total = 0.0
+    changes only, so that nothing cancels (8.2). Such functions are sums of products of difference vectors,
+    less a prescribed function of time; forces act along them. ``t`` holds all tables (arrays) of the model
+    and its state."""
+    total, time = 0.0, t.function_time[m]
+    if time >= 0:
+        total = prescribed_component(t.moving0, time) - prescribed_component(t.moving1, time)
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b = t.term_first[p], t.term_second[p]
         product = dot(t.chord_change[a], mean_difference(t, b)) + dot(mean_difference(t, a), t.chord_change[b])

@@ -13,6 +13,7 @@ from phlexible.step.kernels.functions import (
     apply_function_force,
     change_of_function,
     compute_gradients,
+    prescribed_component,
     rate_of_function,
 )
 from phlexible.step.kernels.laws import add_relation_blocks, compute_coordinate_force, start_coordinate
@@ -29,7 +30,9 @@ def begin_laws(t: Tables) -> None:
     in ``t.theta0``. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         for m in range(t.functions_begin[i], t.functions_end[i]):
-            total = -t.function_constant[m]
+            total, time = -t.function_constant[m], t.function_time[m]
+            if time >= 0:
+                total -= prescribed_component(t.moving0, time)
             for p in range(t.terms_begin[m], t.terms_end[m]):
                 total += t.term_mean[p] * dot(t.chord0[t.term_first[p]], t.chord0[t.term_second[p]])
             t.function0[m] = total

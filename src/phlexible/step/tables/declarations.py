@@ -595,7 +595,7 @@ TABLES: tuple[Table, ...] = (
         bristle_damping   | bristles | | d
         bristle_grip      | bristles | | its limit while it sticks, over that while it slips
         bearing_share     | forces | | of the force of the bearing, which adds to the level
-        length_scale      | forces | m | radius of a wheel that rolls; rest length of a tendon at t = 0
+        length_scale      | forces | m | radius of a wheel that rolls; rest length of a tendon at t = 0, or a sign
         force_factor      | forces | | of the coordinate in its relation
         branch_stiffness  | branches | | of its spring
         inner_share       | inner_branches | | of the elasticity of its type
