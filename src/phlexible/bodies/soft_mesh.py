@@ -296,11 +296,11 @@ def chosen_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None 
                 f"{name} must be numbers of nodes, a function of places or a group's name, got {written(nodes)}; "
                 "groups of soft bodies are means of nodes, never rigid"
             )
-        points = np.unique(listed_points(name, nodes, len(mesh.node_at), source.points_by_name if source else {}))
+        points = listed_points(name, nodes, len(mesh.node_at), source.points_by_name if source else {})
     points = points[mesh.node_at[points] >= 0]
     if not len(points):
         raise ParameterError(f"{name}: there is no node in it; the function or the list must choose at least one")
-    return np.sort(points).astype(np.int64)
+    return np.unique(points).astype(np.int64)  # directors of shells have the places of their nodes
 
 
 # The points of a soft body: nodes, where joints and loads can act, and means of nodes.

@@ -325,7 +325,7 @@ class Shell(NodalBody):
         Raises:
             ParameterError: it chooses none.
         """
-        return np.unique(chosen_nodes("nodes", nodes, self.soft_mesh))
+        return chosen_nodes("nodes", nodes, self.soft_mesh)
 
     @cached_property
     def _section(self) -> ShellSection:
