@@ -445,6 +445,7 @@ class Model(Mechanism):
         for each in inputs or ():
             if isinstance(each, Load):
                 receive(each, *ports_of(each))
+        warn_of_unused_parts(self)
         space = option("stress", "discontinuous" if stress is None else stress, StressContinuity)
         linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
         if kind is OperatingKind.STATIC and about is None:
@@ -531,6 +532,7 @@ class Model(Mechanism):
             >>> print(round(1e3 * rest.position(bar.end)[2], 2))  # w L^4 / (8 EI) = 7.34 mm
             -7.33
         """
+        warn_of_unused_parts(self)
         system = self._numbers.system(self)
         rest = _equilibrium(system, operating_point(system, OperatingKind.STATIC, state))
         if text := rest.instability:
