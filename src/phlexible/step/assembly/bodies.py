@@ -32,8 +32,9 @@ KEPT_ROWS = 1000
 def columns(names: Sequence[str], rows: Sequence[Sequence[int]]) -> Tables:
     """Return a dictionary with one read-only array of integers (rows,) for each of the ``names``: entry k of each
     of the ``rows`` for name k."""
-    made = _known_columns if len(rows) <= KEPT_ROWS else _columns
-    return dict(zip(names, made(tuple(map(tuple, rows)), len(names)), strict=True))
+    own, count = tuple(map(tuple, rows)), len(names)
+    table = _known_columns(own, count) if len(own) <= KEPT_ROWS else _columns(own, count)
+    return dict(zip(names, table, strict=True))
 
 
 def _columns(rows: tuple[tuple[int, ...], ...], count: int) -> tuple[IntArray, ...]:
