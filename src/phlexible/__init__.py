@@ -37,6 +37,8 @@ _ELSEWHERE = {  # names in other programs
     "String": "Cable Wire ANCFCable ANCFCable2D CableANCF",
     "Rod": "GeometricallyExactBeam CosseratRod",
     "Shell": "ShellElement",
+    "Laminate": "LayeredShellSection CompositeLayup Layup CompositeShell",
+    "OrthotropicMaterial": "Ply Lamina",
     "PointMass": "Mass MassPoint Particle",
     "RigidBody": "Body Link BodyEasyBox InertialBody",
     "FlexibleBody": "FlexBody FFRF ObjectFFRF ModalBody ReducedOrderFlexibleSolid",

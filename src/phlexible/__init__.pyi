@@ -9,6 +9,7 @@ from .bodies.flexible.plate import Plate as Plate
 from .bodies.material import Material as Material
 from .bodies.rigid_body import PointMass as PointMass, RigidBody as RigidBody
 from .bodies.rod import Rod as Rod
+from .bodies.shell.section import Laminate as Laminate, OrthotropicMaterial as OrthotropicMaterial
 from .bodies.shell.shell import Shell as Shell
 from .bodies.soft_body import SoftBody as SoftBody
 from .bodies.soft_law import (

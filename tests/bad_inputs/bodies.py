@@ -118,6 +118,17 @@ BODIES = [
         first=REFUSED,
         second=REFUSED,
     ),
+    described(
+        ph.OrthotropicMaterial,
+        {
+            "youngs_modulus": 1.0,
+            "transverse_modulus": 1.0,
+            "shear_modulus": 0.5,
+            "poissons_ratio": 0.0,
+            "density": 1.0,
+        },
+    ),
+    described(ph.Laminate, {"layers": [(STEEL, 0.1, 0.0)]}, layers=REFUSED, axis=NONE | VECTOR),
     described(ph.Shell, SHEET | {"mesh": MeshQuad()}, offset=SMALL),
     description("Shell.plate", ph.Shell.plate, SHEET | SIDES, elements=REFUSED, offset=SMALL),
     description(

@@ -111,7 +111,7 @@ PARTS = [
         rotation=NONE | {"f -> 1.0", "f -> 3 x 3"},
         velocity=NONE | VECTOR_FUNCTION,
     ),
-    of("beam.at", lambda s: s.beam.at, {}),
+    Call("beam.at", lambda s: s.beam.at, lambda s: {"x": 0.5}, usual("x", v=NONE), words={"v": r"\bv\b|at\("}),
     of("beam.point", lambda s: s.beam.point, {}),
     of("body.point", lambda s: s.body.point, {}),
     Call("string.at", lambda s: s.rope.at, lambda s: {}, usual("x"), words={"x": r"x|at\(s\)"}),

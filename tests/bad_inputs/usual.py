@@ -55,11 +55,15 @@ USUAL = {
             POSITIVE,
             "line_density noise radius radius_a radius_b restitution_rate restitution_speed scale step width",
         ),
-        (POSITIVE, "second_moment_y thickness tube_radius youngs_modulus"),
+        (
+            POSITIVE,
+            "second_moment_y shear_factor shear_modulus thickness transverse_modulus tube_radius youngs_modulus",
+        ),
         (POSITIVE | NONE, "friction_speed interval lead longest_part memory output_step period second_moment_z"),
         (
             POSITIVE | NONE,
-            "seconds shear_area_y shear_area_z shear_coefficient stiffness tolerance torsion_constant",
+            "seconds shear_area_y shear_area_z shear_coefficient stiffness tolerance torsion_constant "
+            "transverse_shear_modulus",
         ),
         (NON_NEGATIVE, "damping damping_ratio delay friction kd kp numerical_damping to viscosity viscous when x"),
         (NON_NEGATIVE | NONE, "restitution stop_stiffness"),

@@ -30,6 +30,14 @@ class Along:
 
 
 @dataclass(frozen=True)
+class SurfaceParameters:
+    """Location on a shell by the parameters u and v of its surface, each from 0 to 1."""
+
+    u: float
+    v: float
+
+
+@dataclass(frozen=True)
 class Origin:
     """Location of the origin of the body frame, as the material point there."""
 
@@ -75,7 +83,9 @@ class Cut:
     at_end: bool
 
 
-Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | Node | SurfaceNode
+Location = (
+    Cut | Start | End | Along | SurfaceParameters | Origin | MaterialPosition | Interface | Node | SurfaceNode
+)
 
 
 def label_of(location: Location) -> str:
@@ -90,6 +100,8 @@ def label_of(location: Location) -> str:
             return "origin"
         case Along(x):
             return f"at({x:g})"
+        case SurfaceParameters(u, v):
+            return f"at({u:g}, {v:g})"
         case Interface(name):
             return name
         case Node(number) | SurfaceNode(number):
@@ -140,7 +152,7 @@ class MaterialPoint:
         is_watched_only: True: only sensors may use the point, not joints and loads: the body does not have the
             shapes of its response to them.
         directions: of a shell, weights of its unknown vectors whose sums are directions there: three of an edge or
-            patch, the directors of a node, shape (k, N); None: the body has no nodal directors.
+            patch, the directors of a node, one between nodes, shape (k, N); None: the body has no nodal directors.
         fixed_nodes: numbers of the nodes that a fixed joint holds one by one, of an edge of a shell that is not
             averaged.
         fixes_directors: whether it holds their directors too.

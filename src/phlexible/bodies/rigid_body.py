@@ -21,7 +21,7 @@ from phlexible.algebra.fields import Positive, Vector
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin, label_of
-from phlexible.bodies.sizes import warn_of_size
+from phlexible.bodies.sizes import SCALED, warn_of_size
 from phlexible.bodies.skin import Skin, line_skin, solid_skin
 from phlexible.display import short_repr
 from phlexible.errors import AttachmentError, ParameterError, UnitWarning, warn_user
@@ -256,7 +256,7 @@ class RigidBody(Body):
             )
         center = np.asarray(shape.center) + moments.center
         if isinstance(shape, TriangleMesh):
-            warn_of_size(weight * moments.volume, shape.centred().vertices)
+            warn_of_size(weight * moments.volume, shape.centred().vertices, SCALED)
         return cls(weight * moments.volume, weight * moments.inertia, center, shape=shape, color=color)
 
     def discretize(self, dimension: int) -> FloatingBody:

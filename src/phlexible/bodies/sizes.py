@@ -9,6 +9,8 @@ from phlexible.errors import DampingWarning, MeshWarning, ParameterError, warn_u
 
 MOST_BYTES = 32e9
 """Memory that a body may take without ``large=True`` [bytes]."""
+SCALED = "Give metres (scale=1e-3)"
+"""What to do with a mesh in millimetres that is made by a function with ``scale``."""
 
 
 def refuse_large(elements: object, needed: float, where: str, is_large: bool) -> None:
@@ -36,20 +38,21 @@ HEAVY, LONG = 1e6, 300.0
 """Mass [kg] and extent [m] of bodies that are more likely millimetres than metres."""
 
 
-def warn_of_size(mass: float, points: Array) -> None:
+def warn_of_size(mass: float, points: Array, remedy: str = "Give metres") -> None:
     """Warn the user if a body is so heavy (over 1e6 kg) or so long (over 300 m) that its mesh is probably in
-    millimetres. ``mass`` is that of the body [kg], ``points`` are those of the mesh.
+    millimetres. ``mass`` is that of the body [kg], ``points`` are those of the mesh, ``remedy`` is what to do.
 
     Args:
         mass: [kg].
         points: of the mesh, shape (k, d) [m].
+        remedy: end of the message.
     """
     sides = np.ptp(points, axis=0)
     if mass > HEAVY or sides.max() > LONG:
         shown = " x ".join(f"{side:g}" for side in sides)
         warnings.warn(
-            f"mesh: it is {shown} m large and has a mass of {mass:.3g} kg; are its lengths in millimetres? Give "
-            "metres (scale=1e-3)",
+            f"mesh: it is {shown} m large and has a mass of {mass:.3g} kg; are its lengths in millimetres? "
+            f"{remedy}",
             MeshWarning,
             stacklevel=3,
         )

@@ -23,6 +23,7 @@ from phlexible.bodies.locations import (
     Node,
     Origin,
     Start,
+    SurfaceParameters,
     label_of,
 )
 from phlexible.display import described, in_row, table, written
@@ -216,9 +217,11 @@ class PlacedBody(ModelPart):
         """Return the attachment at the origin of this body's frame."""
         return Attachment(self, Origin())
 
-    def at(self, x: float) -> "Attachment":
-        """Return the attachment on the axis of a beam, rod or string at distance x [m] from its start."""
-        return Attachment(self, Along(finite("x", x)))
+    def at(self, x: float, v: float | None = None) -> "Attachment":
+        """Return the attachment on the axis of a beam, rod or string at distance x [m] from its start. With
+        ``v`` it is the point of a shell at the parameters u = x and v of its surface, each from 0 to 1."""
+        first = finite("x", x)
+        return Attachment(self, Along(first) if v is None else SurfaceParameters(first, finite("v", v)))
 
     def __getitem__(self, name: str) -> "Attachment":
         """Return the attachment at the interface of a flexible body with this name, as in ``part["tip"]``.

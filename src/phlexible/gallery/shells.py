@@ -45,9 +45,9 @@ def short_cylinder(load: float = 10.0, around: int = 24, along: int = 2) -> Mode
     }
     sheet = Shell.of(
         surface,
-        (along, around),
         0.02,
         Material(2e8, 1.0, 0.25),
+        (along, around),
         {name: (where, "average") for name, where in lines.items()},
         directors=lambda x: (x[0], x[1], 0.0),
     )

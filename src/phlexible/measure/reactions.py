@@ -8,6 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.number_tape import exceeds
 from phlexible.algebra.rotations import cross
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.locations import Node
 from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import Drive
@@ -16,7 +17,7 @@ from phlexible.description.interactions.functions import LengthCoordinate, Vecto
 from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
-from phlexible.description.ports import PlacedBody, Port
+from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ModelError
 from phlexible.state.branches import string_branch_stresses
 from phlexible.state.recorded_run import RecordedRun
@@ -89,7 +90,11 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
         World axes, about the attachment's point, each of shape (N + 1, 3).
     """
     here = run.mechanism.joints[run.joint_index(joint)]
-    layout, system = run.system.layout, run.system
+    layout, system, second = run.system.layout, run.system, here.second
+    nodal = second.placed.data if isinstance(second, Attachment) else None
+    if isinstance(second, Attachment) and isinstance(nodal, AbsoluteBody):
+        index = run.body_index(second.placed)
+        point, first = run.elastic(index) @ second.point.shapes.T, int(layout.carrier[index])
     force: Array = np.zeros((run.count, 3))
     moment: Array = np.zeros((run.count, 3))
     for number, part in enumerate(system.constraints):
@@ -101,9 +106,14 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
         pulls = functions.forces(run.instants, run.multipliers[:, begin:end])
         places = functions.set.values(run.instants)
         numbers = {vector.key: k for k, vector in enumerate(functions.set.vectors)}
-        mine = (v for row in rows for term in row.terms for v in term.vectors() if is_attached_to(v, here.second))
+        mine = (v for row in rows for term in row.terms for v in term.vectors() if is_attached_to(v, second))
         for k in {numbers[carried.key] for vector in mine for _, carried in system.resolver.parts(vector)}:
-            if functions.set.vectors[k].is_point:
+            if isinstance(nodal, AbsoluteBody):  # nodes that share the force, and directors, which have no position
+                node = functions.set.vectors[k].carrier - first
+                share = 1.0 if nodal.moves is None else nodal.moves[node]
+                force = force + share * pulls[:, k]
+                moment = moment + cross(places[:, k] - share * point, pulls[:, k])
+            elif functions.set.vectors[k].is_point:
                 force = force + pulls[:, k]
             else:
                 moment = moment + cross(places[:, k], pulls[:, k])
@@ -112,8 +122,13 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
 
 def is_attached_to(vector: Vector, port: Port) -> bool:
     """Return whether a symbolic world vector is a point or direction of the given ``port`` (attachment of a
-    body or ground point)."""
-    return not isinstance(vector, WorldAxis) and vector.port is port
+    body or ground point). If this is a rigid or hinged edge, those of its nodes count too."""
+    if isinstance(vector, WorldAxis) or vector.port is port:
+        return not isinstance(vector, WorldAxis)
+    own = vector.port
+    if not isinstance(port, Attachment) or not isinstance(own, Attachment) or own.placed is not port.placed:
+        return False
+    return own.location in {Node(number) for number in port.point.fixed_nodes}
 
 
 # Stretch and tension of strings over time, and whether parts of them were slack.

@@ -203,7 +203,33 @@ def test_a_surface_with_one_side_is_refused() -> None:
 
 def test_coarse_curves_are_said() -> None:
     with pytest.warns(MeshWarning, match="meet at 45 degrees"):
-        Shell.of(lambda u, v: (np.cos(2 * np.pi * u), np.sin(2 * np.pi * u), v), (8, 2), 0.01, STEEL)
+        Shell.of(lambda u, v: (np.cos(2 * np.pi * u), np.sin(2 * np.pi * u), v), 0.01, STEEL, (8, 2))
+
+
+def test_lengths_in_millimetres_are_said() -> None:
+    with pytest.warns(MeshWarning, match="are its lengths in millimetres. Give metres$"):
+        Shell.plate(200.0, 100.0, 1.0, STEEL)
+    with pytest.warns(MeshWarning, match="thickness = 0.5 m is more than the 0.125 m of the sides"):
+        Shell.plate(1.0, 0.25, 0.5, STEEL, (8, 2))
+
+
+def test_slits_are_said_and_parts_that_touch_at_a_node_are_refused() -> None:
+    u, v, cells, _ = grid(4, 2)
+    points, slit = np.column_stack([u, v, 0 * u]), cells.copy()
+    slit[3][slit[3] == 7] = len(points)
+    with pytest.warns(MeshWarning, match="1 nodes are where others are"):
+        Shell((np.concatenate([points, points[[7]]]), slit), 0.01, STEEL)
+    with pytest.raises(ph.ParameterError, match="2 parts that share no sides"):
+        Shell((np.concatenate([SQUARE, SQUARE[1:] + SQUARE[2]]), [(0, 1, 2, 3), (2, 4, 5, 6)]), 0.01, STEEL)
+
+
+def test_elements_of_a_mesh_may_face_both_ways() -> None:
+    u, v, cells, _ = grid(3, 2)
+    points = np.column_stack([u, v, 0.1 * u**2])
+    mixed = np.where(np.arange(6)[:, None] % 2, cells[:, ::-1], cells)
+    one, two = (Shell((points, each), 0.01, STEEL).soft_mesh for each in (cells, mixed))
+    assert two.directors == pytest.approx(one.directors, abs=1e-15)
+    assert not len(two.folds)
 
 
 def test_a_mean_that_leaves_out_nodes_is_refused() -> None:

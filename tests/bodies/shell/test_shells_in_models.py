@@ -129,6 +129,61 @@ def test_a_sheet_falls_on_a_ball_with_its_face() -> None:
     assert np.abs(motion.energy.balance_error).max() < 1e-12
 
 
+@pytest.mark.parametrize("kind", ["rigid", "average"])
+@pytest.mark.parametrize("is_second", [True, False])
+def test_reactions_of_a_clamped_edge_bear_the_weight(kind: str, is_second: bool) -> None:
+    model = ph.Model(gravity=(0, 0, -9.81))
+    stiff = ph.Shell.plate(2.0, 0.5, 0.01, ph.Material(2e11, 1000.0), (4, 2), {"start": kind})
+    ports = [model.ground.at((1, 0, 0)), model.add(stiff, "shell", position=(1, 0, 0))["start"]]
+    clamp = model.connect(ph.Fixed(*(ports if is_second else ports[::-1])))
+    held, sign = model.equilibrium(), 1.0 if is_second else -1.0
+    weight = 9.81 * stiff.mass
+    assert held.reaction(clamp) == pytest.approx((0, 0, sign * weight), abs=1e-5 * weight)
+    assert held.reaction_moment(clamp) == pytest.approx((0, -sign * weight, 0), abs=1e-4 * weight)
+
+
+def test_points_between_nodes_carry_positions_and_forces() -> None:
+    """``at(u, v)`` of a surface whose elements face the other way than u and v, because of its directors."""
+
+    def surface(u: float, v: float) -> tuple[float, float, float]:
+        return 2.0 * u, 0.5 * v + 0.1 * u, 0.0
+
+    for normal in ((0, 0, 1.0), (0, 0, -1.0)):
+        shell = ph.Shell.of(surface, 0.01, SOFT, (4, 2), {"u0": "rigid"}, directors=lambda x, n=normal: n)
+        model = ph.Model()
+        placed = model.add(shell, "shell", position=(1, 0, 0))
+        for u, v in ((0.0, 0.0), (0.3, 0.9), (0.75, 0.5), (1.0, 1.0)):
+            assert placed.at(u, v).initial_position() == pytest.approx(np.add(surface(u, v), (1, 0, 0)), abs=1e-15)
+            assert placed.at(u, v).initial_directors() == pytest.approx(np.array([normal]), abs=1e-15)
+        assert placed.at(0.75, 0.5).point.node is not None
+        clamp = model.connect(ph.Fixed(model.ground.at((1, 0, 0)), placed["u0"]))
+        model.apply(ph.Force(placed.at(0.9, 0.7), (0.0, 0.0, 0.1)))
+        held = model.equilibrium()
+        assert held.reaction(clamp) == pytest.approx((0, 0, -0.1), abs=1e-9)
+        stone = model.add(ph.PointMass(0.5), "stone", position=placed.at(0.4, 0.2).initial_position())
+        model.connect(ph.Spherical(placed.at(0.4, 0.2), stone.origin))
+        motion = model.simulate(0.02, step=2e-3)
+        gap = motion.position(placed.at(0.4, 0.2)) - motion.position(stone.origin)
+        assert np.abs(gap).max() < 1e-12
+
+
+def test_points_that_a_shell_lacks_are_refused() -> None:
+    model = ph.Model()
+    sheet = model.add(ph.Shell.plate(1.0, 0.2, 0.01, SOFT), "sheet")
+    ball = model.add(ph.Shell.sphere(1.0, 0.01, SOFT, 4), "ball")
+    with pytest.raises(AttachmentError, match="u and v of a shell are from 0 to 1"):
+        sheet.at(1.2, 0.5)
+    with pytest.raises(AttachmentError, match="has parameters u and v"):
+        ball.at(0.2, 0.5)
+    with pytest.raises(AttachmentError, match=r"no at\(0.5\)"):
+        sheet.at(0.5)
+    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), SOFT), "beam")
+    with pytest.raises(AttachmentError, match=r"at\(0.5, 0.5\)"):
+        beam.at(0.5, 0.5)
+    with pytest.raises(ph.ModelError, match="has no orientation"):
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), sheet.at(0.3, 0.3)))
+
+
 def test_what_an_edge_and_a_node_do_not_carry_is_refused() -> None:
     model = ph.Model()
     shell = model.add(ph.Shell.plate(1.0, 0.2, 0.01, SOFT, interfaces=CLAMPED), "shell")

@@ -76,7 +76,7 @@ from phlexible.bodies.flexible.user_mesh import (
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
-from phlexible.bodies.sizes import warn_of_size
+from phlexible.bodies.sizes import SCALED, warn_of_size
 from phlexible.bodies.skin import BodyStress, Skin
 from phlexible.elements.maxwell import Maxwell, maxwell_or_none
 from phlexible.errors import ParameterError
@@ -235,7 +235,7 @@ class FlexibleBody(Body):
             made_of = plate_section(elements, materials, option("theory", theory, PlateTheory), kind)
             ports = plate_interfaces(interfaces, source, elements, materials.thickness)
             data, body = body_of_plate(elements, materials, made_of, ports, choice, folder)
-        warn_of_size(data.mass, elements.geometry)
+        warn_of_size(data.mass, elements.geometry, SCALED)
         numbers = data, body.frequencies, body.effective_mass, body.shape_counts
         return cls(*numbers, made_of, looks, str(body.solver), choice.damping_ratio)
 

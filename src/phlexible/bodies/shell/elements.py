@@ -93,10 +93,13 @@ class ShellElements:
     Attributes:
         X: positions of the nodes, shape (e, 4, 3) [m].
         D: directors at them, shape (e, 4, 3).
+        along: vectors whose projections on the tangent planes are the local axes e_1, shape (e, 3); None: X,r
+            at the centre.
     """
 
     X: Array
     D: Array
+    along: Array | None = None
 
     def tangents(self, at: Array) -> Array:
         """Return the tangents X,r and X,s of each element at q points (q, 2), shape (e, q, 2, 3) [m]."""
@@ -114,10 +117,10 @@ class ShellElements:
 
     def axes(self, at: Array) -> Array:
         """Return the local axes e_1 and e_2 of each of e elements at q points ``at`` (q, 2) as rows, shape
-        (e, q, 2, 3). They lie in the tangent plane: e_1 along r at the centre of the element."""
+        (e, q, 2, 3). They lie in the tangent plane: e_1 as near as possible to ``along``."""
         normals = self.normals(at)
         normals = normals / np.linalg.norm(normals, axis=2, keepdims=True)
-        first = self.tangents(MIDDLE)[:, :, 0]
+        first = self.tangents(MIDDLE)[:, :, 0] if self.along is None else self.along[:, None]
         one = first - np.einsum("eqi,eqi->eq", np.broadcast_to(first, normals.shape), normals)[..., None] * normals
         one = one / np.linalg.norm(one, axis=2, keepdims=True)
         return np.stack([one, np.cross(normals, one)], axis=2)

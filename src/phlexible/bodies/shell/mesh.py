@@ -14,18 +14,34 @@ from phlexible.algebra.arrays import Array, IntArray, called, numbers, vector
 from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind
 from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, user_mesh
-from phlexible.bodies.shell.elements import CORNERS, MIDDLE, ShellElements
+from phlexible.bodies.shell.elements import CORNERS, MIDDLE, ShellElements, bilinear_values
 from phlexible.bodies.soft_mesh import SoftMesh
 from phlexible.display import short_repr
-from phlexible.errors import MeshWarning, ParameterError, warn_user
+from phlexible.errors import AttachmentError, MeshWarning, ParameterError, warn_user
 
 SMOOTH = np.cos(np.radians(30.0))
 """Cosine of the angle between normals of neighbours from which on the shell has a fold there."""
 SHARP = np.cos(np.radians(60.0))
 FOLDED_BACK = np.cos(np.radians(150.0))
 TILTED = 0.9
+NORMAL = 0.98
+"""Component along a normal from which on the axis of a laminate has no direction in the surface."""
 CLOSE = 1e-9
 Directors = ArrayLike | Callable[[Any], ArrayLike] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Quadrilaterals of a surface over the parameters u and v.
+
+    Attributes:
+        points: positions, shape (p, 3) [m].
+        cells: points of each element, with its second corner along u and its last one along v, shape (columns,
+            rows, 4); columns count elements along u.
+    """
+
+    points: Array
+    cells: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +56,42 @@ class ShellMesh(SoftMesh):
         director_nodes: point of each director, ascending, shape (k,).
         corner_directors: director at each corner of each element, shape (e, 4).
         gyration: radius of gyration of the thickness, by which directors are multiplied as unknowns [m].
+        grid: points of each element as in ``Grid``, which may face the other way, shape (columns, rows, 4); None: a
+            mesh without parameters u and v.
     """
 
     directors: Array
     director_nodes: IntArray
     corner_directors: IntArray
     gyration: float
+    grid: IntArray | None = None
 
     __repr__ = short_repr
+
+    def weights_at(self, u: float, v: float) -> tuple[Array, Array]:
+        """Return the weights of the unknown vectors in a position of a grid, and those in its director, two
+        arrays (N + k,). The position is at the parameters ``u`` and ``v``.
+
+        Raises:
+            AttachmentError: a mesh that is no grid, or a parameter that is not from 0 to 1.
+        """
+        if self.grid is None:
+            raise AttachmentError(
+                f"at({u:g}, {v:g}): only a shell of Shell.plate, Shell.cylinder or Shell.of has parameters u and v;"
+                " take node(number), with the numbers of points_where, or an interface"
+            )
+        if not (0 <= u <= 1 and 0 <= v <= 1):
+            raise AttachmentError(f"at({u:g}, {v:g}): the parameters u and v of a shell are from 0 to 1")
+        columns, rows = self.grid.shape[:2]
+        column, row = min(int(u * columns), columns - 1), min(int(v * rows), rows - 1)
+        local = 2 * np.array([[u * columns - column, v * rows - row]]) - 1
+        corners, element = self.grid[column, row], column * rows + row
+        own = [corners.tolist().index(point) for point in self.cells[element]]
+        shares = bilinear_values(local)[0, own]
+        position, director = np.zeros((2, len(self.nodes)))
+        position[self.node_at[self.cells[element]]] = shares
+        director[self.element_directors[element]] = shares / self.gyration
+        return position, director
 
     @cached_property
     def used(self) -> IntArray:
@@ -95,6 +139,27 @@ class ShellMesh(SoftMesh):
     def element_directors(self) -> IntArray:
         """Indices of the unknown directors at the corners of each element, shape (e, 4)."""
         return np.asarray(self.director_at[self.corner_directors])
+
+    def first_axes(self, axis: ArrayLike | None) -> Array:
+        """Return the vectors from whose projections on the elements the angles of a laminate count, shape (e, 3):
+        ``axis`` (3,), or, if it is None, the direction of u of a grid.
+
+        Raises:
+            ParameterError: no axis and no grid, or an axis that is normal to an element.
+        """
+        if axis is None:
+            if self.grid is None:
+                raise ParameterError(
+                    "axis of a Laminate must be given for this mesh, which has no parameters u and v"
+                )
+            x = self.points[self.grid.reshape(-1, 4)]
+            return np.asarray(x[:, 1] - x[:, 0] + x[:, 2] - x[:, 3])
+        across = np.abs(_normals(self.points[self.cells], MIDDLE)[:, 0] @ np.asarray(axis))
+        if across.max() > NORMAL:
+            raise ParameterError(
+                f"axis of the Laminate is normal to element {across.argmax()} of the shell; choose another one"
+            )
+        return np.broadcast_to(axis, (len(self.cells), 3))
 
     @cached_property
     def elements(self) -> ShellElements:
@@ -166,7 +231,7 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
     the radius of gyration of the thickness [m].
 
     Args:
-        mesh: of scikit-fem or meshio, a path, or points (p, 3) and quadrilaterals (e, 4).
+        mesh: of scikit-fem or meshio, a path, a ``Grid``, or points (p, 3) and quadrilaterals (e, 4).
         gyration: radius of gyration of the thickness [m].
         directors: exact normals of the user, for each point (p, 3) or as a function of position; None: means of the
             normals of elements, several where these differ by more than 30 degrees.
@@ -175,6 +240,9 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
         ParameterError: other elements than quadrilaterals of four nodes, folded ones, a surface with one side, or
             directors of wrong shape.
     """
+    grid = None
+    if isinstance(mesh, Grid):
+        grid, mesh = mesh.cells, (mesh.points, mesh.cells.reshape(-1, 4))
     source = user_mesh(mesh, is_flat=False, of_four=CellKind.QUADRILATERAL)
     check_mesh(source)
     if source.kind is not CellKind.QUADRILATERAL or source.geometry_order != 1:
@@ -184,6 +252,7 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
         )
     cells = source.cells
     _refuse_folded(source.points[cells])
+    _check_sides(source.points, cells)
     if directors is None:
         cells = _consistently_oriented(source.points, cells)
         owner, D, at = _mean_directors(source.points, cells)
@@ -194,7 +263,7 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
         cells = np.where(is_turned[:, None], cells[:, [0, 3, 2, 1]], cells)
         at, number = np.unique(cells, return_inverse=True)
         owner, D = number.reshape(cells.shape), given[at]
-    found = ShellMesh(source.kind, 1, source.points, cells, D, at, owner, gyration)
+    found = ShellMesh(source.kind, 1, source.points, cells, D, at, owner, gyration, grid)
     _check_directors(found)
     return found, source
 
@@ -233,6 +302,38 @@ def _refuse_folded(x: Array) -> None:
             numbers = np.flatnonzero(wrong)
             listed = ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
             raise ParameterError(f"mesh: elements {listed} {what}; mesh the shell with convex quadrilaterals")
+
+
+def _check_sides(points: Array, cells: IntArray) -> None:
+    """Raise ``ParameterError`` if some elements share only nodes with the others, and warn of slits.
+    ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements. A slit has different nodes on both sides, at
+    the same positions."""
+    one, two = _side_pairs(cells)
+    graph = sparse.coo_array((np.ones(len(one)), (one // 4, two // 4)), shape=(len(cells),) * 2)
+    if (count := connected_components(graph.tocsr(), directed=False)[0]) > 1:
+        raise ParameterError(
+            f"mesh: it falls into {count} parts that share no sides of elements, only nodes, about which they turn "
+            "as in a ball joint; make a body of each part and join these"
+        )
+    used = np.unique(cells)
+    if (slit := len(used) - len(merged(points[used], used[:0])[0])) > 0:
+        warn_user(
+            f"mesh: {slit} nodes are where others are, so that the shell has a slit there; if it has none, give "
+            "the elements on both sides the same nodes",
+            MeshWarning,
+        )
+
+
+def warn_of_thickness(thickness: float, areas: Array) -> None:
+    """Warn the user if a shell is thicker than its elements are long. ``thickness`` is in m, ``areas`` (e,) are
+    those of its elements [m2]."""
+    side = float(np.sqrt(np.median(areas)))
+    if thickness > side:
+        warn_user(
+            f"thickness = {thickness:g} m is more than the {side:.3g} m of the sides of the elements; is it in "
+            "millimetres? Otherwise take fewer elements: a shell does not resolve what varies within its thickness",
+            MeshWarning,
+        )
 
 
 def _corner_pairs(cells: IntArray) -> IntArray:

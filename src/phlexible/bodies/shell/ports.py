@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.locations import Interface, Location, MaterialPoint
+from phlexible.bodies.locations import Interface, Location, MaterialPoint, SurfaceParameters
 from phlexible.bodies.shell.elements import MIDDLE
 from phlexible.bodies.shell.mesh import ShellMesh
 from phlexible.bodies.soft_mesh import NodeGroup, SoftPoints
@@ -142,14 +142,21 @@ class ShellPoints(SoftPoints):
     __repr__ = short_repr
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this shell at a node, an interface or an undeformed position, where a node
-        must be, with its directions.
+        """Return the material point of this shell at a ``location``, with its directions: a node, an interface,
+        parameters u and v, or an undeformed position, where a node must be.
 
         Raises:
             AttachmentError: no node there, or a location that shells do not have.
         """
-        point, mesh = super().locate(location), self.mesh
+        mesh = self.mesh
         assert isinstance(mesh, ShellMesh), "of a shell"
+        if isinstance(location, SurfaceParameters):
+            position, director = mesh.weights_at(location.u, location.v)
+            point = self._mean_point(position)
+            if point.node is None:
+                return replace(point, directions=director[None])
+        else:
+            point = super().locate(location)
         if isinstance(location, Interface):
             group = self.groups[location.name]
             fixed = () if group.kind is EdgeKind.AVERAGE else tuple(group.points.tolist())

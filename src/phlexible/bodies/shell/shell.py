@@ -19,10 +19,10 @@ from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.product_elements import ProductElements
-from phlexible.bodies.shell.elements import MIDDLE, PAIRS, PLACES, products
-from phlexible.bodies.shell.mesh import ShellMesh, grid_cells, merged, shell_mesh
+from phlexible.bodies.shell.elements import MIDDLE, PAIRS, PLACES, ShellElements, products
+from phlexible.bodies.shell.mesh import Grid, ShellMesh, grid_cells, merged, shell_mesh, warn_of_thickness
 from phlexible.bodies.shell.ports import EdgeKind, ShellInterface, ShellPoints
-from phlexible.bodies.shell.section import ShellSection, uniform_section
+from phlexible.bodies.shell.section import Laminate, ShellSection
 from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import BodyStress, Skin
 from phlexible.bodies.soft_body import soft_skin
@@ -46,8 +46,8 @@ class Shell(NodalBody):
     Attributes:
         mesh: of quadrilaterals: of scikit-fem or meshio, the path of a file that meshio reads, or points (p, 3) and
             cells (e, 4) [m].
-        thickness: [m].
-        material: of the shell.
+        thickness: [m]; of a laminate the sum of its layers.
+        material: of the shell, or its layers, a ``Laminate``.
         interfaces: edges and patches by name: nodes (numbers, a function of position or the name of a group of the
             mesh), or a pair of these and "average", "rigid", "hinged" or "symmetric". Joints hold the mean of an
             average one, with its orientation; ``Fixed`` holds each node and director of a rigid one, a clamp, each
@@ -71,7 +71,7 @@ class Shell(NodalBody):
 
     mesh: Any
     thickness: Positive
-    material: Material
+    material: Material | Laminate
     interfaces: Any = None
     directors: Any = field(default=None, kw_only=True)
     offset: Finite = field(default=0.0, kw_only=True)
@@ -81,10 +81,10 @@ class Shell(NodalBody):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.material, Material):
-            raise ParameterError(f"material must be a Material, got {self.material!r}")
-        if self.material.relaxation:
-            raise ParameterError("material of a Shell has no relaxation; leave it out, or take viscosity=")
+        if not isinstance(self.material, Material | Laminate):
+            raise ParameterError(f"material must be a Material or a Laminate, got {self.material!r}")
+        if not np.isclose(self.thickness, total := self._laminate.thickness, rtol=1e-9, atol=0.0):
+            raise ParameterError(f"thickness must be that of the Laminate, {total:g} m, got {self.thickness:g}")
         if not abs(self.offset) <= self.thickness:
             raise ParameterError(f"offset must be at most the thickness ({self.thickness:g}), got {self.offset!r}")
         if isinstance(self.mesh, ShellMesh):
@@ -98,7 +98,9 @@ class Shell(NodalBody):
             group.weights(mesh)
             group.refuse_leaning(mesh)
         set_fields(self, mesh=mesh, interfaces=groups, directors=None)
+        self._elements.axes(MIDDLE)
         warn_of_size(self.mass, mesh.points[mesh.used])
+        warn_of_thickness(self.thickness, mesh.elements.areas.sum(axis=1))
 
     # Meshes of simple surfaces.
 
@@ -108,7 +110,7 @@ class Shell(NodalBody):
         length: float,
         width: float,
         thickness: float,
-        material: Material,
+        material: Material | Laminate,
         elements: Sequence[int] = (16, 2),
         interfaces: Mapping[str, Any] | None = None,
         *,
@@ -140,9 +142,9 @@ class Shell(NodalBody):
     def of(
         cls,
         surface: Callable[[float, float], ArrayLike],
-        elements: Sequence[int],
         thickness: float,
-        material: Material,
+        material: Material | Laminate,
+        elements: Sequence[int] = (16, 16),
         interfaces: Mapping[str, Any] | None = None,
         *,
         directors: Any = None,
@@ -158,9 +160,9 @@ class Shell(NodalBody):
         Args:
             surface: (u, v), each from 0 to 1, -> position, shape (3,) [m]. Directors are along its derivatives to u
                 times those to v.
-            elements: along u and v.
             thickness: [m].
             material: of the shell.
+            elements: along u and v.
             interfaces: kinds of edges, such as {"u0": "rigid"}, and further ones as of ``Shell``.
             directors, offset, color: as of ``Shell``.
 
@@ -186,7 +188,7 @@ class Shell(NodalBody):
         radius: float,
         length: float,
         thickness: float,
-        material: Material,
+        material: Material | Laminate,
         elements: Sequence[int] = (8, 32),
         interfaces: Mapping[str, Any] | None = None,
         *,
@@ -231,7 +233,7 @@ class Shell(NodalBody):
         cls,
         radius: float,
         thickness: float,
-        material: Material,
+        material: Material | Laminate,
         elements: int = 8,
         interfaces: Mapping[str, InterfaceSpec] | None = None,
         *,
@@ -277,7 +279,7 @@ class Shell(NodalBody):
         elements: Sequence[int],
         names: Sequence[str],
         thickness: float,
-        material: Material,
+        material: Material | Laminate,
         interfaces: Mapping[str, Any] | None,
         **options: Any,
     ) -> Self:
@@ -300,7 +302,7 @@ class Shell(NodalBody):
         nodes = [np.unique(end) for end in ends]
         met = [np.array_equal(nodes[k], nodes[k + 1]) for k in (0, 2)]
         edges = {name: nodes[k] for k, name in enumerate(names) if name and not met[k // 2]}
-        return cls((points, cells), thickness, material, _with_edges(interfaces, edges), **options)
+        return cls(Grid(points, grid), thickness, material, _with_edges(interfaces, edges), **options)
 
     # What the system needs of a shell.
 
@@ -328,9 +330,24 @@ class Shell(NodalBody):
         return chosen_nodes("nodes", nodes, self.soft_mesh)
 
     @cached_property
+    def _laminate(self) -> Laminate:
+        """Layers of this shell; of a uniform one a single one."""
+        return (
+            self.material if isinstance(self.material, Laminate) else Laminate([(self.material, self.thickness, 0)])
+        )
+
+    @cached_property
     def _section(self) -> ShellSection:
         """Stiffness and mass of this shell per area."""
-        return uniform_section(self.thickness, self.material, self.offset)
+        return self._laminate.section(self.offset)
+
+    @cached_property
+    def _elements(self) -> ShellElements:
+        """Geometry of the undeformed elements of this shell, with the axes of its laminate."""
+        mesh = self.soft_mesh
+        if not isinstance(self.material, Laminate):
+            return mesh.elements
+        return replace(mesh.elements, along=mesh.first_axes(self.material.axis))
 
     @property
     def mass(self) -> float:
@@ -347,7 +364,7 @@ class Shell(NodalBody):
         if plane_or_space(dimension) != 3:
             raise ParameterError("a Shell needs a model in space (dimension=3)")
         mesh, section, g = self.soft_mesh, self._section, self.soft_mesh.gyration
-        elements = mesh.elements
+        elements = self._elements
         shares, places, directors = elements.mass_shares, mesh.element_nodes, mesh.element_directors
         lever, both = section.lever / g, np.hstack([places, directors])
         blocks = section.mass * np.block([[shares, lever * shares], [lever * shares, shares]])
@@ -357,7 +374,7 @@ class Shell(NodalBody):
         scale = g ** -(PAIRS >= PLACES - 1).sum(axis=1).astype(np.float64)
         stiffness = stiffness * _spread(scale, sizes)
         rest = products(elements.X, elements.D) / scale
-        tau = self.material.viscosity
+        tau = self._laminate.viscosity
         own = ProductElements(both, PLACES, PAIRS, sizes, stiffness, rest, tau)
         return AbsoluteBody(
             dimension=3,
@@ -386,29 +403,25 @@ class Shell(NodalBody):
         stiffness = self._section.across * (own[one] + own[two]) / (1 - cosines**2)
         nodes, pair = mesh.director_at[mesh.folds], np.array([[0, 1]])
         return ProductElements(
-            nodes, 0, pair, (1,), stiffness[:, None] / g**4, g**2 * cosines[:, None], self.material.viscosity
+            nodes, 0, pair, (1,), stiffness[:, None] / g**4, g**2 * cosines[:, None], self._laminate.viscosity
         )
 
     @property
     def surface_places(self) -> Array:
         """Undeformed positions on the top of the N nodes, then in the middle of the thickness and on the bottom,
-        shape (3 N, 3) [m]. The top is where the directors point to."""
-        mesh, heights = self.soft_mesh, self._heights
+        shape (3 N, 3) [m]. The top is where the directors point to. Of a laminate of n layers they are on the top
+        and the bottom of each layer, from the top one down, shape (2 n N, 3)."""
+        mesh, heights = self.soft_mesh, self._section.heights
         means = np.zeros((len(mesh.points), 3))
         np.add.at(means, mesh.director_nodes, mesh.directors)
         count = np.bincount(mesh.director_nodes, minlength=len(means))[mesh.used, None]
         return np.concatenate([self.nodes + height * means[mesh.used] / count for height in heights])
 
-    @property
-    def _heights(self) -> tuple[float, float, float]:
-        """Heights of the top, middle and bottom surface of this shell above its mesh, along the directors
-        [m]: offset + thickness / 2, offset, offset - thickness / 2."""
-        return self.offset + self.thickness / 2, self.offset, self.offset - self.thickness / 2
-
     def stress_field(self) -> BodyStress:
-        """Return the stress of this shell at its ``surface_places``. Each node that is drawn has three of them."""
+        """Return the stress of this shell at its ``surface_places``, of which each drawn node has several."""
         places, mesh = self.surface_places, self.soft_mesh
-        numbers = np.argsort(mesh.node_at[mesh.used])[:, None] + len(mesh.used) * np.arange(3)
+        layers = len(mesh.used) * np.arange(len(self._section.heights))
+        numbers = np.argsort(mesh.node_at[mesh.used])[:, None] + layers
 
         def components(coordinates: Array, chosen: IntArray) -> Array:
             return self.surface_stress(coordinates.reshape(len(coordinates), -1, 3))[:, chosen]
@@ -417,12 +430,12 @@ class Shell(NodalBody):
 
     def surface_stress(self, vectors: Array) -> Array:
         """Return the second Piola-Kirchhoff stress at ``surface_places`` in axes of the undeformed shell, each the
-        mean over the centres of the elements of a node: components xx, yy, zz, yz, xz, xy, shape (T, 3 N, 6) [Pa].
+        mean over the centres of the elements of a node: components xx, yy, zz, yz, xz, xy, shape (T, k, 6) [Pa].
 
         Args:
             vectors: positions and directors in the order of the unknowns, shape (T, N + k, 3) [m].
         """
-        mesh, section, elements = self.soft_mesh, self._section, self.soft_mesh.elements
+        mesh, section, elements = self.soft_mesh, self._section, self._elements
         places, directors = vectors[:, mesh.element_nodes], vectors[:, mesh.element_directors] / mesh.gyration
         change = products(places, directors) - products(elements.X, elements.D)
         strains = np.linalg.inv(section.stiffness) @ elements.resultants(section)
@@ -431,10 +444,10 @@ class Shell(NodalBody):
         pairs = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
         dyads = [[u[:, i] * v[:, j] for i, j in pairs] for u, v in ((one, one), (two, two))]
         dyads.append([one[:, i] * two[:, j] + two[:, i] * one[:, j] for i, j in pairs])
-        law = np.einsum("kce,km->ecm", np.array(dyads), section.stiffness[:3, :3] / self.thickness)
         at, result = np.searchsorted(mesh.used, mesh.cells), []
-        for height in self._heights:
-            own = np.einsum("ecm,tem->tec", law, strains[..., :3] + height * strains[..., 3:])
+        for height, law in zip(section.heights, section.laws, strict=True):
+            law_of_elements = np.einsum("kce,km->ecm", dyads, law)
+            own = np.einsum("ecm,tem->tec", law_of_elements, strains[..., :3] + height * strains[..., 3:])
             total = np.zeros((len(mesh.used), len(vectors), 6))
             np.add.at(total, at, own.swapaxes(0, 1)[:, None])
             result.append(total / np.bincount(at.ravel())[:, None, None])

@@ -201,10 +201,10 @@ class Force(PointLoad):
 
     @cached_property
     def _shared(self) -> tuple["Force", ...]:
-        placed, location = self.attachment.placed, self.attachment.location
-        points = placed.data.points
-        assert isinstance(points, SoftPoints) and isinstance(location, Interface)
-        weights, found = points.interfaces[location.name], []
+        placed, points = self.attachment.placed, self.attachment.placed.data.points
+        assert isinstance(points, SoftPoints)
+        weights: Array = self.attachment.point.shapes[0, :: placed.data.dimension]
+        found: list[Force] = []
         for node in np.flatnonzero(weights):
             share, port = float(weights[node]), placed.node(int(points.mesh.nodes[node]))
             value = Share(self.value, share) if callable(self.value) else share * self.at_time(0.0)

@@ -33,11 +33,13 @@ from phlexible.bodies.locations import (
     Origin,
     Start,
     SurfaceNode,
+    SurfaceParameters,
 )
 from phlexible.bodies.material import Material
 from phlexible.bodies.rod import Rod, StressFree
 from phlexible.bodies.shell.mesh import ShellMesh
 from phlexible.bodies.shell.ports import EdgeKind, ShellInterface
+from phlexible.bodies.shell.section import Laminate, OrthotropicMaterial
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_law import Constitution, InvariantLaw, SoftLaw
 from phlexible.bodies.soft_mesh import NodeGroup, SoftMesh
@@ -152,6 +154,7 @@ VALUES: dict[str, type[Any]] = {
         *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
         *(Plane, Surface, Capsule, MeshSurface, Maxwell),
         *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode, ShellMesh, ShellInterface, EdgeKind),
+        *(Laminate, OrthotropicMaterial, SurfaceParameters),
     )
 }
 """Other classes that a file may name."""
