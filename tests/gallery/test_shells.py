@@ -15,3 +15,36 @@ def test_a_thrown_cylinder_has_the_energy_of_a_second_program_and_keeps_it():
     assert np.ptp(energy) < 1e-11 * energy[0]
     for each in (motion.momentum.linear, motion.momentum.angular):
         assert np.abs(each[free] - each[-1]).max() < 1e-12 * np.abs(each).max()
+
+
+def test_the_moment_of_a_folded_tape_spring_is_that_of_seffen_and_pellegrino():
+    model = ph.gallery.tape_spring()
+    motion = model.simulate(1.0, 1e-2, progress=False)
+    moment = motion.element_force(model.drives[0])
+    steady = 1.3 * 210e9 * 1e-4**3 / 12 / (1 - 0.3**2) * 1.9  # (1 + nu) D alpha
+    assert moment[:50].max() > 10 * steady
+    assert moment[-6:-1] == pytest.approx(steady, rel=0.02)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+
+def test_a_satellite_with_panels_turns_as_a_rigid_one_on_the_mean():
+    model = ph.gallery.panel_satellite()
+    motion = model.simulate(6.0, 2e-2, progress=False)
+    assert np.abs(motion.momentum.angular[-1]).max() < 1e-9
+    panel = model["left panel 1"].body
+    inertia = 60.0 + 2 * panel.mass * (1.45**2 + 2.95**2 + 1.5**2 / 6)
+    turned = motion.rotation(model["hub"])[:, :, 0]
+    angle = np.arctan2(-turned[:, 2], turned[:, 0])
+    late = motion.time > 4.0
+    assert angle[late].mean() == pytest.approx(40.0 * 2.0**2 / inertia, rel=5e-3)
+    assert np.ptp(angle[late]) > 0.01
+    assert np.abs(motion.energy.balance_error).max() < 1e-10
+
+
+def test_light_pushes_a_spinning_sail_as_if_it_were_flat():
+    model = ph.gallery.solar_sail()
+    motion = model.simulate(10.0, 0.2, progress=False)
+    assert motion.momentum.linear[-1, 2] == pytest.approx(1e-3 * 14.0**2 * 10.0, rel=2e-3)
+    spin = motion.momentum.angular[:, 2]
+    assert spin == pytest.approx(spin[0], rel=1e-6)
+    assert np.abs(motion.energy.balance_error).max() < 1e-11 * motion.energy.total.max()

@@ -54,7 +54,12 @@ from .rods import (
     roll_up as roll_up,
     twisted_ring as twisted_ring,
 )
-from .shells import short_cylinder as short_cylinder
+from .shells import (
+    panel_satellite as panel_satellite,
+    short_cylinder as short_cylinder,
+    solar_sail as solar_sail,
+    tape_spring as tape_spring,
+)
 from .soft_bodies import inflated_membrane as inflated_membrane
 from .strings import (
     cable_robot as cable_robot,

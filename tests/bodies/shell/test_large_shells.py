@@ -79,12 +79,12 @@ def test_what_lies_in_no_plane_is_refused() -> None:
         return np.array([np.sin(u), v, np.cos(u)])
 
     with pytest.raises(ph.ParameterError, match="lean away"):
-        ph.Shell.of(arc, (4, 4), 0.01, STEEL, {"u0": "symmetric"})
+        ph.Shell.of(arc, 0.01, STEEL, (4, 4), {"u0": "symmetric"})
     model = ph.Model()
     wall = model.ground.at((0, 0, 1.0))
     for name, nodes in (("two edges", lambda x: (x[0] < 1e-9) | (x[1] < 1e-9)), ("node", [0])):
         edges = {"own": (nodes, "symmetric")}
-        sheet = ph.Shell.of(arc, (4, 4), 0.01, STEEL, edges, directors=lambda x: (x[0], 0.0, x[2]))
+        sheet = ph.Shell.of(arc, 0.01, STEEL, (4, 4), edges, directors=lambda x: (x[0], 0.0, x[2]))
         shell = model.add(sheet, name)
         with pytest.raises(ph.ModelError, match="lie in no plane"):
             model.connect(ph.Fixed(wall, shell["own"]))

@@ -190,8 +190,9 @@ def test_what_an_edge_and_a_node_do_not_carry_is_refused() -> None:
     wall = model.ground.at((0, 0, 0))
     with pytest.raises(ph.ModelError, match="rigid, hinged or symmetric edge, which Fixed holds alone"):
         ph.Revolute(wall, shell["start"], axis=(0, 1, 0))
-    with pytest.raises(ph.ModelError, match="an attachment with an orientation"):
-        ph.Torque(shell["end"], (0.0, 1.0, 0.0))
+    for port in (shell["end"], shell.node(0), shell.at(0.1, 0.3)):
+        with pytest.raises(ph.ModelError, match="orientation; .* has none: fix a RigidBody to an edge or a patch"):
+            ph.Torque(port, (0.0, 1.0, 0.0))
     with pytest.raises(ph.ModelError, match="has no orientation"):
         model.connect(ph.Fixed(wall, shell.node(0)))
     with pytest.raises(AttachmentError, match="no interface"):

@@ -246,7 +246,9 @@ class Torque(PointLoad):
 
     def __post_init__(self) -> None:
         if isinstance(self.attachment, Attachment) and not self.attachment.has_orientation:
-            raise ModelError(f"a Torque needs an attachment with an orientation; {self.attachment} has none")
+            remedy = ": fix a RigidBody to an edge or a patch of the shell, and turn that"
+            own = "" if self.attachment.point.directions is None else remedy  # nodes do not turn about directors
+            raise ModelError(f"a Torque needs an attachment with an orientation; {self.attachment} has none{own}")
         super().__post_init__()
 
     def entries(self) -> tuple[PointLoad, ...]:
