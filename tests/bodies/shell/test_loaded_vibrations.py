@@ -35,7 +35,7 @@ def pressed_cylinder(share: float) -> float:
         "side": (numbers[1:-1, 0], "symmetric"),
         "other side": (numbers[1:-1, -1], "symmetric"),
     }
-    shell = ph.Shell.of(surface, count, t, STEEL, edges, directors=lambda x: (0.0, x[1], x[2]))
+    shell = ph.Shell.of(surface, t, STEEL, count, edges, directors=lambda x: (0.0, x[1], x[2]))
     along, out = np.sqrt(1 - 2 * strain), np.sqrt(1 + 2 * NU * strain)  # of no stress around
     return square_of_first_frequency(shell, lambda x: (along * x[0], out * x[1], out * x[2]), tuple(edges))
 
