@@ -1,5 +1,7 @@
 """Static equilibria and steady rotations against closed forms; refusals; rotations left out at rest."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -316,3 +318,19 @@ def test_vibrations_at_the_start_are_no_rotation_that_is_left_out():
         kicked_pendulum(20.0).linearize()
     spun = kicked_pendulum(20.0)
     spun.linearize(about=spun.equilibrium())  # rest is meant
+
+
+@pytest.mark.parametrize("rest, leaves_out", [(1.0, True), (1.1, False)])
+def test_linear_models_name_ropes_that_are_neither_taut_nor_slack(rest, leaves_out):
+    model = ph.Model(dimension=2)
+    bob = model.add(ph.PointMass(1.0), "bob", position=(1, 0, 0))
+    hook = model.ground.at((0, 0, 0))
+    model.apply(ph.SpringDamper(hook, bob.origin, 100.0, 0.0, rest, tension_only=True, name="rope"))
+    model.apply(ph.Tendon([hook, bob.origin], stiffness=100.0, rest_length=rest, name="tendon"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.linearize()
+    told = " ".join(str(each.message) for each in caught)
+    assert [f"{name}, at the very place where it begins to act" in told for name in ("rope", "tendon")] == [
+        leaves_out
+    ] * 2

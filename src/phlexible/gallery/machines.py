@@ -459,6 +459,7 @@ def satellite(
             elements=(elements, 3),
             interfaces={"start": "rigid", "end": "average"},
             modes=6,
+            frame="start",
             damping_ratio=damping_ratio,
             color="#1f3a6b",
         )

@@ -29,6 +29,7 @@ from phlexible.state.forces import (
     LawSlopes,
     constraint_stiffness,
     damper_rows,
+    element_state,
     element_stiffness,
     has_laws,
     linearized_state_laws,
@@ -191,6 +192,9 @@ CIRCULATORY = 1e-2
 WANDERS = "but in modes, part of the friction of contacts, whose forces wander with bodies and have no potential"
 FOLLOWS = "but in modes, part of loads that follow bodies, moments in space, dampers of rotors: without potential"
 AT_LIMIT = "friction at its limit, which holds one way and not the other"
+BEGINS = "at the very place where it begins to act, so that it holds one way and not the other"
+NEAR = 1e-9
+"""Relative to the size of the mechanism, or in radians: nearer than this to its limit a law begins to act."""
 NOT_SMOOTH = "a function of the state that has no derivative here"
 NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
 FEEDS = "a function of the state that feeds energy with the velocity: its damping is negative"
@@ -207,6 +211,15 @@ def linear_laws(system: System, state: State) -> tuple[list[LawSlopes], list[str
     left_out = [f"{name}, {ACTIVE}" for name in active]
     left_out += [f"{law.name}, {reason}" for law, reason in zip(laws, reasons, strict=True) if reason]
     return [law for law, reason in zip(laws, reasons, strict=True) if not reason], left_out
+
+
+def _laws_that_begin(system: System, state: State) -> list[str]:
+    """Return the names of ropes, stops and contacts of a system whose coordinates in a state are those at which
+    they begin to act; their derivatives to both sides differ."""
+    theta = element_state(system, system.at(state)).theta if system.forces else ()
+    near = NEAR * max(system.largest_length, 1.0)
+    pairs = zip(system.forces, theta, strict=True)
+    return [str(element) for (element, force), x in pairs if force.contact and abs(x - force.rest) < near]
 
 
 def _reason(slopes: LawSlopes) -> str:
@@ -384,6 +397,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         without_potential=without_potential if without_potential.nnz else None,
     )
     left_out += [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
+    left_out += [f"{name}, {BEGINS}" for name in _laws_that_begin(system, state)]
     if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)
     return mechanics, tuple(left_out)
