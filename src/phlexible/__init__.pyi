@@ -70,6 +70,7 @@ from .description.joints.relations import (
     Screw as Screw,
 )
 from .description.joints.rolling import Rolling as Rolling
+from .description.joints.sliding import Sliding as Sliding
 from .description.time_functions import Signal as Signal
 from .elements.maxwell import Maxwell as Maxwell
 from .elements.sections import (

@@ -125,6 +125,12 @@ PARTS = [
     joint(ph.Cylindrical),
     joint(ph.Planar),
     joint(ph.Slider),
+    calling(
+        ph.Sliding,
+        lambda s: {"slider": s.body.origin, "line": s.model.add(ph.String(1.0, 1.0, 4, ph.LinearLaw(1.0)))},
+        slider=PORT | ON_A_BODY,
+        line=REFUSED,
+    ),
     joint(ph.Universal, axis=REFUSED),
     joint(ph.Distance, length=POSITIVE | NONE | NUMBER_FUNCTION),
     related(ph.Relation, lambda s: {"terms": [(s.joint, "angle", 1.0), (s.rail, None, 2.0)]}),

@@ -40,7 +40,13 @@ def whole_package():
 
 
 @pytest.mark.parametrize(
-    ("kind", "cases"), [(Body, BODY_CASES), (Joint, JOINT_CASES), (Load, LOAD_CASES), (ForceElement, ELEMENT_CASES)]
+    ("kind", "cases"),
+    [
+        (Body, BODY_CASES),
+        (Joint, {*JOINT_CASES, phlexible.Sliding}),  # of two bodies; laws of the other: ``test_sliding.py``
+        (Load, LOAD_CASES),
+        (ForceElement, ELEMENT_CASES),
+    ],
 )
 def test_no_class_is_forgotten(kind, cases):
     assert set(concrete(kind)) == set(cases)

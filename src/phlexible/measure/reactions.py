@@ -20,6 +20,7 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ModelError
 from phlexible.state.branches import string_branch_stresses
+from phlexible.state.functions import vector_functions_of_rows
 from phlexible.state.recorded_run import RecordedRun
 
 # What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8).
@@ -102,11 +103,12 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
             continue
         begin, end = int(layout.multiplier[number]), int(layout.multiplier[number + 1])
         rows = [system.owners[k].row for k in range(begin, end)]
-        functions = system.functions(rows)
+        functions = system.constraint_functions(rows)
         pulls = functions.forces(run.instants, run.multipliers[:, begin:end])
         places = functions.set.values(run.instants)
         numbers = {vector.key: k for k, vector in enumerate(functions.set.vectors)}
-        mine = (v for row in rows for term in row.terms for v in term.vectors() if is_attached_to(v, second))
+        terms = (term for function in vector_functions_of_rows(rows)[0] for term in function.terms)
+        mine = (vector for term in terms for vector in term.vectors() if is_attached_to(vector, second))
         for k in {numbers[carried.key] for vector in mine for _, carried in system.resolver.parts(vector)}:
             if isinstance(nodal, AbsoluteBody):  # nodes that share the force, and directors, which have no position
                 node = functions.set.vectors[k].carrier - first

@@ -600,19 +600,26 @@ def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
             count = len(coordinate.functions())
             yield CoordinatePlace(number, coordinate, factor, slice(first, first + count))
             first += count
+        first += len(_prescribed(row))
 
 
 def vector_functions_of_rows(rows: Sequence[Bilinear]) -> tuple[list[Bilinear], list[int]]:
     """Return the list of scalar functions of world vectors that scalar constraints (``rows``) consist of, and
     for each function the index of its constraint. An ordinary constraint is one function; a relation (gear,
-    belt) is replaced by the functions of its joint coordinates. World vectors are points of bodies, or
-    directions fixed to them, in world axes."""
+    belt) is replaced by the functions of its joint coordinates, then its prescribed path if it has one. World
+    vectors are points of bodies, or directions fixed to them, in world axes."""
     found, owner = list[Bilinear](), list[int]()
     for number, row in enumerate(rows):
         if isinstance(row, RelationFunction):
-            own = [each for coordinate, _ in row.parts for each in coordinate.functions()]
+            own = [each for coordinate, _ in row.parts for each in coordinate.functions()] + _prescribed(row)
         else:
             own = [row]
         found += own
         owner += [number] * len(own)
     return found, owner
+
+
+def _prescribed(row: RelationFunction) -> list[Bilinear]:
+    """Return the function of time that a relation of coordinates follows, as a function without vectors, in a list;
+    an empty list without one."""
+    return [] if row.offset is None else [Bilinear((), 0.0, row.label, row.offset)]

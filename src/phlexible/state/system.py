@@ -21,7 +21,7 @@ from phlexible.description.interactions.force_elements import CoordinateForce, F
 from phlexible.description.interactions.functions import Bilinear, Coordinate, PointOf, Vector
 from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.joints.joint import Joint
-from phlexible.description.joints.relations import JointRelation
+from phlexible.description.joints.relations import JointRelation, RelationFunction
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.mechanism.modal_damping import warn_of_damping_ratios
@@ -161,8 +161,12 @@ class System:
         mechanism. Its methods return values, constraint matrix and rates of all functions at the instants that
         they are called with. It is a ``ConstraintSet`` if the mechanism has relations, else a ``FunctionSet``,
         which has the same methods."""
-        rows = [owner.row for owner in self.owners]
-        if not self.related:
+        return self.constraint_functions([owner.row for owner in self.owners])
+
+    def constraint_functions(self, rows: Sequence[Bilinear]) -> FunctionSet | ConstraintSet:
+        """Convert symbolic constraint functions ``rows`` to a set that evaluates them with the bodies of this
+        system. Some of them may be relations of joint coordinates."""
+        if not any(isinstance(row, RelationFunction) for row in rows):
             return self.functions(rows)
         return constraint_set(rows, self.functions)
 

@@ -18,7 +18,6 @@ from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceValue
 from phlexible.description.interactions.loads import Input
 from phlexible.description.joints.relations import JointRelation
-from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.time_functions import TimePath, numbers_at, vector_values_at
 from phlexible.state.functions import FunctionSet
@@ -46,13 +45,14 @@ from phlexible.step.assembly.interactions import (
     branch_tables,
     bristle_tables,
     contact_pair_law,
-    coordinate_kind,
     element_law,
     impact_tables,
     law_tables,
+    related_law,
+    sliding_tables,
 )
 from phlexible.step.programs import connect
-from phlexible.step.tables.declarations import SEGMENTED, SPRING, TOGETHER
+from phlexible.step.tables.declarations import SEGMENTED, TOGETHER
 from phlexible.step.tables.memory import Memory, packed
 from phlexible.step.tables.requests import COLUMNS
 
@@ -348,9 +348,7 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
     tables.interactions += list(_strains(system, tables))
     for related in system.related:
         functions = tuple(tables.function(row) for row in related.coordinate.functions())
-        own = related.coordinate
-        radius = own.radius if isinstance(own, RollingCoordinate) else 0.0
-        law = ForceData(coordinate_kind(own), SPRING, row=related.row, factor=related.factor, length=radius)
+        law = related_law(related.coordinate, related.row, related.factor)
         tables.interactions.append(Interaction(functions, law))
     for load in system.loads:
         tables.add_load(load)
@@ -420,6 +418,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
         **branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
         **bristle_tables(parts.laws),
         **impact_tables(parts.laws),
+        **sliding_tables(parts.laws),
         **law_tables(parts.laws, coupled.constraint_count, len(system.loads)),
         "row_length": system.gap_lengths,
         "row_switch": system.row_switches,
@@ -629,9 +628,9 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
         if is_source or (moving and set(ports_of(each.element)) & moving):
             sources.setdefault(str(each.element), []).append(k)
     for k, place in enumerate(system.related, start=_first_related(assembly)):
-        relation = system.owners[place.row].joint
-        if isinstance(relation, JointRelation) and set(relation.ports) & moving:
-            sources.setdefault(str(relation), []).append(k)
+        part = system.owners[place.row].joint
+        if set(ports_of(part)) & moving:
+            sources.setdefault(str(part), []).append(k)
     return sources
 
 
@@ -645,7 +644,7 @@ def constraint_columns(assembly: Assembly) -> IntArray:
         system.owners[place.row].joint: k for k, place in enumerate(system.related, start=_first_related(assembly))
     }
     for k, part in enumerate(system.constraints):
-        columns[k] = owner_columns.get(part, columns[k])
+        columns[k] = owner_columns[part] if isinstance(part, JointRelation) else columns[k]
     return columns
 
 

@@ -1,7 +1,7 @@
 """Structure of the couplings between bodies: offsets in Newton's matrix, and tables of integers (docs/theory.md,
 8)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from phlexible.algebra.elimination import BlockSchedule
 from phlexible.state.layout import Clusters, Layout, offsets
 from phlexible.state.wiring import total_weight
 from phlexible.step.assembly.bodies import Tables, columns
-from phlexible.step.tables.declarations import FOLLOWER_FORCE, GIVEN, MOVING
+from phlexible.step.tables.declarations import FOLLOWER_FORCE, GIVEN, LAW_WIDTH, MOVING
 from phlexible.step.tables.memory import packed
 
 # Where the blocks of carriers, auxiliaries and constraints are in Newton's matrix.
@@ -86,13 +86,15 @@ class InteractionKind(NamedTuple):
     """A constraint or a law without its numbers.
 
     ``row`` is the constraint row whose multiplier acts on it, ``bearing`` the constraint whose force causes its
-    friction; -1: none.
+    friction; -1: none. ``windows`` are ranges of functions, first and last + 1, of which those of one act at the
+    same time; empty: all do.
     """
 
     functions: tuple[FunctionKind, ...]
     is_law: bool
     row: int
     bearing: int
+    windows: tuple[tuple[int, int], ...] = ()
 
 
 KEPT, LARGEST = 32, 2000
@@ -215,14 +217,18 @@ class Couplings:
 
     @cached_property
     def _related(self) -> dict[int, list[int]]:
-        """Indices of the interactions that are the joint coordinates of a relation (such as a gear), by the index
-        of the relation among the constraints."""
-        constraint = {int(start): number for number, start in enumerate(self._starts[: self.constraint_count])}
+        """Indices of the interactions that are the joint coordinates of a relation (such as a gear). Its keys are
+        indices of the constraints that have relations."""
         found: dict[int, list[int]] = {}
         for number, each in enumerate(self.interactions):
             if each.row >= 0:
-                found.setdefault(constraint[each.row], []).append(number)
+                found.setdefault(self._constraint_of(each.row), []).append(number)
         return found
+
+    def _constraint_of(self, row: int) -> int:
+        """Return the index of the constraint that has a constraint row, by the index of the row."""
+        starts = self._starts[: self.constraint_count + 1]
+        return int(np.searchsorted(starts, row, side="right")) - 1
 
     def _bound_carriers(self, constraint: int) -> set[int]:
         """Return the carriers (floating bodies or nodes) on which a constraint acts, directly or through joint
@@ -381,9 +387,11 @@ class Couplings:
         """Return the nodes whose unknowns occur in the rows of ``carrier``, a body, of Newton's matrix
         because of the force law ``number``. Nodes are bodies and auxiliary unknowns. Each comes with its
         index among the nodes of the law."""
-        groups = self._law_nodes(number)
+        groups, near = self._law_nodes(number), self._acting_with(number, carrier)
         found = []
         for place, node in enumerate(groups):
+            if near is not None and node not in near:
+                continue
             is_auxiliary = node >= len(self.widths)
             if is_auxiliary:
                 vector = self._auxiliary_vectors[node - len(self.widths)]
@@ -391,6 +399,32 @@ class Couplings:
                     found.append((node, place))
             elif not self._is_elastic(node) or not self._need_auxiliaries(carrier, node):
                 found.append((node, place))
+        return found
+
+    def _acting_with(self, number: int, carrier: int) -> set[int] | None:
+        """Return the nodes that the force law ``number`` may couple with a ``carrier``: those of the windows of its
+        functions that act on the carrier; None if it has no windows."""
+        if not self.interactions[number].windows:
+            return None
+        if number not in self._window_nodes:
+            self._window_nodes[number] = [
+                self._nodes_of(
+                    vector for m in range(first, last) for vector in self.parts[self._starts[number] + m]
+                )
+                for first, last in self.interactions[number].windows
+            ]
+        return set().union(*(nodes for nodes in self._window_nodes[number] if carrier in nodes))
+
+    @cached_property
+    def _window_nodes(self) -> dict[int, list[set[int]]]:
+        return {}
+
+    def _nodes_of(self, vectors: Iterable[int]) -> set[int]:
+        found = set[int]()
+        for vector in vectors:
+            found.add(self.vectors[vector].carrier)
+            if vector in self.auxiliary:
+                found.add(len(self.widths) + self.auxiliary[vector])
         return found
 
     def _law_nodes(self, number: int) -> list[int]:
@@ -468,10 +502,12 @@ class Couplings:
         pulled_by = {number: own for own, numbers in self._related.items() for number in numbers}
         numbered = enumerate(self._laws, start=self.constraint_count)
         pulled_by |= {k: law.bearing for k, law in numbered if law.bearing >= 0}
-        entries, blocks, most = [], list[int](), 0
-        d = self.dimension
+        entries, blocks, related, most = [], list[int](), list[int](), 0
+        d, strides = self.dimension, places.strides.tolist()
         for number in range(self.constraint_count, len(self.interactions)):
             nodes, carriers, place = self._law_nodes(number), self._carriers(number), 0
+            row = self.interactions[number].row
+            related.append(len(self.interactions[pulled_by[number]].functions) if row >= 0 else 0)
             entries.append((len(nodes), len(carriers), len(nodes) * len(carriers)))
             for node in nodes:
                 width = d if node >= len(self.widths) else self.widths[node]
@@ -479,13 +515,15 @@ class Couplings:
                 if number in pulled_by and node < len(self.widths):
                     held = self._constraint_node(pulled_by[number])
                     upper, lower = places[node, held], places[held, node]
+                    if row >= 0:
+                        inside = row - int(self._starts[pulled_by[number]])
+                        upper, lower = upper + inside, lower + inside * strides[node]
                 groups.append((node, width, place, upper, lower))
                 place += width
             for carrier in carriers:
                 seen = {node for node, _ in self._law_columns(number, carrier)}
                 blocks += [places[carrier, node] if node in seen else -1 for node in nodes]
-            most = max(most, place * len(self.interactions[number].functions))
-        strides = places.strides.tolist()
+            most = max(most, place * min(len(self.interactions[number].functions), LAW_WIDTH))
         tables = columns(("groups", "carrier_count", "group_blocks"), entries)
         tables |= columns(("group_node", "group_width", "group_place", "group_upper", "group_lower"), groups)
         tables |= {
@@ -494,10 +532,11 @@ class Couplings:
         }
         rows = int(self._starts[self.constraint_count])
         first, count = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
-        for constraint, own in self._related.items():
-            row = self._starts[constraint]
-            first[row], count[row] = own[0] - self.constraint_count, len(own)
-        return tables | {"row_force": first, "row_force_count": count, "group_numbers": most}
+        for number, each in enumerate(self._laws):
+            if each.row >= 0:
+                first[each.row], count[each.row] = number - count[each.row], count[each.row] + 1
+        tables |= {"row_force": first, "row_force_count": count, "group_numbers": most}
+        return tables | {"relation_rows": related}
 
 
 @lru_cache(KEPT)

@@ -21,6 +21,7 @@ from phlexible.description.interactions.functions import (
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
 from phlexible.description.interactions.surfaces import RoundedCoordinate
 from phlexible.description.joints.rolling import RollingCoordinate
+from phlexible.description.joints.sliding import LineCoordinate
 from phlexible.description.time_functions import Timed, TimePath
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.functions import VectorCollector
@@ -48,6 +49,7 @@ from phlexible.step.tables.declarations import (
     ROLLING,
     ROUNDED,
     SERVO,
+    SLID,
     SPRING,
     ST_VENANT_KIRCHHOFF,
     TORQUE,
@@ -72,7 +74,7 @@ class ForceData:
     """Numbers of a force law along one coordinate.
 
     Attributes:
-        coordinate: POSITION .. PAID_OUT.
+        coordinate: POSITION .. SECOND_OFFSET.
         energy: SPRING .. ELASTIC, which is a spring's and counts as strain, or SERVO.
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
         modulus: factor of numerical damping.
@@ -88,6 +90,7 @@ class ForceData:
         bearing: the constraint whose force makes friction, and how many of its rows are of this force; or None.
         relaxation: branches of spring and dashpot, with stiffnesses along the coordinate.
         tension_only: of a string that neither stores nor resists where C < 1.
+        slide: coordinate along a line on which a joint slides, or across it; None: another one.
     """
 
     coordinate: int
@@ -108,12 +111,13 @@ class ForceData:
     bearing: tuple[int, int] | None = None
     relaxation: Maxwell | None = None
     tension_only: bool = False
+    slide: LineCoordinate | None = None
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
     """Return the integer that tells the compiled time step how a coordinate follows from its scalar functions. It
-    is one of the constants POSITION, DISTANCE, ANGLE, ROLLING, ROUNDED, LENGTH (of a tendon) and PAID_OUT (of one
-    with a winch)."""
+    is one of the constants POSITION, DISTANCE, ANGLE, ROLLING, ROUNDED, LENGTH (of a tendon), PAID_OUT (of one with
+    a winch), SLID (place along a line), and FIRST_OFFSET or SECOND_OFFSET from it."""
     match coordinate:
         case RoundedCoordinate():
             return ROUNDED
@@ -125,6 +129,8 @@ def coordinate_kind(coordinate: Coordinate) -> int:
             return DISTANCE
         case LengthCoordinate():
             return LENGTH if coordinate.winch is None else PAID_OUT
+        case LineCoordinate():
+            return SLID + coordinate.component
         case _:
             return POSITION
 
@@ -161,7 +167,16 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         bearing=bearing,
         relaxation=force.relaxation,
         length=force.coordinate.scale if isinstance(force.coordinate, LengthCoordinate) else 0.0,
+        slide=force.coordinate if isinstance(force.coordinate, LineCoordinate) else None,
     )
+
+
+def related_law(coordinate: Coordinate, row: int, factor: float) -> ForceData:
+    """Return the law by which the multiplier of a constraint ``row`` acts on a ``coordinate`` of a relation, times
+    its ``factor`` in it."""
+    radius = coordinate.radius if isinstance(coordinate, RollingCoordinate) else 0.0
+    slide = coordinate if isinstance(coordinate, LineCoordinate) else None
+    return ForceData(coordinate_kind(coordinate), SPRING, row=row, factor=factor, length=radius, slide=slide)
 
 
 def _energy_kind(force: CoordinateForce) -> int:
@@ -234,6 +249,24 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "force_row": [law.row for law in laws],
         "force_factor": [law.factor for law in laws],
         "force_energy": [law.energy_size for law in laws],
+    }
+
+
+def sliding_tables(laws: Sequence[ForceData]) -> Tables:
+    """Return the tables by name of the lines along which joints slide, from all force ``laws``. The last law of the
+    place along a line, which the joint itself has, guides the others."""
+    lines = list({id(law.slide.line): law.slide.line for law in laws if law.slide is not None}.values())
+    numbers = {id(line): number for number, line in enumerate(lines)}
+    own = [-1 if law.slide is None else numbers[id(law.slide.line)] for law in laws]
+    guides = {number: f for f, (law, number) in enumerate(zip(laws, own, strict=True)) if law.coordinate == SLID}
+    return {
+        "slides": len(lines),
+        "slide_pieces": [line.pieces for line in lines],
+        "slide_of": own,
+        "slide_guide": [guides[number] for number in range(len(lines))],
+        "slide_first": [first for line in lines for first in line.first.tolist()],
+        "slide_length": [line.length for line in lines],
+        "slide_coefficient": np.concatenate([np.zeros(0), *(line.weights.ravel() for line in lines)]),
     }
 
 
@@ -328,7 +361,8 @@ class Interaction:
         if self.force is None:
             return InteractionKind(functions, False, -1, -1)
         bearing = self.force.bearing[0] if self.force.bearing else -1
-        return InteractionKind(functions, True, self.force.row, bearing)
+        windows = self.force.slide.windows if self.force.slide else ()
+        return InteractionKind(functions, True, self.force.row, bearing, windows)
 
 
 # Everything between bodies as tables of the kernels (docs/theory.md, 8).

@@ -131,7 +131,24 @@ def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple
         words += f"; a function of a law raised {cause!r}"
     weights = np.asarray(memory["velocity_weight"])
     centre = dead_centre_text(stepper.phase.system, stepper.state(time), weights)
-    return words + _most_compressed(assembly) + centre + likely_causes(assembly, np.inf)[1], history
+    return words + _most_compressed(assembly) + _beyond_an_end(assembly) + centre + likely_causes(assembly, np.inf)[
+        1
+    ], history
+
+
+def _beyond_an_end(assembly: Assembly) -> str:
+    """Return a clause for an error message that names a joint which left an end of its line in the last attempt.
+    The text is empty if none was. ``assembly`` holds the tables of the
+    model."""
+    memory = assembly.memory
+    for f in memory["slide_guide"].tolist():
+        slide, place = assembly.laws[f].slide, float(memory["theta0"][f] + memory["theta_change"][f])
+        if slide is not None and not 0.0 <= place <= slide.line.whole:
+            return (
+                f"; {slide.slider} left its line at {place:.6g} m of 0 .. {slide.line.whole:g} m: stop it there"
+                f" with slide.stop(lower=0.0, upper={slide.line.whole:g}), or with a stiffer stop"
+            )
+    return ""
 
 
 def likely_causes(assembly: Assembly, limit: float) -> tuple[str, str]:

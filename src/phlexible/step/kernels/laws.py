@@ -25,6 +25,7 @@ from phlexible.step.kernels.contact import (
     penetration_energy,
     start_distance,
 )
+from phlexible.step.kernels.sliding import slide_weights, start_slide
 from phlexible.step.tables.declarations import (
     ANGLE,
     CONTACT,
@@ -35,6 +36,7 @@ from phlexible.step.tables.declarations import (
     LOGARITHMIC,
     ROUNDED,
     SERVO,
+    SLID,
     SPRING,
     ST_VENANT_KIRCHHOFF,
 )
@@ -295,7 +297,7 @@ def add_relation_blocks(t: Tables, f: int, begin: int, count: int, numbers: int,
             left, right = t.left_gradient + place, t.right_gradient + place
             force, rate = h * factor * t.along[begin + r], factor * t.slope[begin + r] / h
             for i in range(t.group_width[group]):
-                upper[i] -= force * left[i]
+                upper[i * t.relation_rows[f]] -= force * left[i]
                 lower[i] += rate * right[i]
 
 
@@ -323,10 +325,22 @@ def start_coordinate(t: Tables, i: int) -> None:
             t.theta0[f] = nearest_angle(atan2(t.function0[t.functions_begin[i] + 1], w0), t.theta[f])
     elif t.coordinate_of[i] == DISTANCE:
         t.theta0[f] = sqrt(max(w0, 0.0))
+    elif t.coordinate_of[i] >= SLID:
+        t.theta0[f] = start_slide(t, i)
     elif t.coordinate_of[i] >= ROUNDED:
         t.theta0[f] = start_distance(t, i)
     else:
         t.theta0[f] = w0
+
+
+@compiled
+def acting_functions(t: Tables, i: int) -> tuple[int, int]:
+    """Return the first of the scalar functions of interaction i, a law, on which it depends in this time step, and
+    how many they are: all, or those of the pieces of a line between which a joint slides. ``t`` holds all tables
+    (arrays) of the model and its state."""
+    if t.coordinate_of[i] >= SLID:
+        return t.acting_first[i - t.constraints], t.acting_count[i - t.constraints]
+    return t.functions_begin[i], t.functions_count[i]
 
 
 @compiled
@@ -340,7 +354,7 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
         _compute_angle_force(t, f, first, h, damping)
         return
     if t.coordinate_of[i] >= ROUNDED:
-        compute_weighted_force(t, i, first, h, damping)
+        compute_weighted_force(t, i, h, damping)
         return
     weight, rate, bend, change = 1.0, 1.0, 0.0, t.function_change[first]
     if t.coordinate_of[i] == DISTANCE:
@@ -356,14 +370,17 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
 
 
 @compiled
-def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: float) -> None:
-    """Compute the change in a time step of a distance or rolling slip (coordinate of interaction i), and the
-    generalized forces on its scalar functions. The functions begin at number ``first``, their weights are
-    those of ``coordinate_weights``; results are in ``t.theta_change`` and ``t.generalized``, derivatives of
-    the forces in ``t.tangent``. h is the length of the time step [s], ``damping`` numerical damping. ``t``
-    holds all tables (arrays) of the model and its state."""
-    f, count = i - t.constraints, t.functions_count[i]
-    coordinate_weights(t, i)
+def compute_weighted_force(t: Tables, i: int, h: float, damping: float) -> None:
+    """Compute the change in a time step of the coordinate of interaction i (a distance, slip or place along a
+    line). Its generalized forces on the scalar functions follow. Their weights are those of
+    ``coordinate_weights`` or ``slide_weights``; results are in ``t.theta_change`` and ``t.generalized``,
+    derivatives of the forces in ``t.tangent``. h is the length of the time step [s], ``damping`` numerical
+    damping. ``t`` holds all tables (arrays) of the model and its state."""
+    f, (first, count) = i - t.constraints, acting_functions(t, i)
+    if t.coordinate_of[i] >= SLID:
+        slide_weights(t, i)
+    else:
+        coordinate_weights(t, i)
     change = 0.0
     for r in range(first, first + count):
         change += t.along[r] * t.function_change[r]

@@ -16,7 +16,12 @@ from phlexible.step.kernels.functions import (
     prescribed_component,
     rate_of_function,
 )
-from phlexible.step.kernels.laws import add_relation_blocks, compute_coordinate_force, start_coordinate
+from phlexible.step.kernels.laws import (
+    acting_functions,
+    add_relation_blocks,
+    compute_coordinate_force,
+    start_coordinate,
+)
 from phlexible.step.kernels.vectors import velocity_count, velocity_index
 from phlexible.step.tables.declarations import LAW_WIDTH
 
@@ -46,13 +51,13 @@ def apply_law_forces(t: Tables, h: float, damping: float) -> None:
     their points and directions, ``t.pull``. ``damping`` is numerical damping, a multiple of the stiffness.
     ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
-        begin, end = t.functions_begin[i], t.functions_end[i]
-        if end == begin:
+        begin, count = acting_functions(t, i)
+        if count == 0:
             continue
-        for m in range(begin, end):
+        for m in range(begin, begin + count):
             t.function_change[m] = change_of_function(t, m)
         compute_coordinate_force(t, i, h, damping)
-        for m in range(begin, end):
+        for m in range(begin, begin + count):
             apply_function_force(t, m, t.generalized[m])
 
 
@@ -62,7 +67,7 @@ def add_law_tangents(t: Tables, h: float) -> None:
     matrix, ``t.blocks`` (8.4): stiffness along their coordinates, geometric stiffness, and columns of
     multipliers. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
-        begin, count, f = t.functions_begin[i], t.functions_count[i], i - t.constraints
+        f, (begin, count) = i - t.constraints, acting_functions(t, i)
         if count == 0:
             continue
         last = t.groups_end[f] - 1
@@ -89,11 +94,7 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
-        begin, count, numbers = (
-            t.functions_begin[i],
-            t.functions_count[i],
-            t.group_place[last] + t.group_width[last],
-        )
+        (begin, count), numbers = acting_functions(t, i), t.group_place[last] + t.group_width[last]
         for m in range(begin, begin + count):
             t.function_change[m] = 0.0
         compute_coordinate_force(t, i, h, 0.0)
@@ -137,8 +138,8 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
 
     It uses the levers of the step that was tried last.
     """
-    begin, last = t.functions_begin[t.constraints + f], t.groups_end[f] - 1
-    numbers, count = t.group_place[last] + t.group_width[last], t.functions_count[t.constraints + f]
+    (begin, count), last = acting_functions(t, t.constraints + f), t.groups_end[f] - 1
+    numbers = t.group_place[last] + t.group_width[last]
     fill(t.left_gradient, count * numbers, 0.0)
     for r in range(count):
         compute_gradients(t, begin + r)

@@ -108,8 +108,8 @@ def energies_balance(t: Tables, h: float, damping: float, still: Number, is_rela
         size += abs(work)
     for i in range(t.interactions):
         work = prescribed_motion_work(t, i)
-        if i >= t.constraints:  # what a law takes from the motion it stores, loses or has from outside
-            f = i - t.constraints
+        f = i - t.constraints
+        if f >= 0 and t.force_row[f] < 0:  # what a law takes from the motion it stores, loses or has from outside
             work += t.scalar_force[f] * t.theta_change[f]
         change -= work
         size += abs(work)

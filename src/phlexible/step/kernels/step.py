@@ -29,6 +29,7 @@ from phlexible.step.kernels.functions import (
 )
 from phlexible.step.kernels.laws import is_active, locked_value, relation_size, relation_value
 from phlexible.step.kernels.laws_of_functions import add_law_tangents, apply_law_forces
+from phlexible.step.kernels.sliding import slides_stay_near
 from phlexible.step.kernels.teams import is_alone, move_teams, start_teams, tangents_of_teams
 from phlexible.step.kernels.vectors import (
     add_force_tangents,
@@ -253,8 +254,9 @@ def prescribed_motion_work(t: Tables, i: int) -> float:
 @compiled
 def angles_can_be_counted(t: Tables) -> Truth:
     """Return whether the angle of each force element turned by less than 1.5707 rad (a right angle) in the
-    time step. Full turns can then be counted. ``t`` holds all tables (arrays) of the model and its state."""
-    are_small = True
+    time step. Full turns can then be counted. Joints that slide along lines must stay near their places too. ``t``
+    holds all tables (arrays) of the model and its state."""
+    are_small = slides_stay_near(t) if t.slides > 0 else True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
             are_small = are_small & (abs(t.theta_change[i - t.constraints]) < 1.5707)

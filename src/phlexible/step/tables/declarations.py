@@ -382,6 +382,35 @@ PRODUCT_TABLES = parse_tables(
 )
 
 
+# Tables of joints that slide along lines, which are cubic in each piece (docs/theory.md, 8).
+
+SLIDING_TABLES = parse_tables(
+    """
+    SYSTEM COUNT
+    slides           | 1 | | lines along which joints slide
+    slide_pieces     | slides | | of all lines
+    SYSTEM INTEGER
+    slide_of         | forces | | line along which its coordinate is, or -1
+    slide_guide      | slides | | force whose coordinate is the position along it
+    slide_first      | slide_pieces | | first of the four vectors of a piece
+    SYSTEM REAL
+    slide_length     | slides | m | of a piece, undeformed
+    slide_coefficient | 16 slide_pieces | | of 1, u, u^2, u^3 of the weights of these vectors
+    STEP INTEGER
+    slide_low        | slides | | first piece that acts in the step
+    slide_high       | slides | | the last one
+    acting_first     | forces | | first function that acts in the step, where not all do
+    acting_count     | forces | | how many
+    STEP REAL
+    slide_start      | slides | m | position at the start of the step
+    slide_weight     | 32 one | | of up to eight vectors: mean, quotient, derivative of that, at the end
+    slide_slope      | 8 one | 1/m | of the same, at the end
+    STEP VECTOR
+    slide_along      | slides | | tangent at the start of the step, in components of the functions
+    """
+)
+
+
 # Offsets, sizes, packing, the stored state and the page of the documentation all follow from it. ``t.mass_of``
 # in a kernel is the table of that name. A table with the writer STATE is kept from step to step and is stored:
 # a stored row is all of them, one after the other, in the order of this list.
@@ -514,7 +543,7 @@ TABLES: tuple[Table, ...] = (
         pair_second       | pairs | | vector
         pair_upper        | pairs | | block (carrier of first, carrier or auxiliary of second)
         pair_lower        | pairs | | block (carrier of second, carrier or auxiliary of first)
-        coordinate_of     | interactions | | CONSTRAINT, POSITION .. PAID_OUT
+        coordinate_of     | interactions | | CONSTRAINT, POSITION .. SECOND_OFFSET
         constraint_node   | constraints | | node of its multipliers
         energy_of         | forces | | stored energy: SPRING .. ELASTIC; SERVO: a spring's law without one
         energy_address    | forces | | of U, where the user wrote it
@@ -526,14 +555,15 @@ TABLES: tuple[Table, ...] = (
         group_width       | groups | | velocities, or components of an auxiliary
         group_stride      | groups | | of rows in blocks whose columns are its
         group_place       | groups | | place of its numbers in a gradient
-        group_upper       | groups | | of a relation, or joint that rubs: block (carrier, its node), or -1
-        group_lower       | groups | | of these: block (its node, carrier), or -1
+        group_upper       | groups | | of a relation: its column of block (carrier, node); of what rubs: the block
+        group_lower       | groups | | of a relation: its row of the block (its node, carrier); -1: of none
         bearing           | forces | | constraint whose force makes friction, or -1
         bearing_rows      | forces | | rows of it, the first, that are of forces
         branch_fading     | branches | | its relaxation time
         impact_of         | forces | | number among the stops that remember how fast bodies met, or -1
         bristle_of        | forces | | bristle of its friction, or -1
         force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
+        relation_rows     | forces | | rows of the node of that relation; 0: none
         row_force         | rows | | of a relation: first force that is pulled
         row_force_count   | rows | | how many; 0: of a row of functions
         row_switch        | rows | | of a constraint that events hold or release, or -1
@@ -760,6 +790,7 @@ TABLES: tuple[Table, ...] = (
     *ROD_TABLES,
     *SOFT_TABLES,
     *PRODUCT_TABLES,
+    *SLIDING_TABLES,
     *CONTACT_GROUP_TABLES,
 )
 
@@ -770,7 +801,9 @@ SEGMENTED, TOGETHER = -1, -2
 """In place of the rows of a visit that are apart: a body with segments; constraints that are eliminated together,
 whose blocks (visited, neighbour) are one."""
 
-CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING, LENGTH, PAID_OUT = range(8)
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING, LENGTH, PAID_OUT, SLID, FIRST_OFFSET, SECOND_OFFSET = (
+    range(11)
+)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
 QUADRATIC, INVARIANTS = range(2)
@@ -778,6 +811,9 @@ NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
 
 LAW_WIDTH = 24
 """Functions of one law, at most; from row to row of ``tangent``."""
+
+PIECE_VECTORS = 4
+"""Vectors of a piece of a line along which a joint slides."""
 
 BRISTLE = 2
 """Numbers of a bristle."""

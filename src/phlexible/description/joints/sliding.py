@@ -1,0 +1,386 @@
+"""Joint that slides along a flexible line: a rod or a string (docs/theory.md, 8)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.caching import cached_on_owner
+from phlexible.algebra.fields import set_fields
+from phlexible.bodies.rod import Rod
+from phlexible.bodies.string import String
+from phlexible.description.interactions.functions import (
+    AXES,
+    Bilinear,
+    BilinearTerm,
+    Coordinate,
+    DirectionOf,
+    PointOf,
+    Vector,
+    WorldAxis,
+    as_sum,
+    between,
+    check_ports,
+)
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import RelationFunction
+from phlexible.description.placed_wholes import PlacedRod, PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.description.time_functions import Timed, TimeFactor, TimePath
+from phlexible.errors import ModelError
+from phlexible.step.tables.declarations import PIECE_VECTORS
+
+# A line X(s) = sum_k N_k(s) v_k of points and directions v_k, with cubic polynomials N_k in each of equal pieces.
+
+SAMPLES, CANDIDATES = 3, 4  # places of a piece at which the nearest point is looked for; how many are followed
+ITERATIONS, AT_END = 12, 1e-9
+HERMITE = np.array([[1.0, 0.0, -3.0, 2.0], [0.0, 1.0, -2.0, 1.0], [0.0, 0.0, 3.0, -2.0], [0.0, 0.0, -1.0, 1.0]])
+"""Powers of u in [0, 1] of the weights of position and derivative at 0, then at 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Smooth line along the nodes of a rod or string, of equal cubic pieces between neighbouring nodes.
+
+    Attributes:
+        vectors: K points and directions whose weighted sum a point of the line is.
+        length: of one piece, undeformed [m].
+        first: index of the first of the four vectors of each piece, shape (pieces,).
+        weights: coefficients of 1, u, u^2, u^3 of each of the four weights, where u grows from 0 to 1 along the
+            piece, shape (pieces, 4, 4).
+    """
+
+    vectors: tuple[Vector, ...]
+    length: float
+    first: IntArray
+    weights: Array
+
+    @property
+    def pieces(self) -> int:
+        """Return the number of pieces of a line; each is between two neighbouring nodes of a rod or string."""
+        return len(self.first)
+
+    @property
+    def whole(self) -> float:
+        """Return the length of a whole line [m], undeformed."""
+        return self.length * self.pieces
+
+    @cached_property
+    def windows(self) -> tuple[tuple[int, int], ...]:
+        """Ranges of the vectors that act at the same time: of each piece with both of its neighbours, as pairs of
+        the first vector and the last + 1."""
+        last = self.pieces - 1
+        ends = [(max(e - 1, 0), min(e + 1, last)) for e in range(self.pieces)]
+        return tuple((int(self.first[a]), int(self.first[b]) + PIECE_VECTORS) for a, b in ends)
+
+    def weights_at(self, place: float) -> Array:
+        """Return the weights N_k of all K vectors of a line at a place along it [m], shape (4, K). Their first,
+        second and third derivatives by the place are the other rows."""
+        piece = int(min(max(place // self.length, 0), self.pieces - 1))
+        u, found = place / self.length - piece, np.zeros((4, len(self.vectors)))
+        own = slice(self.first[piece], self.first[piece] + PIECE_VECTORS)
+        powers = np.array([1.0, u, u * u, u**3])
+        for order in range(4):
+            found[order, own] = self.weights[piece] @ powers / self.length**order
+            powers = np.array([0.0, *(k * powers[k - 1] for k in range(1, 4))])
+        return found
+
+    def nearest(self, vectors: Array) -> float:
+        """Return the place along a line that is nearest to the origin [m]. ``vectors`` are the values of its K
+        vectors as seen from there, shape (K, d); beyond its ends the line goes on as its last piece."""
+        own = vectors[self.first[:, None] + np.arange(PIECE_VECTORS)]
+        u = (np.arange(SAMPLES) + 0.5) / SAMPLES
+        samples = np.einsum("pkc,cu,pkd->pud", self.weights, u ** np.arange(4)[:, None], own).reshape(
+            -1, own.shape[2]
+        )
+        distance = np.concatenate([[np.inf], (samples**2).sum(axis=1), [np.inf]])
+        lowest = np.flatnonzero((distance[1:-1] <= distance[:-2]) & (distance[1:-1] <= distance[2:]))
+        lowest = lowest[np.argsort(distance[1 + lowest])[:CANDIDATES]]
+        places = [self._descend((k + 0.5) * self.length / SAMPLES, vectors) for k in lowest.tolist()]
+        return min(places, key=lambda place: float(((self.weights_at(place)[0] @ vectors) ** 2).sum()))
+
+    def _descend(self, place: float, vectors: Array) -> float:
+        """Return the place along a line where the square of its distance from the origin is least, found by
+        Newton's method from ``place`` [m]. ``vectors`` are the values of its K vectors, shape (K, d)."""
+        for _ in range(ITERATIONS):
+            here, slope, bend, _ = self.weights_at(place) @ vectors
+            curvature = slope @ slope + here @ bend
+            step = (here @ slope) / (curvature if curvature > 0 else slope @ slope)
+            place -= float(np.clip(step, -self.length, self.length))
+        return place
+
+
+def line_of(placed: PlacedRod | PlacedBody) -> Line:
+    """Return the line along a rod or string, ``placed`` in a model. That of a rod has the directions of its
+    sections as tangents, that of a string passes its nodes with tangents from the neighbouring ones."""
+    if isinstance(placed, PlacedRod):
+        nodes, length = placed.nodes(), float(placed.body.node_places[1])
+        axes = [DirectionOf(node, node.placed.rotation[:, 0]) for node in nodes]
+        vectors = [each for node, axis in zip(nodes, axes, strict=True) for each in (PointOf(node), axis)]
+        pieces = len(nodes) - 1
+        weights = HERMITE * np.array([1.0, length, 1.0, length])[:, None]
+        return Line(tuple(vectors), length, 2 * np.arange(pieces), np.tile(weights, (pieces, 1, 1)))
+    assert isinstance(placed.body, String), "the joint has checked it"
+    places = placed.body.mesh.nodes
+    points, pieces = tuple(PointOf(placed.at(float(s))) for s in places), len(places) - 1
+    tangents = np.asarray(
+        np.gradient(np.eye(len(places)), axis=0)
+    )  # of a piece: half the way between the neighbours
+    first = np.clip(np.arange(pieces) - 1, 0, pieces + 1 - PIECE_VECTORS)
+    weights = np.zeros((pieces, PIECE_VECTORS, 4))
+    for e in range(pieces):
+        own = slice(first[e], first[e] + PIECE_VECTORS)
+        ends = np.eye(len(places))[e : e + 2, own], tangents[e : e + 2, own]
+        weights[e] = np.einsum("ik,ic->kc", ends[0], HERMITE[::2]) + np.einsum("ik,ic->kc", ends[1], HERMITE[1::2])
+    return Line(points, float(places[1]), first, weights)
+
+
+# Functions of the joint: components y of all vectors of the line, as seen from what slides (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False)
+class LineCoordinate(Coordinate):
+    """Quantity of a joint that slides along a line: the place along it, or an offset from it.
+
+    Its functions are the components of all vectors of the line, as seen from the sliding point, along directions
+    that belong to one body or to the world.
+
+    Attributes:
+        line: along which it slides.
+        slider: port that slides.
+        directions: d directions of length one that are perpendicular to each other.
+        component: 0: the place along the line; 1, 2: offsets across it.
+    """
+
+    line: Line
+    slider: Port
+    directions: tuple[Vector, ...]
+    component: int
+
+    @cached_on_owner
+    def functions(self) -> tuple[Bilinear, ...]:
+        """Return the bilinear functions of a joint that slides along a line: the components of all K vectors of
+        the line, as seen from the sliding point, d for each. A bilinear function is a sum of dot products of
+        points and directions of the bodies."""
+        axes = [as_sum(direction) for direction in self.directions]
+        sums = [
+            between(self.slider, each.port) if isinstance(each, PointOf) else as_sum(each)
+            for each in self.line.vectors
+        ]
+        return tuple(Bilinear((BilinearTerm(1.0, one, axis),), 0.0, self.name) for one in sums for axis in axes)
+
+    @property
+    def windows(self) -> tuple[tuple[int, int], ...]:
+        """Return the ranges of functions that act at the same time, as pairs of the first and the last + 1."""
+        d = len(self.directions)
+        return tuple((d * first, d * last) for first, last in self.line.windows)
+
+    def value(self, y: Array) -> Array | float:
+        """Return the place along the line, or the offset from it [m], from the values y of the functions. Their
+        shape is (functions,) or (functions, T)."""
+        return self._at_instants(self._value, y)
+
+    def gradient(self, y: Array) -> Array:
+        """Return the gradient of the place along a line, or of an offset from it, with respect to the functions y.
+        It has the shape of y."""
+        return np.asarray(self._at_instants(self._gradient, y))
+
+    def _at_instants(self, function: Callable[[Array], Array | float], y: Array) -> Array | float:
+        if y.ndim == 1:
+            return function(y)
+        return np.stack([np.asarray(function(own)) for own in y.T], axis=-1)
+
+    def _value(self, y: Array) -> float:
+        vectors = self._vectors(y)
+        place = self.line.nearest(vectors)
+        if self.component == 0:
+            return place
+        here, slope, *_ = self.line.weights_at(place) @ vectors
+        return float(across(slope)[self.component - 1] @ here)
+
+    def _gradient(self, y: Array) -> Array:
+        weights, (here, slope, bend, _) = self._at(y)
+        if self.component > 0:
+            return np.outer(weights[0], across(slope)[self.component - 1]).ravel()
+        found = np.outer(weights[0], slope) + np.outer(weights[1], here)
+        return -found.ravel() / float(slope @ slope + here @ bend)
+
+    def hessian(self, y: Array) -> Array:
+        """Return the second derivatives of the place along a line, or of an offset from it, with respect to the
+        functions y. Their shape is (functions, functions); those of an offset are those where it is zero."""
+        weights, (here, slope, bend, twist) = self._at(y)
+        unit, d = np.eye(len(slope)), len(slope)
+        size = float(slope @ slope + here @ bend)
+        place = -(np.outer(weights[0], slope) + np.outer(weights[1], here)).ravel() / size
+        rows = [np.kron(own, unit) for own in weights]  # d r, d r', d r'' at a place that is held, (d, functions)
+        change, turn, curl = (rows[k] + np.outer(each, place) for k, each in enumerate((slope, bend, twist)))
+        if self.component > 0:
+            rotated = across_rates(slope, turn)[self.component - 1]
+            a = across(slope)[self.component - 1]
+            second = np.outer(a @ rows[1], place)
+            found = second + second.T + float(a @ bend) * np.outer(place, place)
+            return np.asarray(found + change.T @ rotated + rotated.T @ change)
+        assert d == len(here), "as seen along all directions"
+        numerator = slope @ rows[0] + here @ rows[1]
+        steeper = np.outer(slope @ rows[1] + here @ rows[2], place) + rows[0].T @ turn + rows[1].T @ change
+        widened = 2 * slope @ turn + bend @ change + here @ curl
+        return np.asarray(-steeper / size + np.outer(numerator, widened) / size**2)
+
+    def _at(self, y: Array) -> tuple[Array, Array]:
+        """Return the weights at the nearest place of a line, shape (4, K), and the vector to it, shape (4, d). Both
+        have three derivatives by the place as rows, and follow from the values y of the functions."""
+        vectors = self._vectors(y)
+        weights = self.line.weights_at(self.line.nearest(vectors))
+        return weights, weights @ vectors
+
+    def _vectors(self, y: Array) -> Array:
+        return y.reshape(len(self.line.vectors), len(self.directions))
+
+    def driven_constraint(self, path: TimePath) -> Bilinear:
+        """Return the constraint function by which the place along a line equals a prescribed path p(t)."""
+        return RelationFunction((), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE), ((self, 1.0),))
+
+
+STEEP = 0.9
+"""Component of a tangent along z above which directions across it are made with x."""
+
+
+def across(tangent: Array) -> Array:
+    """Return the unit vectors perpendicular to a tangent, shape (d,): one in the plane, two in space, as rows of
+    shape (d - 1, d)."""
+    t = tangent / np.linalg.norm(tangent)
+    if len(t) == 2:
+        return np.array([[-t[1], t[0]]])
+    first = np.cross(AXES[2] if abs(t[2]) < STEEP else AXES[0], t)
+    first /= np.linalg.norm(first)
+    return np.array([first, np.cross(t, first)])
+
+
+def across_rates(tangent: Array, rates: Array) -> list[Array]:
+    """Return the changes of the unit vectors ``across`` a tangent, shape (d,), a list of arrays of shape (d, n).
+    They are due to n changes of the tangent, ``rates``, shape (d, n)."""
+    size = np.linalg.norm(tangent)
+    t = tangent / size
+    turn = (rates - np.outer(t, t @ rates)) / size
+    if len(t) == 2:
+        return [np.array([-turn[1], turn[0]])]
+    helper = AXES[2] if abs(t[2]) < STEEP else AXES[0]
+    first = np.cross(helper, t)
+    length = np.linalg.norm(first)
+    first /= length
+    rate = np.cross(helper, turn.T).T / length
+    rate -= np.outer(first, first @ rate)
+    return [rate, np.cross(turn.T, first).T + np.cross(t, rate.T).T]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sliding(Joint):
+    """Joint by which a point of any body slides along a flexible line: along a rod or a string.
+
+    All rotations of the body are free, and its position along the line is a coordinate, with springs, dampers,
+    friction, stops and drives as of other joints. A point of the ground is an eyelet through which the line moves.
+    The line is smooth: it passes the nodes of a rod along their sections' x axes, and those of a string with
+    tangents from their neighbours. Neighbouring sections should rotate by less than 0.5 rad against each other.
+
+    Positions are lengths along the undeformed line [m], from 0 at its start. A run in which the point leaves an end
+    of the line fails, which ``slide.stop(lower=0.0, upper=length)`` prevents.
+
+    Attributes:
+        slider: port that slides.
+        line: the rod or string, as ``model.add`` returned it.
+
+    Raises:
+        ModelError: no port, a line that is no rod or string, a string of fewer than four nodes, or a port on the
+            line itself.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, 0))
+        >>> spoke = ph.Rod(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7800.0), elements=4)
+        >>> rod = model.add(spoke, "rod")
+        >>> hub = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+        >>> bead = model.add(ph.PointMass(0.1), "bead", position=(0.2, 0, 0), velocity=(0.5, 0, 0))
+        >>> slide = model.connect(ph.Sliding(bead.origin, rod))
+        >>> motion = model.simulate(1.0, step=1e-2)
+        >>> print(round(float(motion[ph.JointPosition(slide)][-1]), 6))
+        0.7
+    """
+
+    first: Port = field(init=False)
+    second: Port = field(init=False)
+    slider: Port
+    line: PlacedRod | PlacedBody
+
+    coordinate_names = ("position",)
+
+    def __post_init__(self) -> None:
+        line = self.line
+        body = line.body if isinstance(line, PlacedRod | PlacedWhole | PlacedBody) else None
+        if body is not None and not isinstance(body, Rod | String):
+            raise ModelError(
+                f"Sliding: a {type(body).__name__} has no line to slide along, {line.name} is one; take a ph.Rod or"
+                " a ph.String, or for a straight rigid guide the joint ph.Slider"
+            )
+        if body is None:
+            raise ModelError(f"Sliding: line must be a rod or string that model.add returned, got {line!r}")
+        if isinstance(body, String) and len(body.mesh.nodes) < PIECE_VECTORS:
+            raise ModelError(
+                f"Sliding: {line.name} has {len(body.mesh.nodes)} nodes, and a line along a string needs"
+                f" {PIECE_VECTORS} at least; take more elements"
+            )
+        check_ports(self, slider=self.slider, line=line.start)
+        parts = line.parts if isinstance(line, PlacedRod) else (line,)
+        if isinstance(self.slider, Attachment) and self.slider.placed in parts:
+            raise ModelError(f"Sliding: {self.slider} is on {line.name} itself; another body must slide along it")
+        set_fields(self, first=line.start, second=self.slider)
+        super().__post_init__()
+
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
+        """Return the constraint functions by which a point stays on a line: its offset across the line is zero,
+        one in the plane and two in space. ``dimension`` is that of the model (1, 2 or 3).
+
+        Raises:
+            ModelError: a model on a line.
+        """
+        position, *offsets = self._quantities(dimension)
+        guide: tuple[tuple[Coordinate, float], ...] = ((position, 0.0),)
+        rows = []
+        for offset in offsets:
+            parts = (*guide, (offset, 1.0))
+            rows.append(RelationFunction((), 0.0, f"point across the line, {offset.name}", None, parts))
+            guide = ()
+        return tuple(rows)
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """Return the single coordinate of a joint that slides along a line: the position along it, a length of
+        the undeformed line [m]. ``dimension`` is that of the model (1, 2 or 3)."""
+        return self._quantities(dimension)[:1]
+
+    def _quantities(self, dimension: int) -> tuple[LineCoordinate, ...]:
+        known: dict[int, tuple[LineCoordinate, ...]] = vars(self).setdefault("_known", {})
+        if dimension not in known:
+            if dimension == 1:
+                raise ModelError(f"{self} needs the plane or space; on a line nothing is across it")
+            line, directions = line_of(self.line), self._directions(dimension)
+            names = ("position", "direction 1", "direction 2")[:dimension]
+            made = tuple(LineCoordinate(name, line, self.slider, directions, k) for k, name in enumerate(names))
+            place, length = made[0].initial_value(), line.whole
+            if not -AT_END * length <= place <= (1 + AT_END) * length:
+                raise ModelError(
+                    f"{self}: {self.slider} is beyond an end of {self.line.name} at the initial pose, at"
+                    f" {place:.6g} m of 0 .. {length:g} m along it"
+                )
+            known[dimension] = made
+        return known[dimension]
+
+    def _directions(self, dimension: int) -> tuple[Vector, ...]:
+        """Return the directions along which the line is seen from the sliding point: those of its body, of the
+        rod where it has none, else of the world. ``dimension`` is that of the model (2 or 3)."""
+        ports = (self.slider, *([self.line.start] if isinstance(self.line, PlacedRod) else []))
+        held = next((port for port in ports if port.has_orientation), None)
+        axes = AXES[:dimension]
+        return tuple(WorldAxis(axis) if held is None else DirectionOf(held, axis) for axis in axes)
+
+    def __repr__(self) -> str:
+        return self.name or f"Sliding({self.slider}, {self.line.name})"

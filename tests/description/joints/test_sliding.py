@@ -1,0 +1,331 @@
+"""Joints that slide along rods and strings: invariants, order, closed forms, and what runs do with them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from phlexible.description.interactions.functions import initial_vector
+from phlexible.description.joints.sliding import line_of
+from phlexible.errors import ConvergenceError, ModelError
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
+from step.kernels.newton import Newton, largest_slope_error
+
+BEND = 0.3  # curvature of the rods and strings [1/m]
+
+
+def arc(s):
+    return np.sin(BEND * s) / BEND, (1 - np.cos(BEND * s)) / BEND, 0.0
+
+
+def rod_in(model, shape=arc, elements=5, modulus=1e7, **options):
+    body = ph.Rod(1.0, ph.CircularSection(0.02), ph.Material(modulus, 1000.0), elements=elements, **options)
+    return model.add(body, "line", shape=shape)
+
+
+def string_in(model, shape=arc, elements=8, **options):
+    body = ph.String(1.0, 0.3, elements, ph.LogarithmicLaw(200.0), **options)
+    return model.add(body, "line", shape=lambda s: 1.02 * np.array(shape(s)))
+
+
+def place_and_tangent(line, s):
+    line = line_of(line)
+    vectors = np.array([initial_vector(each) for each in line.vectors])
+    return (line.weights_at(s) @ vectors)[:2]
+
+
+def bead(model, line, s, speed=1.0, mass=0.2, spin=None):
+    """A point mass, or a body if it has a spin, that slides."""
+    place, tangent = place_and_tangent(line, s)
+    body = (
+        ph.PointMass(mass)
+        if spin is None
+        else ph.RigidBody(mass, 1e-4 * np.array([2.0, 3.0, 1.0]), (0.01, 0.02, 0))
+    )
+    velocity = None if speed is None else speed * tangent
+    placed = model.add(body, "bead", place, velocity=velocity, angular_velocity=spin)
+    return placed, model.connect(ph.Sliding(placed.origin, line))
+
+
+def fixed_rod(model, shape, elements=10, **options):
+    rod = rod_in(model, shape, elements, **options)
+    for node in rod.nodes():
+        model.connect(ph.Fixed(model.ground.at(node.initial_position()), node))
+    return rod
+
+
+FREE = [
+    (rod_in, None, 3),
+    (rod_in, None, 2),
+    (rod_in, (1.0, 2.0, -3.0), 3),
+    (rod_in, (0.0, 0.0, 3.0), 2),
+    (string_in, None, 3),
+    (string_in, (1.0, 2.0, -3.0), 3),
+    (string_in, (0.0, 0.0, 3.0), 2),
+]
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+@pytest.mark.parametrize(("line_in", "spin", "dimension"), FREE)
+def test_energy_and_momenta_are_kept_to_round_off_over_borders_of_pieces(line_in, spin, dimension):
+    model = ph.Model(gravity=(0, 0, 0), dimension=dimension)
+    line = line_in(model)
+    _, slide = bead(model, line, 0.21, spin=spin)
+    motion = model.simulate(0.5, step=2e-3)
+    place = motion[ph.JointPosition(slide)]
+    assert place[0] == pytest.approx(0.21) and place[-1] > 0.6  # three borders
+    assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.total[0] + 5e-14
+    for found in (motion.momentum.linear, motion.momentum.angular):
+        if line_in is string_in and spin is None and found is motion.momentum.angular:
+            assert np.abs(found - found[0]).max() < 2e-6  # nothing has directions: of second order
+        else:
+            assert np.abs(found - found[0]).max() < 1e-13
+
+
+@pytest.mark.parametrize(("line_in", "spin", "dimension"), FREE)
+@pytest.mark.parametrize("at", [0.21, 0.2500001, 0.6, 0.01])
+def test_newtons_matrix_is_that_of_dual_numbers(line_in, spin, dimension, at):
+    model = ph.Model(gravity=(0, 0, 0), dimension=dimension)
+    line = line_in(model)
+    _, slide = bead(model, line, at, spin=spin)
+    model.apply(slide.spring(4.0, rest=0.3))
+    model.apply(slide.friction(coefficient=0.2, bristle=1e3))
+    if at == 0.6:
+        model.apply(slide.drive(position=lambda t: 0.6 + t))
+    start = undeformed(system_of(model))
+    rng = np.random.default_rng(1)
+    before, change = rng.normal(size=(2, len(start.velocity)))
+    newton = Newton(model, replace(start, velocity=before), 2e-3, 0.1)
+    unknowns = np.concatenate([before + 0.3 * change, 10.0 * rng.normal(size=newton.rows)])
+    assert largest_slope_error(newton, unknowns) < 1e-12
+
+
+@pytest.mark.parametrize("line_in", [rod_in, string_in])
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.errors.LargeDeflectionWarning")
+def test_steps_are_of_second_order_across_borders(line_in):
+    def end(step):
+        model = ph.Model(gravity=(0, -9.81, 0))
+        line = (
+            line_in(model, modulus=1e6, elements=10)
+            if line_in is rod_in
+            else line_in(model, order=2, viscosity=0.02)
+        )
+        for port in (line.start, line.end):
+            model.connect(ph.Spherical(model.ground.at(port.initial_position()), port))
+        placed, slide = bead(model, line, 0.27 if line_in is rod_in else 0.21, speed=None)
+        motion = model.simulate(0.2, step=step)
+        return np.append(motion.position(placed.origin)[-1], motion[ph.JointPosition(slide)][-1])
+
+    ends = [end(step) for step in (4e-3, 2e-3, 1e-3, 2.5e-4)]
+    errors = [np.abs(each - ends[-1]).max() for each in ends[:-1]]
+    assert errors[1] / errors[2] > 3 and errors[0] / errors[2] > 9
+
+
+def test_a_bead_on_a_fixed_circle_keeps_its_speed_and_feels_the_centripetal_force():
+    model = ph.Model(gravity=(0, 0, 0), dimension=2)
+    rod = fixed_rod(model, lambda s: (np.sin(2 * s) / 2, (1 - np.cos(2 * s)) / 2, 0.0), 16)
+    placed, slide = bead(model, rod, 0.05, speed=1.0, mass=0.3)
+    motion = model.simulate(0.8, step=2e-3)
+    speed = np.linalg.norm(motion.velocity(placed.origin), axis=1)
+    assert np.abs(speed - 1.0).max() < 1e-4  # velocities at instants are projected
+    assert motion[ph.JointPosition(slide)][-1] == pytest.approx(0.85, abs=2e-4)
+    assert np.abs(motion.energy.balance_error).max() < 1e-15
+    middle, half = motion.reaction(slide)[200], motion.position(placed.origin)[200] - [0, 0.5, 0]
+    assert middle == pytest.approx(-0.3 * half / 0.25, abs=6e-3)  # m v^2 / R towards the centre
+
+
+def test_a_bead_on_a_whirling_stiff_rod_runs_out_like_cosh():
+    model = ph.Model(gravity=(0, 0, 0), dimension=2)
+    rod = rod_in(model, None, 4, modulus=2e12)
+    hub = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start))
+    model.apply(hub.drive(angle=lambda t: 2.0 * t, rate=lambda t: 2.0))
+    _, slide = bead(model, rod, 0.1, speed=None, mass=1e-4)
+    motion = model.simulate(1.0, step=1e-3)
+    place = motion[ph.JointPosition(slide)]
+    assert place == pytest.approx(0.1 * np.cosh(2.0 * motion.time), abs=2e-6)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.total[0]
+
+
+def test_a_collar_slides_down_an_inclined_rod_against_friction():
+    slope, mu = 0.6, 0.3
+    way = np.array([np.cos(slope), -np.sin(slope), 0.0])
+    model = ph.Model(gravity=(0, -9.81, 0))
+    rod = fixed_rod(model, [(0, 0, 0), way])
+    _, slide = bead(model, rod, 0.1, speed=0.3)
+    model.apply(slide.friction(coefficient=mu, bristle=1e5, bristle_damping=10.0))
+    motion = model.simulate(0.4, step=1e-3)
+    a = 9.81 * (np.sin(slope) - mu * np.cos(slope))
+    rate = motion[ph.JointRate(slide)]
+    assert (rate[350] - rate[50]) / 0.3 == pytest.approx(a, rel=1e-6)
+    lost = motion.energy.dissipated
+    assert np.diff(lost).min() >= 0 and lost[-1] == pytest.approx(
+        0.2 * 9.81 * mu * np.cos(slope) * (motion[ph.JointPosition(slide)][-1] - 0.1), rel=1e-3
+    )
+    assert np.abs(motion.energy.balance_error).max() < 1e-13
+
+
+@pytest.mark.parametrize("case", ["free", "friction", "driven", "moving"])
+def test_a_rod_moves_through_an_eyelet_under_gravity(case):
+    model = ph.Model(gravity=(0, -2.0, 0))
+    rod = rod_in(model, elements=4)
+    place, _ = place_and_tangent(rod, 0.7)
+    eyelet = model.ground.at(place)
+    if case == "moving":
+        eyelet = model.ground.moving(lambda t: place + [0.1 * np.sin(3 * t) ** 2, 0.1 * np.sin(5 * t) ** 2, 0])
+    slide = model.connect(ph.Sliding(eyelet, rod))
+    if case == "friction":
+        model.apply(slide.friction(coefficient=0.3))
+    if case == "driven":
+        drive = model.apply(slide.drive(position=lambda t: 0.7 - 0.5 * np.sin(2 * t) ** 2))
+    motion = model.simulate(0.4, step=2e-3)
+    energy = motion.energy
+    assert np.abs(energy.balance_error).max() < 1e-14
+    assert np.diff(energy.dissipated).min() >= 0 and (energy.dissipated[-1] > 0) == (case == "friction")
+    assert (abs(energy.supplied[-1]) > 1e-3) == (case in ("driven", "moving"))
+    if case == "driven":
+        assert motion[ph.JointPosition(slide)] == pytest.approx(0.7 - 0.5 * np.sin(2 * motion.time) ** 2, abs=1e-12)
+        assert energy.work[str(drive)][-1] == energy.supplied[-1]
+
+
+def test_place_in_the_world_and_units_of_length_change_nothing():
+    def places(turn, shift, unit):
+        model = ph.Model(gravity=unit * turn.apply([0, -3.0, 0]))
+        rod = ph.Rod(unit, ph.CircularSection(0.02 * unit), ph.Material(1e7 / unit, 1000.0 / unit**3), elements=5)
+        line = model.add(rod, "line", shape=lambda s: turn.apply(unit * np.array(arc(s / unit))) + shift)
+        _, slide = bead(model, line, 0.21 * unit, speed=unit)
+        return model.simulate(0.3, step=2e-3)[ph.JointPosition(slide)] / unit
+
+    turn = Rotation.from_rotvec([0.7, -0.4, 2.0])
+    expected = places(Rotation.identity(), np.zeros(3), 1.0)
+    assert places(turn, np.array([3.0, -2.0, 1.0]), 1.0) == pytest.approx(expected, abs=1e-11)
+    assert places(turn, np.zeros(3), 1000.0) == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("at", [0.29, 0.3999])
+def test_a_step_backwards_leads_to_where_it_began(at):
+    model = ph.Model(gravity=(0, -3.0, 0), dimension=2)
+    _, slide = bead(model, rod_in(model), at)
+    model.apply(slide.spring(4.0, rest=0.5))
+    run = model.simulate(2e-3, step=2e-3).run
+    before, after = (run.recording.state(k) for k in (0, 1))
+    newton = Newton(model, before, 2e-3)
+    unknowns = np.concatenate([after.velocity, np.zeros(newton.rows)])
+    for _ in range(6):
+        unknowns = unknowns - np.linalg.solve(newton.matrix(unknowns), newton.residual(unknowns))
+    assert np.abs(newton.residual(unknowns)).max() < 1e-13
+    velocity = unknowns[: newton.velocities]
+    back = Newton(model, replace(after, velocity=-velocity, time=0.0), 2e-3)
+    same_pulls = np.concatenate([-before.velocity, unknowns[newton.velocities :]])
+    assert np.abs(back.residual(same_pulls)).max() < 1e-12
+
+
+def collar_on_a_cantilever(values=None):
+    values = {"modulus": 1e9, "mass": 0.2} | (values or {})
+    model = ph.Model(gravity=(0, -9.81, 0))
+    rod = rod_in(model, None, 6, modulus=values["modulus"])
+    _, slide = bead(model, rod, 0.47, speed=None, mass=values["mass"])
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    model.apply(slide.spring(50.0))
+    model.apply(slide.damper(0.2))
+    return model, slide
+
+
+def test_equilibria_and_modes_have_the_sliding_as_a_free_direction():
+    model = ph.Model(gravity=(0, 0, 0))
+    _, slide = bead(model, fixed_rod(model, None), 0.47, mass=0.2)
+    assert model.linearize().modes(1).frequencies[0] == 0.0
+    model.apply(slide.spring(50.0))
+    assert model.linearize().modes(1).frequencies[0] == pytest.approx(np.sqrt(50.0 / 0.2), rel=1e-9)
+
+
+def test_a_bead_at_the_bottom_of_a_circle_swings_like_a_pendulum():
+    model = ph.Model(gravity=(0, -9.81, 0))
+    angle = lambda s: 2 * (s - 0.5)  # noqa: E731
+    rod = fixed_rod(model, lambda s: (np.sin(angle(s)) / 2, -np.cos(angle(s)) / 2, 0.0), 20)
+    bead(model, rod, 0.5, speed=None)
+    assert model.linearize().modes(1).frequencies[0] == pytest.approx(np.sqrt(9.81 / 0.5), rel=2e-3)
+
+
+def test_runs_that_start_at_rest_stay_there():
+    model, slide = collar_on_a_cantilever()
+    rest = model.equilibrium()
+    motion = model.simulate(0.1, step=2e-3, initial=rest)
+    place = motion[ph.JointPosition(slide)]
+    assert place[0] > 0.4705 and np.abs(place - rest[ph.JointPosition(slide)]).max() < 1e-9
+    assert np.linalg.norm(rest.reaction(slide)) == pytest.approx(0.2 * 9.81, rel=5e-3)  # across the rod
+
+
+def test_gradients_are_those_of_whole_runs():
+    def build(values):
+        return collar_on_a_cantilever(values)[0]
+
+    def cost(model):
+        return ph.Cost.final(ph.JointPosition(model.joints[0]), lambda x: x)
+
+    values = {"modulus": 1e9, "mass": 0.2}
+    _, found = ph.gradient(build, cost, values, duration=0.2, step=2e-3)
+    for name, size in values.items():
+        ends = [
+            model.simulate(0.2, step=2e-3)[ph.JointPosition(model.joints[0])][-1]
+            for model in (build(values | {name: size * (1 + d)}) for d in (1e-4, -1e-4))
+        ]
+        assert found[name] == pytest.approx((ends[0] - ends[1]) / (2e-4 * size), rel=1e-5)
+
+
+def test_batches_and_libraries_step_as_models_do(tmp_path):
+    masses = [0.2, 0.3]
+    batch = ph.batch(lambda mass: collar_on_a_cantilever({"mass": mass})[0], {"mass": masses})
+    found = batch.simulate(0.1, step=2e-3, sensors=lambda model: {"tip": ph.Position(model["bead"].origin)})["tip"]
+    for mass, own in zip(masses, found, strict=True):
+        model, _ = collar_on_a_cantilever({"mass": mass})
+        assert own == pytest.approx(model.simulate(0.1, step=2e-3).position(model["bead"].origin), abs=1e-13)
+
+
+def test_a_bead_that_leaves_an_end_ends_the_run_and_a_stop_holds_it():
+    def model():
+        found = ph.Model(gravity=(0, 0, 0))
+        return found, bead(found, fixed_rod(found, arc), 0.5, speed=2.0)[1]
+
+    loose, _ = model()
+    with pytest.raises(ConvergenceError, match=r"bead.origin left its line at .* 0 .. 1 m: .*slide.stop"):
+        loose.simulate(1.0, step=5e-3)
+    held, slide = model()
+    held.apply(slide.stop(lower=0.0, upper=1.0))
+    motion = held.simulate(0.5, step=5e-3)
+    assert 1.0 < motion[ph.JointPosition(slide)].max() < 1.01
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+
+def test_what_cannot_slide_is_refused_by_name():
+    model = ph.Model()
+    section, material = ph.CircularSection(0.02), ph.Material(1e9, 1000.0)
+    beam = model.add(ph.Beam(1.0, section, material), "beam")
+    short = model.add(ph.String(1.0, 0.3, 2, ph.LogarithmicLaw(200.0)), "short")
+    rod = model.add(ph.Rod(1.0, section, material, elements=4), "rod")
+    mass, far = (
+        model.add(ph.PointMass(1.0), "mass", (0.5, 0.1, 0)),
+        model.add(ph.PointMass(1.0), "far", (1.5, 0, 0)),
+    )
+    for line, words in [
+        (beam, "a Beam has no line to slide along"),
+        (short, "short has 3 nodes, and a line along a string needs 4"),
+        (rod.start, "line must be a rod or string that model.add returned"),
+        (mass, "a PointMass has no line"),
+    ]:
+        with pytest.raises(ModelError, match=words):
+            ph.Sliding(far.origin, line)
+    with pytest.raises(ModelError, match="is on rod itself"):
+        ph.Sliding(rod.end, rod)
+    with pytest.raises(ModelError, match="far.origin is beyond an end of rod"):
+        model.connect(ph.Sliding(far.origin, rod))
+    model.connect(ph.Sliding(mass.origin, rod))
+    with pytest.raises(ModelError, match=r"point across the line, direction . is off by -?0.1 m"):
+        model.simulate(0.1, step=1e-2)
+    line = ph.Model(dimension=1)
+    rod = line.add(ph.Rod(1.0, section, material, elements=4), "rod")
+    with pytest.raises(ModelError, match="needs the plane or space"):
+        line.connect(ph.Sliding(line.add(ph.PointMass(1.0), "mass", (0.5, 0, 0)).origin, rod))
