@@ -102,7 +102,7 @@ def has_contact_history(steps: TakenSteps) -> bool:
     outlive a time step. These are friction springs (friction that sticks), contacts with restitution and
     contact groups."""
     counts = steps.assembly.memory.counts
-    return counts["bristles"] + counts["impacts"] + counts["kept_pairs"] > 0
+    return counts["bristles"] + counts["impacts"] + counts["pieces"] + counts["kept_pairs"] > 0
 
 
 def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:

@@ -10,7 +10,7 @@ from phlexible.step.integration.stored_rows import set_branches
 from phlexible.step.tables.declarations import BRISTLE, PAIR, SLIPS, TURN
 from phlexible.step.tables.memory import Memory
 
-STRAINS = ("branch_strain", "soft_strain", "inner_strain", "impact")
+STRAINS = ("branch_strain", "soft_strain", "inner_strain", "impact", "flow")
 PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 

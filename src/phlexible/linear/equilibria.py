@@ -12,6 +12,7 @@ from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.algebra.sparse import sparse_diagonal
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
+from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import EquilibriumError, ModelError
 from phlexible.linear.pairs_at_rest import PairsAtRest, Slips
 from phlexible.linear.rest_equations import RestEquations, Tangents, rest_equations
@@ -24,6 +25,7 @@ from phlexible.state.forces import (
     element_forces_along,
     element_state,
     gravity_forces,
+    laws_after_flows,
     load_forces,
     load_stiffness,
     prescribed_forces,
@@ -178,6 +180,7 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
     unloaded = OperatingPoint(OperatingKind.UNLOADED, resting, multipliers, friction)
     if kind is OperatingKind.UNLOADED:
         return unloaded
+    _check_guides(system, resting, at)
     pushes = pairs.forces(resting)
     gross = _gross_forces(system, resting, at) + abs(friction.at(resting, multipliers).forces) + abs(pushes)
     if not gross.any():
@@ -201,6 +204,23 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
     return OperatingPoint(kind, resting, multipliers, friction)
 
 
+def _check_guides(system: System, state: State, at: Instants) -> None:
+    """Raise EquilibriumError if a tendon of a system slides through its guides in a state, which ``at`` is as an
+    instant: it sticks in equilibria.
+
+    Raises:
+        EquilibriumError: names the tendon.
+    """
+    for (element, _), force in zip(system.forces, laws_after_flows(system, state.branches), strict=True):
+        coordinate = force.coordinate
+        if isinstance(coordinate, PiecesCoordinate):
+            if coordinate.slides(system.coordinate_functions(coordinate).values(at)[0]):
+                raise EquilibriumError(
+                    f"{element} would slide through its guides at rest, which equilibria do not follow; simulate"
+                    " the model with dampers until it rests, or give the tendon more friction"
+                )
+
+
 def _stiffness(system: System, state: State) -> sparse.csr_array:
     """Return the derivative of the elastic forces of all bodies of a system minus applied forces with respect
     to the pose of a state. It is sparse, shape (velocities, velocities)."""
@@ -216,7 +236,7 @@ def _gross_forces(system: System, state: State, at: Instants) -> Array:
     for vectors, forces in load_forces(system, at):
         total += abs(vectors.jacobian(at).T) @ abs(forces).ravel()
     if system.forces:
-        elements = element_state(system, at)
+        elements = element_state(system, at, state.branches)
         prescribed = prescribed_forces(system, at)
         total += abs(elements.rows.T) @ abs(
             element_forces_along(system, elements, elements.theta, state.velocity, prescribed)

@@ -176,7 +176,7 @@ def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iter
     places = [k for k, (_, force) in enumerate(system.forces) if force.relaxation]
     if not places:
         return
-    rows = sparse.csr_array(element_state(system, system.at(state)).rows @ motion)
+    rows = sparse.csr_array(element_state(system, system.at(state), state.branches).rows @ motion)
     for k in places:
         element, force = system.forces[k]
         unit = "rad" if force.coordinate.is_angle else "1" if force.is_strain else "m"

@@ -21,6 +21,7 @@ from phlexible.state.small_motions import velocity_between
 from phlexible.state.system import System
 from phlexible.step.tables.memory import Memory
 
+GRIPPING = 100.0  # coefficient of friction of tendons that never slide
 LIMITLESS = 1e12
 """Friction of which no bristle slips."""
 LONG = 1e30
@@ -82,6 +83,7 @@ def without_limits(memory: Memory) -> dict[str, Array]:
     are_of_two = memory["contact_group_laws"] > 0
     limits = {name: np.where(are_of_two & (own > 0.0), LIMITLESS, own) for name, own in limits.items()}
     limits["contact_group_friction"][memory["contact_group_bristle"] == 0.0] = 0.0
+    limits["guide_friction"] = np.where(memory["guide_friction"] > 0.0, GRIPPING, 0.0)
     limits["friction"] = np.where(memory["bristle_of"] < 0, 0.0, LIMITLESS)
     return limits | {"bearing_share": np.zeros_like(memory["bearing_share"])}
 

@@ -13,13 +13,13 @@ from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
-from phlexible.description.interactions.functions import LengthCoordinate, Vector, WorldAxis
+from phlexible.description.interactions.functions import LengthCoordinate, PiecesCoordinate, Vector, WorldAxis
 from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ModelError
-from phlexible.state.branches import string_branch_stresses
+from phlexible.state.branches import flows, string_branch_stresses
 from phlexible.state.functions import vector_functions_of_rows
 from phlexible.state.recorded_run import RecordedRun
 
@@ -51,16 +51,23 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
 
 def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
     """Return the tension of a tendon at all instants of a run, with the part of its damper, shape (instants,) [N].
+    One that rubs on its guides has a tension for each piece, without damper, shape (instants, pieces).
 
     Raises:
         ModelError: it is not part of the model.
     """
     force = element_force(run, tendon)
-    owners = (each for each in run.system.forces if tendon in (each.element, each.element.driven))
-    coordinate = next(owners).force.coordinate
+    owned = (tendon in (each.element, each.element.driven) for each in run.system.forces)
+    number = next(k for k, is_owned in enumerate(owned) if is_owned)
+    law = run.system.forces[number].force
+    coordinate = law.coordinate
+    y = run.system.coordinate_functions(coordinate).values(run.instants).T
     assert isinstance(coordinate, LengthCoordinate), "of tendons"
-    functions = run.system.coordinate_functions(coordinate)
-    return np.asarray(-force * coordinate.share(functions.values(run.instants).T))
+    if isinstance(coordinate, PiecesCoordinate) and law.contact:
+        now = zip(y.T, flows(run.system, run.recording.branches)[number], strict=True)
+        parts = [coordinate.after(own).stretches(values) for values, own in now]
+        return np.array([law.contact.stiffness * coordinate.scale * stretch / rest for stretch, rest in parts])
+    return np.asarray(-force * coordinate.share(y))
 
 
 def drive_forces(run: RecordedRun, joint: Joint) -> Array:

@@ -16,6 +16,7 @@ from phlexible.bodies.mechanics.floating import strain_rows
 from phlexible.bodies.soft_law import ElementStrains
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.force_elements import Bristle
+from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
@@ -23,8 +24,8 @@ from phlexible.state.system import System
 # Branches stand in the order of the forces: those of elements, then those of the strains of strings, each law's
 # together; then those of soft bodies, six numbers each: e_11, e_22, e_33, e_23, e_13, e_12; then those of bodies
 # with a frame: of each branch those of its coordinates, then of its scalar strains; then how fast the bodies of
-# contacts met that remember it (8.47), the bristles of pairs among many that touch, and those of friction that
-# sticks, in the order of the forces.
+# contacts met that remember it (8.47), the flows of tendons that rub through their guides (8.54), the bristles of
+# pairs among many that touch, and those of friction that sticks, in the order of the forces.
 
 
 BRISTLE = ("bent", "slips")
@@ -177,7 +178,21 @@ def history_variable_count(system: System) -> int:
 def first_pair_variable(system: System) -> int:
     """Return the index in the flat history variables ``State.branches`` of a system at which those of pairs in
     contact groups begin. Strains of viscoelastic branches and impact speeds of stops come before."""
-    return branch_count(system) + len(_restitution_names(system))
+    return branch_count(system) + len(_restitution_names(system)) + sum(_piece_counts(system))
+
+
+def flows(system: System, branches: Array) -> list[Array]:
+    """Return for each scalar force of a system the lengths that have flowed through the guides after the pieces of
+    a tendon that rubs since t = 0, shape (..., pieces) [m]; no pieces for other forces. ``branches`` are history
+    variables, shape (..., variables)."""
+    counts = _piece_counts(system)
+    ends = first_pair_variable(system) - sum(counts) + np.cumsum(counts)
+    return [branches[..., end - count : end] for end, count in zip(ends, counts, strict=True)]
+
+
+def _piece_counts(system: System) -> list[int]:
+    coordinates = (force.coordinate for _, force in system.forces)
+    return [len(each.pieces) if isinstance(each, PiecesCoordinate) else 0 for each in coordinates]
 
 
 def _pair_numbers(system: System) -> int:
@@ -196,6 +211,8 @@ def history_variable_names(system: System) -> list[str]:
     or body and what is stored, for example "spring: bristle bent"."""
     owners = [f"{system.forces[k].element}: bristle" for k, _ in friction_springs(system)]
     names = branch_names(system) + [f"{name}: speed of the impact" for name in _restitution_names(system)]
+    pieces = zip(system.forces, _piece_counts(system), strict=True)
+    names += [f"{force.element}: flow after piece {k}" for force, count in pieces for k in range(count)]
     names += [f"pair {k} that touches: {part}" for k in range(stored_pair_count(system)) for part in PAIR]
     names += [f"pair {k} that touches: {part}" for k in range(stored_rotation_count(system)) for part in TURN]
     return names + [f"{owner} {part}" for owner in owners for part in BRISTLE]

@@ -1,7 +1,7 @@
 """Gravity, loads and forces of elements at one state, and their derivatives (7.2, 7.3)."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,12 +13,20 @@ from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics.any_body import elastic_force
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import CoordinateForce
-from phlexible.description.interactions.functions import AXES, Coordinate, DirectionOf, PointOf, Vector
+from phlexible.description.interactions.functions import (
+    AXES,
+    Coordinate,
+    DirectionOf,
+    PiecesCoordinate,
+    PointOf,
+    Vector,
+)
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure, Torque
 from phlexible.description.interactions.state_force import ShareOfState, StateLaw
 from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import number_at
 from phlexible.errors import ModelError
+from phlexible.state.branches import flows
 from phlexible.state.functions import FunctionSet
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
@@ -241,6 +249,7 @@ class ElementState:
         matrix: dy/dnu of the functions, shape (functions, velocities).
         drift: contribution of moving frames to dy/dt, shape (functions,).
         gradients, hessians: first and second derivatives of each theta with respect to its own functions.
+        dampers: factor of the damping of each with respect to its own functions.
     """
 
     theta: Array
@@ -249,6 +258,7 @@ class ElementState:
     drift: Array
     gradients: Sequence[Array]
     hessians: Sequence[Array]
+    dampers: Sequence[Array]
 
     @property
     def rows(self) -> sparse.csr_array:
@@ -276,21 +286,34 @@ class ElementState:
         return np.concatenate([*parts, np.zeros(0)])
 
 
-def element_state(system: System, at: Instants) -> ElementState:
+def element_state(system: System, at: Instants, branches: Array | None = None) -> ElementState:
     """Evaluate the coordinates (angles and lengths) of all scalar force elements of a system at one instant. Return
-    them with their gradients and Hessians as an ``ElementState``."""
+    them with their gradients and Hessians as an ``ElementState``. ``branches`` are the history variables, of which
+    a tendon that rubs on its guides has some; None: zero."""
     functions = system.force_functions
     y, first = functions.values(at)[0], 0
-    theta, gradients, hessians = [], [], []
-    for _, force in system.forces:
-        count = len(force.coordinate.functions())
-        own = y[first : first + count]
-        theta.append(force.coordinate.value(own))
-        gradients.append(force.coordinate.gradient(own))
-        hessians.append(force.coordinate.hessian(own))
-        first += count
-    drift = functions.drift(at)[0]
-    return ElementState(np.array(theta), functions, functions.matrix(at), drift, gradients, hessians)
+    theta, gradients, hessians, dampers = [], [], [], []
+    for force in laws_after_flows(system, branches):
+        coordinate = force.coordinate
+        own = y[first : first + len(coordinate.functions())]
+        theta.append(coordinate.value(own))
+        gradients.append(coordinate.gradient(own))
+        hessians.append(coordinate.hessian(own))
+        dampers.append(coordinate.damper_rows(own, force.damping_at(float(theta[-1]))))
+        first += len(own)
+    drift, matrix = functions.drift(at)[0], functions.matrix(at)
+    return ElementState(np.array(theta), functions, matrix, drift, gradients, hessians, dampers)
+
+
+def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
+    """Return the force laws of all scalar forces of a system, with the rest lengths of tendons that rub after what
+    has flowed through their guides, from the history variables ``branches``; None: nothing."""
+    laws = [force for _, force in system.forces]
+    if branches is not None:
+        for k, own in enumerate(flows(system, branches)):
+            if isinstance(coordinate := laws[k].coordinate, PiecesCoordinate):
+                laws[k] = replace(laws[k], coordinate=coordinate.after(own))
+    return laws
 
 
 def applied_forces(system: System, state: State, at: Instants | None = None, share: float = 1.0) -> Array:
@@ -314,7 +337,7 @@ def applied_forces(system: System, state: State, at: Instants | None = None, sha
     here = system.at(state) if at is None else at
     result = share * gravity_and_load_forces(system, here)
     if system.forces:
-        elements = element_state(system, here)
+        elements = element_state(system, here, state.branches)
         prescribed = share * prescribed_forces(system, here)
         pulls = element_forces_along(system, elements, elements.theta, state.velocity, prescribed)
         result += elements.rows.T @ pulls
@@ -567,7 +590,7 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
     if not system.forces:
         return sparse.csr_array((size, size))
     at = system.at(state)
-    elements = element_state(system, at)
+    elements = element_state(system, at, state.branches)
     forces = [force for _, force in system.forces]
     tangents = np.array([force.tangent(float(theta)) for force, theta in zip(forces, elements.theta, strict=True)])
     total = elements.rows.T @ sparse.diags_array(tangents) @ elements.rows
@@ -585,12 +608,10 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
 
 
 def damper_rows(system: System, state: State) -> sparse.csr_array:
-    """Return a factor B, shape (forces, velocities), of the damping matrix of all dampers between bodies of a
+    """Return a factor B, shape (rows, velocities), of the damping matrix of all dampers between bodies of a
     system in a state. The damping matrix is B^T B, in the layout of the velocities (those of all bodies
     concatenated)."""
     if not system.forces:
         return sparse.csr_array((0, int(system.layout.velocity[-1])))
-    elements = element_state(system, system.at(state))
-    forces = zip(system.forces, elements.theta, strict=True)
-    damping = np.array([force.damping_at(float(theta)) for (_, force), theta in forces])
-    return sparse.csr_array(sparse.diags_array(np.sqrt(damping)) @ elements.rows)
+    elements = element_state(system, system.at(state), state.branches)
+    return sparse.csr_array(sparse.block_diag(elements.dampers, "csr") @ elements.matrix)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -24,6 +24,7 @@ from phlexible.errors import ModelError, ParameterError
 # new code.
 
 AXES = np.eye(3)
+SLIDING = 1e-9  # relative, by which the forces at a guide may be beyond the limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,6 +273,11 @@ class Coordinate(ABC):
         bodies [rad or m]."""
         return float(self.value(np.array([function.initial_value() for function in self.functions()])))
 
+    def damper_rows(self, y: Array, damping: float) -> Array:
+        """Return a factor B of the ``damping`` along this coordinate, shape (rows, functions): B^T B is the
+        damping of its functions, with values y of shape (functions,)."""
+        return np.sqrt(damping) * self.gradient(y)[None]
+
     @property
     def unit(self) -> str:
         """Return the unit of a coordinate as text, "m" unless a subclass has another."""
@@ -502,6 +508,94 @@ class LengthCoordinate(Coordinate):
             ParameterError: always.
         """
         raise ParameterError(f"{path.name}: the length of a tendon cannot be driven; drive its rest length")
+
+
+@dataclass(frozen=True, eq=False)
+class PiecesCoordinate(LengthCoordinate):
+    """Coordinate sqrt(sum_k (S / s_k) e_k^2) of a tendon that rubs, with the stretches e_k of its pieces (8.53).
+
+    Half of its square times the stiffness is the energy while nothing flows through the guides.
+
+    Attributes:
+        pieces: rest lengths s_k of the pieces at t = 0, of sum S [m].
+        friction: coefficient of friction at the guides.
+    """
+
+    pieces: tuple[float, ...] = ()
+    friction: float = 0.0
+
+    @cached_on_owner
+    def functions(self) -> tuple[Bilinear, ...]:
+        """Return the bilinear functions of a tendon that rubs: the squared lengths of its pieces, the scalar
+        products of pieces at a guide, then minus the prescribed rest length where there is one."""
+        chords = [between(a, b) for a, b in pairwise(self.guides)]
+        turns = [Bilinear((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in pairwise(chords)]
+        lengths = super().functions()
+        return (*lengths[: len(chords)], *turns, *lengths[len(chords) :])
+
+    @property
+    def scale(self) -> float:
+        """Return the rest length of a tendon that rubs at t = 0 [m]."""
+        return float(sum(self.pieces))
+
+    def after(self, flows: Array) -> "PiecesCoordinate":
+        """Return this coordinate after ``flows`` of the tendon through the guides after its pieces, shape (pieces,)
+        [m]."""
+        moved = np.array(self.pieces) - flows + np.concatenate([[0.0], flows[:-1]])
+        return replace(self, pieces=tuple(moved.tolist()))
+
+    def stretches(self, y: Array) -> tuple[Array, Array]:
+        """Return the stretches of the pieces of a tendon, 0 where it is slack, and their rest lengths [m]. ``y``
+        are values of its functions, shape (functions,) or (functions, T)."""
+        m = len(self.pieces)
+        rest = np.reshape(self.pieces, (m,) + (1,) * (y.ndim - 1)) + 0.0 * y[:m]
+        if self.winch is not None:
+            rest[0] -= y[-1] + self.winch(0.0)
+        return np.maximum(np.sqrt(np.abs(y[:m])) - rest, 0.0), rest
+
+    def slides(self, y: Array) -> bool:
+        """Return whether the tendon slides through a guide, because the ratio of the forces before and after it is
+        above exp(mu phi). ``y`` are values of its functions, shape (functions,)."""
+        (stretch, rest), m = self.stretches(y), len(self.pieces)
+        pulls = (1 + stretch / rest) ** 2 - 1
+        lengths = np.sqrt(np.abs(y[:m]))
+        cosines = y[m : 2 * m - 1] / (lengths[1:] * lengths[:-1])
+        grips = np.exp(self.friction * np.arccos(np.clip(cosines, -1.0, 1.0))) * (1 + SLIDING)
+        return bool((np.maximum(pulls[1:] - grips * pulls[:-1], pulls[:-1] - grips * pulls[1:]) > 0).any())
+
+    def damper_rows(self, y: Array, damping: float) -> Array:
+        """Return a factor of the damping of a tendon that rubs, one row for each piece, shape (pieces, functions);
+        slack pieces have none. ``damping`` is that of the whole tendon, ``y`` are values of its functions, shape
+        (functions,)."""
+        (stretch, rest), m = self.stretches(y), len(self.pieces)
+        found = np.zeros((m, len(y)))
+        found[:, :m] = np.diag(np.sqrt(damping * self.scale / rest * (stretch > 0)) * 0.5 / np.sqrt(np.abs(y[:m])))
+        return found
+
+    def value(self, y: Array) -> Any:
+        """Return the coordinate of a tendon that rubs [m] from the values y of its functions, shape (functions,)
+        or (functions, T)."""
+        stretch, rest = self.stretches(y)
+        return np.sqrt((self.scale / rest * stretch**2).sum(axis=0))
+
+    def gradient(self, y: Array) -> Array:
+        """Return the gradient of the coordinate of a tendon that rubs with respect to its functions y, of the
+        shape of y; 0 where all of it is slack."""
+        (stretch, rest), m, theta = self.stretches(y), len(self.pieces), self.value(y)
+        own, found = self.scale * stretch / rest, np.zeros_like(y)
+        found[:m] = 0.5 * own / np.sqrt(np.abs(y[:m]))
+        if self.winch is not None:
+            found[-1] = own[0] + 0.5 * own[0] * stretch[0] / rest[0]
+        return np.asarray(found / np.where(theta > 0, theta, 1.0))
+
+    def hessian(self, y: Array) -> Array:
+        """Return the second derivatives of the coordinate of a tendon that rubs with respect to its functions y,
+        shape (functions, functions); those to a prescribed rest length, which no body changes, are 0."""
+        (stretch, rest), m, gradient = self.stretches(y), len(self.pieces), self.gradient(y)
+        square, theta = np.abs(y[:m]), self.value(y)
+        own = np.zeros(len(y))
+        own[:m] = 0.25 * self.scale / rest * ((stretch > 0) / square - stretch * square**-1.5)
+        return (np.diag(own) - np.outer(gradient, gradient)) / theta if theta > 0 else np.diag(0.0 * own)
 
 
 @dataclass(frozen=True, eq=False)

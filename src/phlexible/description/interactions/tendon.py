@@ -17,13 +17,13 @@ from phlexible.description.interactions.force_elements import (
     OneSided,
     force_value,
 )
-from phlexible.description.interactions.functions import LengthCoordinate, expect
+from phlexible.description.interactions.functions import LengthCoordinate, PiecesCoordinate, expect
 from phlexible.description.ports import Attachment, MovingFrame, Port
 from phlexible.description.time_functions import ScalarFunction, TimePath
 from phlexible.errors import ModelError, ParameterError
 from phlexible.step.tables.declarations import LAW_WIDTH
 
-MOST_GUIDES = LAW_WIDTH
+MOST_GUIDES, MOST_RUBBING = LAW_WIDTH, LAW_WIDTH // 2 + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +71,10 @@ def _rest_length(name: str, value: Any) -> float | TimePath:
 class Tendon(ForceElement):
     """A tendon or rope through guides on any bodies, which pulls with one tension along its whole length.
 
-    It is slack while it is shorter than its rest length. It passes the guides without friction and in a straight
-    line from each to the next one. The same holds for a reeved rope over blocks, whose sheaves are points. It has
-    no mass.
+    It is slack while it is shorter than its rest length. It passes the guides in a straight line from each to the
+    next one. The same holds for a reeved rope over blocks, whose sheaves are points. It has no mass. With friction
+    the tensions before and after a guide differ: it sticks there as long as their ratio is below exp(mu phi), with
+    the angle phi by which it turns (Euler and Eytelwein).
 
     Attributes:
         guides: ports that it passes from end to end, on bodies or on the ground, 2 to 24.
@@ -82,12 +83,13 @@ class Tendon(ForceElement):
         rest_length: length without tension [m], a number or a function of time (a winch, whose work is in the
             ledger); None: that of the initial pose.
         damping: coefficient of a damper beside the spring, which acts while it is taut [N s/m].
+        friction: coefficient of friction mu at the guides; at most 13 guides then.
         name: name for messages and the ledger; None: made from the first and the last port.
 
     Raises:
-        ParameterError: a stiffness or a rest length that is not positive, or a negative damping.
-        ModelError: no ports, guides that coincide with the next one, or all of them on the ground or on one rigid
-            body.
+        ParameterError: a stiffness or a rest length that is not positive, a negative damping or friction.
+        ModelError: no ports, too many of them, guides that coincide with the next one, or all of them on the
+            ground or on one rigid body.
 
     Example:
         >>> model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
@@ -104,10 +106,15 @@ class Tendon(ForceElement):
     stiffness: Positive
     rest_length: Annotated[Any, _rest_length] | None = None
     damping: NonNegative = field(default=0.0, kw_only=True)
+    friction: NonNegative = field(default=0.0, kw_only=True)
     name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.friction and len(self.guides) > MOST_RUBBING:
+            raise ModelError(
+                f"{self}: with friction it passes at most {MOST_RUBBING} guides, got {len(self.guides)}"
+            )
         bodies = {port.placed for port in self.guides if isinstance(port, Attachment)}
         if not bodies:
             raise ModelError(f"{self} connects the ground with itself; one of its guides must be on a body")
@@ -141,13 +148,28 @@ class Tendon(ForceElement):
             return self.paid_out(self.path)
         coordinate = LengthCoordinate("length", tuple(self.guides))
         rest = coordinate.initial_value() if self.rest_length is None else self.rest_length
+        if self.friction:
+            return self._rubbing(rest, None)
         return (CoordinateForce(coordinate, damping=self.damping, rest=rest, contact=self._rope),)
 
     def paid_out(self, path: TimePath) -> tuple[CoordinateForce, ...]:
         """Return the law of the tendon along its scaled stretch, where a winch prescribes its rest length
         ``path`` [m], as a tuple of one."""
+        if self.friction:
+            return self._rubbing(path(0.0), path)
         coordinate = LengthCoordinate("stretch", tuple(self.guides), path)
         return (CoordinateForce(coordinate, damping=self.damping, contact=self._rope),)
+
+    def _rubbing(self, rest: float, path: TimePath | None) -> tuple[CoordinateForce, ...]:
+        lengths = [np.linalg.norm(b.initial_position() - a.initial_position()) for a, b in pairwise(self.guides)]
+        pieces = tuple((rest / sum(lengths) * np.array(lengths)).tolist())
+        coordinate = PiecesCoordinate("stretch", tuple(self.guides), path, 1.0, pieces, self.friction)
+        return (CoordinateForce(coordinate, damping=self.damping, contact=self._rope),)
+
+    def is_lossy(self, dimension: int) -> bool:
+        """Return whether the tendon dissipates energy, by its damper or by friction at its guides, in a model of a
+        dimension 1, 2 or 3."""
+        return bool(self.friction) or super().is_lossy(dimension)
 
     @property
     def _rope(self) -> OneSided:
@@ -179,7 +201,12 @@ class Tendon(ForceElement):
             tension: constant, function of time, or ``Feedback`` [N].
             breakpoints: times of its jumps and kinks [s].
             name: key in the energy ledger; None: made from the tendon.
+
+        Raises:
+            ModelError: a tendon with friction, which has no single tension.
         """
+        if self.friction:
+            raise ModelError(f"{self}: a motor sets one tension, and friction makes several; drive its rest length")
         return TendonMotor(self, tension, breakpoints, name)
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from phlexible.description.interactions.functions import (
     DirectionOf,
     DistanceCoordinate,
     LengthCoordinate,
+    PiecesCoordinate,
     PointOf,
 )
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
@@ -44,6 +45,7 @@ from phlexible.step.tables.declarations import (
     LOGARITHMIC,
     MOVING,
     PAID_OUT,
+    PIECES,
     POSITION,
     PRESSURE,
     ROLLING,
@@ -91,6 +93,8 @@ class ForceData:
         relaxation: branches of spring and dashpot, with stiffnesses along the coordinate.
         tension_only: of a string that neither stores nor resists where C < 1.
         slide: coordinate along a line on which a joint slides, or across it; None: another one.
+        pieces: rest lengths at t = 0 of the pieces of a tendon that rubs on its guides; empty: of others.
+        guide_friction: its coefficient of friction.
     """
 
     coordinate: int
@@ -112,6 +116,8 @@ class ForceData:
     relaxation: Maxwell | None = None
     tension_only: bool = False
     slide: LineCoordinate | None = None
+    pieces: tuple[float, ...] = ()
+    guide_friction: float = 0.0
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
@@ -127,6 +133,8 @@ def coordinate_kind(coordinate: Coordinate) -> int:
             return ANGLE
         case DistanceCoordinate():
             return DISTANCE
+        case PiecesCoordinate():
+            return PIECES
         case LengthCoordinate():
             return LENGTH if coordinate.winch is None else PAID_OUT
         case LineCoordinate():
@@ -152,9 +160,10 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         size = max(abs(force.potential.energy_at(float(place))) for place in places)
         sample = float(np.mean(force.potential.around))
         functions = (user_function(force.potential.energy, sample), user_function(force.potential.slope, sample))
+    rubbing = force.coordinate if isinstance(force.coordinate, PiecesCoordinate) else None
     return ForceData(
         coordinate_kind(force.coordinate),
-        _energy_kind(force),
+        SPRING if rubbing else _energy_kind(force),
         force.stiffness if force.contact is None else force.contact.stiffness,
         force.damping,
         force.rest,
@@ -168,6 +177,8 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         relaxation=force.relaxation,
         length=force.coordinate.scale if isinstance(force.coordinate, LengthCoordinate) else 0.0,
         slide=force.coordinate if isinstance(force.coordinate, LineCoordinate) else None,
+        pieces=rubbing.pieces if rubbing else (),
+        guide_friction=rubbing.friction if rubbing else 0.0,
     )
 
 
@@ -246,6 +257,9 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "bearing_rows": [law.bearing[1] if law.bearing else 0 for law in laws],
         "bearing_share": [law.friction.share if law.friction else 0.0 for law in laws],
         "length_scale": [law.length for law in laws],
+        "pieces": [len(law.pieces) for law in laws],
+        "piece_start": [length for law in laws for length in law.pieces],
+        "guide_friction": [law.guide_friction for law in laws],
         "force_row": [law.row for law in laws],
         "force_factor": [law.factor for law in laws],
         "force_energy": [law.energy_size for law in laws],

@@ -91,14 +91,15 @@ def branches_of(rows: Mapping[str, Array]) -> Array:
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
     springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
     pairs = rows["pair_bristle"], rows["pair_turn"]
-    return np.concatenate((*springs, rows["impact"], *pairs, rows["bristle"]), axis=1)
+    return np.concatenate((*springs, rows["impact"], rows["flow"], *pairs, rows["bristle"]), axis=1)
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
     """Store history variables (strains of Maxwell elements, friction springs, impacts), given in the order of
     ``State.branches``, shape (variables,), in the tables ``memory`` of the state; None: all zero, relaxed."""
     end = 0
-    for name in ("branch_strain", "soft_strain", "inner_strain", "impact", "pair_bristle", "pair_turn", "bristle"):
+    strains, pairs = ("branch_strain", "soft_strain", "inner_strain"), ("pair_bristle", "pair_turn", "bristle")
+    for name in (*strains, "impact", "flow", *pairs):
         begin, end = end, end + memory[name].size
         given = 0.0 if branches is None else branches[begin:end].reshape(memory[name].shape)
         memory[name][...] = (2 if name == "soft_strain" else 1) * given

@@ -279,6 +279,7 @@ def advance_history_variables(t: Tables, h: float) -> None:
     for b in range(t.frames):
         advance_frame_branches(t, b, h)
     copy(t.impact_end, t.impact, t.impacts)
+    copy(t.flow_end, t.flow, t.pieces)
     copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
     copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)

@@ -17,6 +17,7 @@ from phlexible.step.compilation.notation import (
 from phlexible.step.compilation.subnormals import user_value
 from phlexible.step.kernels.branches import advance_branches, branch_energy, branch_force
 from phlexible.step.kernels.bristles import bristle_energy
+from phlexible.step.kernels.capstan import capstan_energy, capstan_force
 from phlexible.step.kernels.contact import (
     coordinate_weights,
     damped_one_sided_force,
@@ -34,6 +35,7 @@ from phlexible.step.tables.declarations import (
     LAW_WIDTH,
     LINEAR,
     LOGARITHMIC,
+    PIECES,
     ROUNDED,
     SERVO,
     SLID,
@@ -70,6 +72,8 @@ def stored_energy(t: Tables, f: int, theta: Number) -> float:
     """Return the energy that force element f stores at its coordinate theta [J]: elastic energy, that of its
     Maxwell branches (springs in series with dashpots) and of its friction bristle (friction spring). ``t``
     holds all tables (arrays) of the model and its state."""
+    if t.coordinate_of[t.constraints + f] == PIECES:
+        return capstan_energy(t, t.constraints + f)
     return elastic_energy(t, f, theta) + branch_energy(t, f) + bristle_energy(t, f)
 
 
@@ -323,6 +327,8 @@ def start_coordinate(t: Tables, i: int) -> None:
         t.theta0[f] = t.theta[f]
         if t.force_row[f] >= 0:  # a relation shall hold angles, not sums of rounded turns
             t.theta0[f] = nearest_angle(atan2(t.function0[t.functions_begin[i] + 1], w0), t.theta[f])
+    elif t.coordinate_of[i] == PIECES:
+        t.theta0[f] = 0.0  # it has no single coordinate
     elif t.coordinate_of[i] == DISTANCE:
         t.theta0[f] = sqrt(max(w0, 0.0))
     elif t.coordinate_of[i] >= SLID:
@@ -350,6 +356,10 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
     of the forces with respect to w at the end to ``t.tangent``. ``damping`` is numerical damping, a multiple
     of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
+    if t.coordinate_of[i] == PIECES:
+        t.theta_change[f], t.force_slope[f] = 0.0, 0.0
+        capstan_force(t, i, h)
+        return
     if t.coordinate_of[i] == ANGLE:
         _compute_angle_force(t, f, first, h, damping)
         return

@@ -24,7 +24,7 @@ from phlexible.step.kernels.rods import rod_round_off
 from phlexible.step.kernels.soft import advance_soft_branches
 from phlexible.step.kernels.step import prescribed_motion_work
 from phlexible.step.kernels.teams import energies_of_teams, is_alone
-from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, FRAME_ENERGIES, SPRING
+from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, FRAME_ENERGIES, PIECES, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise
 ROUND_OFF = 1e-14  # of the parts whose differences energies are made of
@@ -53,6 +53,7 @@ def accept_step(t: Tables, h: float, damping: float) -> None:
     for b in range(t.frames):
         accept_pose(t, b)
     copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
+    copy(t.flow_end, t.flow, t.pieces)
     copy(t.impact_end, t.impact, t.impacts)
     accept_contact_history(t)
     copy(t.velocity1, t.velocity, t.velocities)
@@ -111,6 +112,9 @@ def energies_balance(t: Tables, h: float, damping: float, still: Number, is_rela
         f = i - t.constraints
         if f >= 0 and t.force_row[f] < 0:  # what a law takes from the motion it stores, loses or has from outside
             work += t.scalar_force[f] * t.theta_change[f]
+            if t.coordinate_of[i] == PIECES:
+                for m in range(t.functions_begin[i], t.functions_end[i]):
+                    work += t.generalized[m] * t.function_change[m]
         change -= work
         size += abs(work)
     change += t.family_work[0] + t.family_work[2] + t.contact_group_work[0] + t.contact_group_loss[0]

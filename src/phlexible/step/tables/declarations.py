@@ -479,6 +479,7 @@ TABLES: tuple[Table, ...] = (
         kept_pivots     | 1 | | the same of pivots
         branches        | forces | | of spring and dashpot in series, of all forces
         bristles        | 1 | | of friction that sticks
+        pieces          | forces | | of tendons that rub on their guides, between two guides each
         impacts         | 1 | | stops that remember how fast bodies met
         fadings         | 1 | | relaxation times, each once
         teams           | 1 | | equal bodies that step in lanes, up to eight each
@@ -625,9 +626,11 @@ TABLES: tuple[Table, ...] = (
         bristle_damping   | bristles | | d
         bristle_grip      | bristles | | its limit while it sticks, over that while it slips
         bearing_share     | forces | | of the force of the bearing, which adds to the level
-        length_scale      | forces | m | radius of a wheel that rolls; rest length of a tendon at t = 0, or a sign
+        length_scale      | forces | m | radius of a wheel that rolls; rest length of a tendon at t = 0; a sign
         force_factor      | forces | | of the coordinate in its relation
         branch_stiffness  | branches | | of its spring
+        guide_friction    | forces | | mu of a tendon on its guides
+        piece_start       | pieces | m | rest length at t = 0, of what is paid out later as well
         inner_share       | inner_branches | | of the elasticity of its type
         fading_time       | fadings | s | tau
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
@@ -703,6 +706,22 @@ TABLES: tuple[Table, ...] = (
         loss              | forces | J | what contact and dry friction lose in the step
         bristle_end       | 2 bristles | | ``bristle`` at the end of the step
         impact_end        | impacts | m/s | ``impact`` at the end of the step
+        flow_end          | pieces | m | ``flow`` at the end of the step
+        piece_length      | pieces | m | at the start
+        piece_end_length  | pieces | m |
+        piece_rest        | pieces | m | rest length at the start
+        piece_rest_end    | pieces | m |
+        piece_slack       | pieces | m | how much longer than taut it is at the end, with all before it
+        piece_root        | pieces | N | configurational force, if nothing flows through the guide after it
+        piece_pull        | pieces | N | configurational force at the end
+        piece_state       | pieces | | of the guide before it: sticks, slips, ...
+        piece_grip        | pieces | | exp(mu phi) of the guide after it
+        piece_cosine      | pieces | | of the angle phi there
+        piece_turn        | pieces | | derivative of mu phi to it
+        piece_weight      | pieces | m | minus the derivative of its rest length to the logarithm of its force
+        piece_tension     | pieces | N | mean of the step
+        piece_push        | pieces | N | mean configurational force
+        piece_late        | pieces | N | the same while it flows at the lengths of the end
         fading_step       | fadings | s | of its numbers
         fading_left       | fadings | | e^-x: what is left of a strain
         fading_mean       | fadings | | A: mean of a strain over the step
@@ -775,6 +794,7 @@ TABLES: tuple[Table, ...] = (
         inner_strain      | inner_strains | | e of branches of frames: of coordinates, then of scalar strains
         bristle           | 2 bristles | | z, 1: the last step slipped
         impact            | impacts | m/s | how fast bodies met; 0: they are apart
+        flow              | pieces | m | since t = 0, of a tendon through the guide after a piece
         pair_bristle      | 4 kept_pairs | | number of a pair, less than 0 where the last step slipped; z
         pair_turn         | 6 kept_turns | | z that rolls, in axes, and drills; 1: it slipped; speed of the impact
         held              | switches | | where each is held; not a number: nowhere
@@ -801,9 +821,8 @@ SEGMENTED, TOGETHER = -1, -2
 """In place of the rows of a visit that are apart: a body with segments; constraints that are eliminated together,
 whose blocks (visited, neighbour) are one."""
 
-CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING, LENGTH, PAID_OUT, SLID, FIRST_OFFSET, SECOND_OFFSET = (
-    range(11)
-)
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING, LENGTH, PAID_OUT, PIECES = range(9)
+SLID, FIRST_OFFSET, SECOND_OFFSET = range(9, 12)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
 QUADRATIC, INVARIANTS = range(2)

@@ -85,6 +85,7 @@ solve_carrier accept_step energies_balance compute_energies
     laws | force elements | forces | begin: begin_laws
     | equations: apply_law_forces relation_rate gather_coordinate_gradient
     | extra: add_law_tangents forces_of_laws stored_energy
+    capstans | tendons that rub | pieces | equations: capstan_force | extra: capstan_energy | lanes: refused
     contacts | stops and rolling | | equations: start_distance coordinate_weights one_sided_force
     sliding | sliding joints | slides | equations: start_slide slide_weights | extra: slides_stay_near
     | lanes: refused

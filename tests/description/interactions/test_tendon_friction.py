@@ -1,0 +1,152 @@
+"""Friction of tendons at their guides: Euler's ratio, sticking, ledger, momenta, slack pieces, Newton's matrix."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from laws.figures import energy_error, momentum_errors
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
+from step.kernels.newton import Newton, largest_slope_error
+
+GRAVITY, MU = 9.81, 0.3
+EULER = np.exp(MU * np.pi)
+
+
+def atwood(ratio, friction=MU, stiffness=1e5, damping=200.0, rest_length=None, gravity=GRAVITY):
+    """Masses of 1 kg and ``ratio`` kg at the ends of a rope that turns by pi / 2 at each of two guides."""
+    model = ph.Model(gravity=(0, -gravity, 0), dimension=2)
+    bodies = [
+        model.add(ph.PointMass(mass), name, position=(x, -1, 0))
+        for mass, name, x in ((1.0, "light", 0), (ratio, "heavy", 1))
+    ]
+    pins = [model.ground.at((x, 0, 0)) for x in (0, 1)]
+    guides = [bodies[0].origin, *pins, bodies[1].origin]
+    return model, model.apply(ph.Tendon(guides, stiffness, rest_length, damping=damping, friction=friction))
+
+
+def free_bodies(rest_length=2.4, friction=MU, damping=0.0, seed=None):
+    """Three bodies in free flight and a tendon through five points of them, with friction at three."""
+    model, handles, rng = ph.Model(), [], np.random.default_rng(seed)
+    places = [((0, 0, 0), (0, 0.3, 0)), ((1, 0, 0), (0, 0, 0.5)), ((0.5, 1, 0.2), (0.1, 0, 0))]
+    spins = [(0.4, 1, 0), (0, 2, 1), (1, 0, 3)]
+    for k, ((place, speed), spin) in enumerate(zip(places, spins, strict=True)):
+        more = np.zeros((2, 3)) if seed is None else rng.normal(size=(2, 3))
+        body = ph.RigidBody(1.0 + k, (0.1, 0.2, 0.25))
+        handles.append(
+            model.add(body, position=place, velocity=speed + more[0], angular_velocity=spin + 3 * more[1])
+        )
+    a, b, c = handles
+    guides = [a.origin, b.point((0.1, 0.1, 0)), c.point((0, 0.1, 0.1)), a.point((0, 0, 0.2)), b.point((0, 0, -0.1))]
+    return model, model.apply(ph.Tendon(guides, 200.0, rest_length, damping=damping, friction=friction))
+
+
+def test_beyond_eulers_ratio_the_rope_slides_as_a_drum_brakes():
+    """m_2 a = m_2 g - T_2, m_1 a = T_1 - m_1 g, T_2 = exp(mu pi) T_1."""
+    ratio = 1.5 * EULER
+    model, rope = atwood(ratio)
+    motion = model.simulate(0.4, step=1e-3)
+    speed, tension = motion.velocity(model["heavy"].origin)[:, 1], motion[ph.Tension(rope)]
+    assert tension[100:, 2] / tension[100:, 0] == pytest.approx(EULER, rel=1e-3)
+    found = (speed[100] - speed[-1]) / (motion.time[-1] - motion.time[100])
+    assert found == pytest.approx(GRAVITY * (ratio - EULER) / (ratio + EULER), rel=1e-3)
+    assert energy_error(motion) <= 1e-11 and np.diff(motion.energy.dissipated).min() >= 0
+
+
+def test_below_eulers_ratio_it_sticks_without_creep():
+    model, rope = atwood(0.9 * EULER)
+    motion = model.simulate(5.0, step=1e-3)
+    height = motion.position(model["heavy"].origin)[:, 1]
+    assert np.ptp(height[3000:]) <= 1e-12
+    tension = motion[ph.Tension(rope)][-1]
+    assert tension[[0, 2]] == pytest.approx((GRAVITY, 0.9 * EULER * GRAVITY), rel=1e-9)
+
+
+@pytest.mark.parametrize("friction", [1e-4, 0.1, 0.5])
+@pytest.mark.parametrize("damping", [0.0, 2.0])
+def test_ledger_and_momenta_are_exact_while_pieces_go_slack(friction, damping):
+    model, rope = free_bodies(3.0, friction, damping)
+    motion = model.simulate(2.0, step=2e-3)
+    tension = motion[ph.Tension(rope)]
+    assert (tension == 0).any(axis=0).all() and (tension > 10).any(axis=0).all() and tension.min() >= 0
+    assert energy_error(motion) <= 1e-12 and max(momentum_errors(motion)) <= 1e-12
+    assert np.diff(motion.energy.dissipated).min() >= 0 and motion.energy.dissipated[-1] > 0.1
+
+
+def test_violent_motions_of_many_tendons_neither_fail_nor_gain_energy():
+    for seed in range(10):
+        model, _ = free_bodies(2.0 + 0.15 * seed, 0.05 * seed + 1e-3, seed=seed)
+        motion = model.simulate(4.0, step=1e-2 if seed % 2 else 2e-3)
+        assert energy_error(motion) <= 1e-12 and np.diff(motion.energy.dissipated).min() >= 0
+
+
+def test_a_winch_that_hauls_in_a_rope_with_friction_is_in_the_ledger():
+    model, rope = free_bodies(friction=0.2, damping=1.0)
+    model.apply(rope.drive(lambda t: 3.0 - np.sin(2 * t), name="winch"))
+    motion = model.simulate(2.0, step=2e-3)
+    assert abs(motion.energy.work["winch"][-1]) > 1
+    assert energy_error(motion) <= 1e-12 and max(momentum_errors(motion)) <= 1e-12
+    assert np.diff(motion.energy.dissipated).min() >= 0
+
+
+def test_the_order_is_two_while_it_slides():
+    def end(step):
+        model, _ = free_bodies(4.0)
+        motion = model.simulate(0.08, step=step)
+        assert motion.energy.dissipated[-1] > 1
+        return np.concatenate([motion.position(body.origin)[-1] for body in model.bodies])
+
+    ends = [end(step) for step in (4e-4, 2e-4, 1e-4)]
+    assert 3.7 < np.abs(ends[0] - ends[1]).max() / np.abs(ends[1] - ends[2]).max() < 4.3
+
+
+@pytest.mark.parametrize("friction", [1e-3, 0.3])
+@pytest.mark.parametrize("damping", [0.0, 1.0])
+def test_newtons_matrix_is_the_derivative_of_the_step(friction, damping):
+    for seed in range(4):
+        model, _ = free_bodies(2.8, friction, damping, seed)
+        state = undeformed(system_of(model))
+        newton = Newton(model, state, 2e-3)
+        after = state.velocity + np.random.default_rng(seed).normal(size=len(state.velocity))
+        assert largest_slope_error(newton, after) <= 1e-12
+        assert (newton.memory["piece_state"] != 0).any() == (friction < 0.1)
+
+
+def test_small_motions_and_equilibrium_stick():
+    """Each mass swings on its own piece, whose stiffness is EA over its length."""
+    model, rope = atwood(1.5, stiffness=1e4 / 3, damping=0.0, rest_length=3.0 / (1 + 1.2 * GRAVITY / 1e4))
+    rest = model.equilibrium()
+    assert rest[ph.Tension(rope)][[0, 2]] == pytest.approx((GRAVITY, 1.5 * GRAVITY), rel=1e-9)
+    found = np.sort(model.linearize(at="static").modes(4).frequencies)[2:]
+    assert found == pytest.approx((np.sqrt(1e4 / 1.5), np.sqrt(1e4)), rel=1e-2)
+    model, rope = atwood(4.0)
+    with pytest.raises(ph.EquilibriumError):
+        model.equilibrium()
+
+
+def test_runs_are_resumed_and_read_from_files_with_what_has_flowed(tmp_path):
+    model, rope = free_bodies()
+    whole = model.simulate(0.4, step=2e-3)
+    model.simulate(0.2, step=2e-3).save(tmp_path / "run.h5")
+    resumed = model.resume(tmp_path / "run.h5", duration=0.4, step=2e-3)
+    place = model.bodies[0].origin
+    assert np.array_equal(resumed.position(place)[-1], whole.position(place)[-1])
+    assert np.array_equal(resumed[ph.Tension(rope)][-1], whole[ph.Tension(rope)][-1])
+
+
+def test_what_friction_does_not_allow_is_refused():
+    model, rope = free_bodies()
+    with pytest.raises(ph.ModelError, match="one tension"):
+        rope.motor(1.0)
+    with pytest.raises(ph.ModelError, match="at most 13 guides"):
+        ph.Tendon([model.ground.at((k, 0, 0)) for k in range(13)] + [model.bodies[0].origin], 1.0, friction=0.1)
+    with pytest.raises(ph.ParameterError, match="friction"):
+        ph.Tendon([model.ground.at((5, 0, 0)), model.bodies[0].origin], 1.0, friction=-0.1)
+    with pytest.raises(ph.ModelError, match="rubs on its guides"):
+        ph.gradient(
+            lambda p: free_bodies(p["rest"])[0],
+            lambda m: ph.Cost.final(ph.Position(m.bodies[0].origin), lambda y: y[:, 0]),
+            {"rest": 2.4},
+            duration=0.01,
+            step=1e-3,
+        )
