@@ -20,6 +20,7 @@ from phlexible.bodies.string_law import StringLaw
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.interactions.tendon import TendonDrive, TendonMotor
 from phlexible.description.joints.joint import Joint
 
 
@@ -45,7 +46,7 @@ def whole_package():
         (Body, BODY_CASES),
         (Joint, {*JOINT_CASES, phlexible.Sliding}),  # of two bodies; laws of the other: ``test_sliding.py``
         (Load, LOAD_CASES),
-        (ForceElement, ELEMENT_CASES),
+        (ForceElement, {*ELEMENT_CASES, TendonDrive, TendonMotor}),  # laws of a tendon: ``test_tendons.py``
     ],
 )
 def test_no_class_is_forgotten(kind, cases):

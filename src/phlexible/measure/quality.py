@@ -480,7 +480,7 @@ def _whole_energies(body: FloatingBody, about_centre: FloatingBody, nu: Array, e
     inertia, mixed = rows[:, d:rigid], rows[:, rigid:]
     moved = ((bent @ body.first_moments[:, 1:].T) ** 2).sum(axis=1) / body.mass
     turned = (turn * (turn @ inertia + 2 * bent @ mixed.T)).sum(axis=1)
-    return elastic - moved + turned + body.mass * (velocity**2).sum(axis=1)
+    return np.asarray(elastic - moved + turned + body.mass * (velocity**2).sum(axis=1))
 
 
 # Finds runs whose energies do not add up: by far more than the tolerance of steps and round-off leave.

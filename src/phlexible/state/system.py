@@ -126,7 +126,9 @@ class System:
     def prescribed(self) -> dict[Joint | Drive | ForceElement, TimePath]:
         """Dictionary from each joint (hoist), drive or force element (winch) that has a prescribed function of
         time to this function; joints come first."""
-        parts = (*self.mechanism.joints, *self.mechanism.drives, *(each.element for each in self.forces))
+        elements = (each.element for each in self.forces)
+        parts: tuple[Joint | Drive | ForceElement, ...]
+        parts = (*self.mechanism.joints, *self.mechanism.drives, *elements)
         return {part: part.path for part in parts if part.path is not None}
 
     @property

@@ -157,8 +157,8 @@ def _columns(source: Any) -> Any:
             if not path.read_text("utf-8-sig").strip():
                 raise ValueError("it is empty")
             table = np.genfromtxt(path, object, names=True, ndmin=1, encoding="utf-8-sig", **how)
-            if len(table.dtype.names or ()) < 2:
-                raise ValueError(f"its line of names is one column, {table.dtype.names[0]!r}")
+            if len(names := table.dtype.names or ()) < 2:
+                raise ValueError(f"its line of names is one column, {', '.join(names)!r}")
             return table
         except ValueError as error:
             raise ParameterError(

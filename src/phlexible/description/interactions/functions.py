@@ -276,7 +276,7 @@ class Coordinate(ABC):
     def damper_rows(self, y: Array, damping: float) -> Array:
         """Return a factor B of the ``damping`` along this coordinate, shape (rows, functions): B^T B is the
         damping of its functions, with values y of shape (functions,)."""
-        return np.sqrt(damping) * self.gradient(y)[None]
+        return np.asarray(np.sqrt(damping) * self.gradient(y)[None])
 
     @property
     def unit(self) -> str:

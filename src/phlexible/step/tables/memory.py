@@ -113,7 +113,7 @@ class StateRows(Mapping[str, Array]):
         begin, end, shape = self._places[name]
         return self.numbers[:, begin:end].reshape(len(self.numbers), *(shape or ()))
 
-    def copied(self, rows: int | Array | slice) -> "StateRows":
+    def copied(self, rows: int | IntArray | slice) -> "StateRows":
         """Return a copy of the chosen rows; a number ``rows`` chooses one, which stays a row of its own."""
         return StateRows(np.atleast_2d(self.numbers[rows]).copy(), self._places)
 
