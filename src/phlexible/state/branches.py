@@ -182,9 +182,9 @@ def first_pair_variable(system: System) -> int:
 
 
 def flows(system: System, branches: Array) -> list[Array]:
-    """Return for each scalar force of a system the lengths that have flowed through the guides after the pieces of
-    a tendon that rubs since t = 0, shape (..., pieces) [m]; no pieces for other forces. ``branches`` are history
-    variables, shape (..., variables)."""
+    """Return for each scalar force of a system the lengths of tendon that have flowed through its guides since
+    t = 0. They have the shape (..., pieces) [m], one for the guide after each piece; other forces have no pieces.
+    ``branches`` are history variables, shape (..., variables)."""
     counts = _piece_counts(system)
     ends = first_pair_variable(system) - sum(counts) + np.cumsum(counts)
     return [branches[..., end - count : end] for end, count in zip(ends, counts, strict=True)]

@@ -306,8 +306,8 @@ def element_state(system: System, at: Instants, branches: Array | None = None) -
 
 
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
-    """Return the force laws of all scalar forces of a system, with the rest lengths of tendons that rub after what
-    has flowed through their guides, from the history variables ``branches``; None: nothing."""
+    """Return the force laws of all scalar forces of a system. Tendons that rub have the rest lengths that follow
+    from what has flowed through their guides, from the history variables ``branches``; None: nothing has."""
     laws = [force for _, force in system.forces]
     if branches is not None:
         for k, own in enumerate(flows(system, branches)):

@@ -10,8 +10,9 @@ from types import FunctionType
 from typing import Any
 
 from phlexible.step.compilation.compiled import entry_point_for, exporting
-from phlexible.step.kernels import capstan, contact, contact_steps, laws, ledger, segments, sliding, step, teams
+from phlexible.step.kernels import contact, contact_steps, laws, ledger, segments, step, teams
 from phlexible.step.kernels.families import MODULES, exported_kernels
+from phlexible.step.kernels.lines import capstan, sliding
 from phlexible.step.kernels.solver import conjugate_gradients, elimination
 from phlexible.step.tables.functions import FAMILIES
 from phlexible.step.tables.requests import DualHeader, IntegerRow

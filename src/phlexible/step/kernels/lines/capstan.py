@@ -108,7 +108,7 @@ def _mean_forces(stiffness: float, l0: float, l1: float, s0: float, s1: float) -
 
 @compiled
 def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
-    """Compute the flows through the guides of tendon f in a time step that pays out ``feed`` [m], and from them
+    """Compute the flows through the guides of tendon f in a time step that pays out ``feed`` [m]. From them follow
     configurational forces and rest lengths of its pieces at the end. ``stiffness`` is EA [N]."""
     begin, last = t.pieces_begin[f], t.pieces_end[f] - 1
     slack = 0.0
@@ -244,9 +244,9 @@ def _differentiate_block(t: Tables, begin: int, first: int, m: int, start: int, 
 
 @compiled
 def _apply_tension(t: Tables, i: int, k: int, stiffness: float, late: float, h: float) -> None:
-    """Write the generalized force of piece k of interaction i, a tendon that rubs, and its derivatives, with the
-    damper, and the share ``late`` of the tension at constant rest length. ``stiffness`` is EA [N], h the
-    length of the time step [s]."""
+    """Write the generalized force of piece k of interaction i, a tendon that rubs, and its derivatives. The damper
+    is part of them, and so is the share ``late`` of the tension at constant rest length. ``stiffness`` is EA [N],
+    h the length of the time step [s]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     own, row = begin + k, t.tangent + LAW_WIDTH * (first + k)

@@ -1,0 +1,1 @@
+"""Points that slide along lines, and tendons that slide over their guides."""
