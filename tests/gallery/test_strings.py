@@ -124,3 +124,13 @@ def test_tower_crane_refuses_falls_that_do_not_lead_back() -> None:
     for wrong in ({"falls": 3}, {"falls": 0}, {"hauled": 60.0}):
         with pytest.raises(ph.ParameterError, match=next(iter(wrong))):
             ph.gallery.tower_crane(**wrong)
+
+
+def test_the_collar_on_a_rod_runs_out_like_cosh_and_stays_at_the_end() -> None:
+    model = ph.gallery.collar_on_rod()
+    motion = model.simulate(2.5, 5e-3, progress=False)
+    place = motion[ph.JointPosition(model.joints[1])]
+    free = motion.time <= 1.0
+    assert place[free] == pytest.approx(0.1 * np.cosh(2.0 * motion.time[free]), rel=5e-4)
+    assert place[-1] == pytest.approx(0.98, abs=1e-3)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12

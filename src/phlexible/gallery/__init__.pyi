@@ -49,6 +49,7 @@ from .rigid_bodies import (
     tippe_top as tippe_top,
 )
 from .rods import (
+    collar_on_rod as collar_on_rod,
     flying_spaghetti as flying_spaghetti,
     princeton_beam as princeton_beam,
     roll_up as roll_up,

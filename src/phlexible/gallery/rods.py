@@ -6,13 +6,16 @@ import numpy as np
 
 from phlexible.algebra.arrays import finite, non_negative, positive
 from phlexible.bodies.material import Material
+from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.rod import Rod
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.joints.joints import Fixed, Revolute
+from phlexible.description.joints.sliding import Sliding
 from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection
 from phlexible.gallery.entries import ready_model
 from phlexible.model import Model
+from phlexible.shapes.solids import Sphere
 
 # A free rod that a force and a torque throw and fold: large rotations and strains in flight.
 
@@ -180,4 +183,50 @@ def twisted_ring(twist: float = 1.25, friction: float = 0.1, elements: int = 90)
     model.apply(Force(ring.nodes()[len(ring.nodes()) // 2], (0.0, 0.0, 2e-4), name="disturbance"))
     touch = {"stiffness": 1e3, "damping": 2e3, "friction": non_negative("friction", friction)}
     model.apply(Contact(ring, ring, radius=RING_DIAMETER / 2, name="ring on itself", **touch))
+    return model
+
+
+# A collar that slides along a rod which turns.
+
+
+@ready_model(duration=2.5, step=2e-3, operating_point="unloaded")
+def collar_on_rod(
+    speed: float = 2.0,
+    start: float = 0.1,
+    collar_mass: float = 0.2,
+    length: float = 1.0,
+    diameter: float = 0.012,
+    youngs_modulus: float = 7e10,
+    elements: int = 8,
+) -> Model:
+    """A collar slides outwards along a flexible rod that turns at a constant rate, and rebounds at its end.
+    Build and return this ready model of the gallery, to be simulated or linearized.
+
+    The hub turns the rod in the horizontal plane. The collar bends the rod backwards as it gets faster (Coriolis),
+    meets the stop at the end and comes to rest there.
+
+    Source: a textbook problem of relative motion; the numbers are ours.
+
+    Reference: on a rigid rod the collar is at start cosh(speed t) until it meets the stop: at 0.376 m after 1 s.
+
+    Shown by: ``phlexible run collar-on-rod``.
+
+    Args:
+        speed: rate of the hub [rad/s].
+        start: place of the collar at t = 0, from the hub [m].
+        collar_mass: of a ball of 4 cm diameter [kg].
+        length, diameter: of the rod [m].
+        youngs_modulus: of the rod, whose density is 2700 kg/m3 [Pa].
+        elements: number of elements of the rod.
+    """
+    speed, length = finite("speed", speed), positive("length", length)
+    model = Model(dimension=2)
+    material = Material(positive("youngs_modulus", youngs_modulus), 2700.0)
+    rod = model.add(Rod(length, CircularSection(diameter), material, elements=elements), "rod")
+    ball = RigidBody(collar_mass, 0.4 * collar_mass * 0.02**2, shape=Sphere(0.02), color="red")
+    collar = model.add(ball, "collar", position=(start, 0.0, 0.0))
+    hub = model.connect(Revolute(model.ground.at((0.0, 0.0, 0.0)), rod.start))
+    model.apply(hub.drive(angle=lambda time: speed * time, rate=lambda time: speed, name="hub"))
+    slide = model.connect(Sliding(collar.origin, rod))
+    model.apply(slide.stop(lower=0.0, upper=0.98 * length))
     return model
