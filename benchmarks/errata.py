@@ -15,7 +15,7 @@ VARIANTS = ("full", "zeroth_order", "printed")
 
 def composed(variant: str, elements: int = 4):
     """The crank-slider as (49) composes it: coupler by transformer to the slider, its guide and its drive."""
-    coupler_body = ph.gallery.crank_slider(elements=elements, strain="linear")["coupler"].held
+    coupler_body = ph.gallery.crank_slider(elements=elements, strain="linear")["coupler"].resolved
     form = coupler_body.port_hamiltonian(variant, dimension=2)
     mass = ph.PointMass(0.033).port_hamiltonian(dimension=2)
     port = mass.port("origin force")

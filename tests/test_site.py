@@ -89,7 +89,7 @@ def test_the_reference_shows_what_users_call_and_not_what_parts_ask_of_each_othe
 
     assert {"spring", "motor", "servo", "drive", "stop", "friction"} <= shown(ph.Revolute)
     assert not shown(ph.Revolute) & {"constraints", "coordinates", "initial_coordinate", "unit_axis"}
-    assert {"split", "radii_of_gyration"} <= shown(ph.Beam) and not shown(ph.Beam) & {"discretize", "skin", "held"}
+    assert {"split", "radii_of_gyration"} <= shown(ph.Beam) and not shown(ph.Beam) & {"discretize", "skin"}
     assert {"add", "connect", "apply", "at", "simulate"} <= shown(ph.Model)
     classes = [each for each in map(partial(getattr, ph), ph.__all__) if inspect.isclass(each)] + [PlacedBody]
     members = [pair for each in classes for kind in each.__mro__ for pair in vars(kind).items()]

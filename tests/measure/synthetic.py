@@ -92,7 +92,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
         forces=nothing,
         theta=nothing,
         branches=nothing,
-        held=nothing,
+        locked_at=nothing,
         event_times=nothing,
         event_losses=nothing,
         paths=nothing,

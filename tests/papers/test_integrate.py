@@ -31,7 +31,7 @@ def pendulums():
 def crank_slider(variant="full", elements=4, strain="linear"):
     """The crank-slider of section 6.2 as (49) puts it together; x at t = 0, and the crank as input."""
     model = ph.gallery.crank_slider(elements=elements, strain=strain)
-    form = model["coupler"].held.port_hamiltonian(variant, dimension=2)
+    form = model["coupler"].resolved.port_hamiltonian(variant, dimension=2)
     mass = ph.PointMass(0.033).port_hamiltonian(dimension=2)
     port = mass.port("origin force")
     slider = ph.with_prefix(mass.with_ports(joint=port, guide=port.select(1)), "slider")

@@ -74,7 +74,7 @@ def test_a_model_is_drawn_as_it_was_put_together_and_stays_open_to_changes():
     rope = model.add(ph.String(1.0, 0.1, 4, ph.LinearLaw(20.0)), "rope", shape=((0, 2, 0), (1, 2, 0)))
     drawn = scene_at_start(model)
     model.connect(ph.Fixed(model.ground.at((0, 1, 0)), beam.start))
-    assert beam.held.frame.value == "cantilever"
+    assert beam.resolved.frame.value == "cantilever"
     assert drawn.bodies[0].nodes()[0, -1] == pytest.approx([0, 2, 0], abs=1e-15)
     assert drawn.bodies[1].nodes()[0, [0, -1]] == pytest.approx(np.array([[0, 2, 0], [1, 2, 0]]))
     assert rope.name == "rope" and drawn.size == pytest.approx(1.02, abs=0.02)

@@ -44,7 +44,7 @@ def test_what_is_read_between_steps_is_what_the_motion_says(name):
     joints = [each for each in model.joints if each.coordinate_names and "slider.origin" not in str(each)]
     sensors = [sensor(joint) for joint in joints for sensor in (ph.JointPosition, ph.JointRate)]
     for body in model.bodies:
-        port = body.end if isinstance(body.held, ph.Beam | ph.String) else body.origin
+        port = body.end if isinstance(body.resolved, ph.Beam | ph.String) else body.origin
         sensors += [ph.Position(port), ph.Velocity(port, (0.6, 0.8, 0.0)), ph.Displacement(port, (0, 1, 0))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ph.RedundancyWarning)

@@ -293,7 +293,7 @@ def typical_points(model: Model) -> tuple[BeamPoint, ...]:
     middle of other beams."""
     beams = [placed for placed in model.bodies if isinstance(placed.body, Beam)]
     return tuple(
-        BeamPoint(placed.name, 1.0 if placed.held.frame is Frame.CANTILEVER else 0.5)
+        BeamPoint(placed.name, 1.0 if placed.resolved.frame is Frame.CANTILEVER else 0.5)
         for placed in beams[:MOST_POINTS]
-        if isinstance(placed.held, Beam)
+        if isinstance(placed.resolved, Beam)
     )

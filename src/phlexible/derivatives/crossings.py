@@ -133,7 +133,7 @@ def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
     ``last`` of a stretch of time steps. A lock keeps a joint coordinate constant from an event of the run on."""
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
-    held = stretch.rows["held"][first]
+    held = stretch.rows["locked_at"][first]
     found = np.zeros((last - first, len(held), assembly.memory.counts["unknowns"]))
     for row in np.flatnonzero(switches >= 0):
         if not np.isnan(held[switches[row]]):

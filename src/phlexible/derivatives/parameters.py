@@ -347,7 +347,7 @@ class Recipe(Generic[Measured]):
             ModelError: parts that cannot be differentiated.
         """
         known = () if similar is None else similar.assembly.system.mechanism.bodies
-        with sharing_data((placed.held, (placed.data, placed.points)) for placed in known):
+        with sharing_data((placed.resolved, (placed.data, placed.points)) for placed in known):
             model = called(self.build, "the build function", parameters, at="for these parameters")
         if not isinstance(model, Mechanism):
             raise ParameterError(f"the build function must return a ph.Model, got {model!r}")

@@ -32,7 +32,7 @@ CENTRAL = ((1.0, 0.5), (-1.0, -0.5))
 OF_ENERGIES = ((1.0, 2 / 3), (-1.0, -2 / 3), (2.0, -1 / 12), (-2.0, 1 / 12))
 """Steps and weights that are exact for degree four, such as energies of quadratic strains with stiff parts."""
 
-OF_STATES = ("position", "rotation", "eta", "velocity", "theta", "held")
+OF_STATES = ("position", "rotation", "eta", "velocity", "theta", "locked_at")
 """Stored tables that sensors may read; the others are no functions of the state."""
 
 
@@ -312,7 +312,7 @@ def _slopes(
         return directions, iter([(instants, np.asarray(np.einsum("ci,tid->tcd", weights, values)))])
     steps = difference_steps(reader, rows)
     # Velocities are brought onto the joints before they are read: on those that hold, which events change.
-    holding = np.isfinite(states_at(rows, instants)["held"]).reshape(len(instants), -1)
+    holding = np.isfinite(states_at(rows, instants)["locked_at"]).reshape(len(instants), -1)
     _, places = np.unique(holding[::-1], axis=0, return_index=True)
     found = [_relevant(reader, rows, sensor, int(instants[::-1][place]), steps) for place in places]
     directions = np.unique(np.concatenate(found))

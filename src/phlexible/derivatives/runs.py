@@ -226,7 +226,7 @@ class RecordingStepper(Stepper):
         ]
         last = self.log[-1] if len(self.log) > begin else None
         if isinstance(last, VelocityJump):
-            phase = self.assembly.system.phase(self.memory["held"].copy())
+            phase = self.assembly.system.phase(self.memory["locked_at"].copy())
             twice = bool(redundancies(phase.system, self.state(time)))
             self.log[-1] = replace(last, locks=tuple(locks), at_event=met, is_redundant=twice)
 

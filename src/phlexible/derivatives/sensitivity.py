@@ -35,7 +35,7 @@ from phlexible.state.initial_state import InitialKind
 from phlexible.state.recording import RecordedStates
 from phlexible.step.integration.schemes import StepOptions
 
-KEPT = ("position", "rotation", "eta", "velocity", "theta", "held")
+KEPT = ("position", "rotation", "eta", "velocity", "theta", "locked_at")
 """Stored tables that recordings hold unchanged."""
 
 

@@ -119,8 +119,8 @@ class PlacedBody(ModelPart):
     Attributes:
         name: name, which is unique in its model.
         body: the immutable description.
-        held: the description with options such as ``frame="auto"`` resolved by the joints of the model.
-        data: invariants of ``held`` in the model's dimension.
+        resolved: the description with options such as ``frame="auto"`` resolved by the joints of the model.
+        data: invariants of ``resolved`` in the model's dimension.
         position: origin of the body frame at t = 0, world axes, shape (3,) [m].
         rotation: body to world at t = 0, shape (3, 3).
         velocity: velocity of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints, zero
@@ -133,7 +133,7 @@ class PlacedBody(ModelPart):
 
     name: str
     body: Body
-    held: Body
+    resolved: Body
     data: BodyData
     position: Array
     rotation: Array
@@ -148,9 +148,9 @@ class PlacedBody(ModelPart):
         """Recompute the data of this body with the floating frame that suits a clamped start (or a free one,
         if not ``is_clamped``). A joint was added or removed there. It has no effect once the data are in use."""
         body = self.body.resolved(is_clamped=is_clamped)
-        if not self._is_settled and body != self.held:
+        if not self._is_settled and body != self.resolved:
             data, points = shared_data(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
-            object.__setattr__(self, "held", body)
+            object.__setattr__(self, "resolved", body)
             object.__setattr__(self, "data", data)
             object.__setattr__(self, "points", points)
 
@@ -268,13 +268,13 @@ class PlacedBody(ModelPart):
         """Return HTML that notebooks show for a body: a picture of it and a table of its parameters."""
         title = f"{self.name}: {type(self.body).__name__}"
         rows = [("mass", f"{self.data.mass:.6g} kg"), ("elastic coordinates", str(self.data.elastic_count))]
-        rows += [("position", written(self.place)), *described(self.held)]
+        rows += [("position", written(self.place)), *described(self.resolved)]
         return html_summary(title, rows, [self.drawn(np.zeros(3), np.eye(3))], self.body.paint)
 
     def drawn(self, position: Array, rotation: Array) -> Drawn:
         """Return the surface (triangles) and the lines of this undeformed body at t = 0 for a picture. Its frame is
         placed at a position, shape (3,) [m], with a rotation, shape (3, 3)."""
-        return drawn(self.held, self.data, None if self.nodes is None else self.elastic, position, rotation)
+        return drawn(self.resolved, self.data, None if self.nodes is None else self.elastic, position, rotation)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

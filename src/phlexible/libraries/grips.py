@@ -86,7 +86,7 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
     its length, nodes or interfaces. ``most`` limits their number."""
     if _is_rigid(placed):
         return [placed.origin]
-    along = placed.held.contact_positions()
+    along = placed.resolved.contact_positions()
     if along:
         spread = np.linspace(min(along), max(along), most) if most > 1 else [max(along)]
         return [placed.at(float(x)) for x in spread]
@@ -95,7 +95,7 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
         numbers = np.unique(placed.data.points.mesh.cells)
         positions = placed.nodes.positions[placed.data.points.mesh.node_at[numbers]]
         return [placed.node(int(numbers[k])) for k in _farthest_points(positions, max(most, 8))]
-    return [Attachment(placed, location) for location in placed.held.port_locations().values()]
+    return [Attachment(placed, location) for location in placed.resolved.port_locations().values()]
 
 
 def _farthest_points(points: Array, count: int) -> list[int]:

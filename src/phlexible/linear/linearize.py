@@ -97,7 +97,7 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
     """Return the space of stresses of a floating ``body`` (``placed`` in the model) in a linear model of
     stress form; it is empty for a rigid body. Stresses are bending moments along a beam, for example.
     ``stress`` says whether stresses are continuous."""
-    return placed.held.stress_space(body, stress if body.elastic_count else StressContinuity.DISCONTINUOUS)
+    return placed.resolved.stress_space(body, stress if body.elastic_count else StressContinuity.DISCONTINUOUS)
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:

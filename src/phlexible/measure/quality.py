@@ -56,7 +56,7 @@ def large_turns(run: RecordedRun) -> Iterator[str]:
     rotate by more than 0.2 rad (linear strain: 0.05), or nodes move by more than half of its size (linear
     strain: a tenth): how far, when, and what to do."""
     for index, placed in enumerate(run.system.bodies):
-        body = placed.held
+        body = placed.resolved
         if not isinstance(body, FlexibleBody):
             continue
         rows = some_instants(run)
@@ -245,7 +245,7 @@ def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
     for index, placed in enumerate(run.system.bodies):
-        beam, data = placed.held, placed.data
+        beam, data = placed.resolved, placed.data
         if isinstance(beam, Beam) and isinstance(data, FloatingBody) and isinstance(data.points, BeamPoints):
             group = id(data), counted[id(data)] // most
             found.setdefault(group, _EqualBeams(beam, data.points, [])).bodies.append(index)

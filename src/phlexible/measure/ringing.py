@@ -107,7 +107,7 @@ def _impulse_response(system: System, run: RecordedRun, instant: int, force: Sca
     name of the body that moves most."""
     own = slice(instant, instant + 1)
     at, state = run.instants.at(own), run.recording.state(instant)
-    system = system.phase(run.recording.held[instant]).system
+    system = system.phase(run.recording.locked_at[instant]).system
     row = coordinate_row(system, at, force.force.coordinate)[0]
     mass, joints = system.mass(state), sparse.csr_array(system.rows.matrix(at))
     velocities, _ = nearest_point(mass, joints).solve(row)

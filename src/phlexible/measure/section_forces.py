@@ -152,11 +152,11 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
     columns, places, results = [], [], []
     for index, begin, own, at in stations_of_parts(run, target, x):
         placed = run.system.bodies[index]
-        assert isinstance(placed.held, Beam) and isinstance(placed.data, FloatingBody)
+        assert isinstance(placed.resolved, Beam) and isinstance(placed.data, FloatingBody)
         rates = run.spin(index)[1] if placed.data.viscosity else None
         branches = run.recording.branches
         inner = weighted_branch_strains(run.system, branches)[index] if placed.data.relaxation else None
-        results.append(section_resultants(placed.held, placed.data, at, run.elastic(index), rates, inner))
+        results.append(section_resultants(placed.resolved, placed.data, at, run.elastic(index), rates, inner))
         columns.append(own)
         places.append(begin + at)
     as_asked = np.argsort(np.concatenate(columns))

@@ -40,7 +40,7 @@ def redundant_joints(run: RecordedRun) -> list[str]:
     if not run.has_redundant_joints:
         return []
     state, begin = run.recording.state(0), run.at(slice(0, 1)).instants
-    system = run.system.phase(run.recording.held[0]).system
+    system = run.system.phase(run.recording.locked_at[0]).system
     return [redundancy_text(system, state, redundancies(system, state, begin), begin)]
 
 

@@ -284,7 +284,7 @@ class MechanismModel(ComposedModel):
                 f"{placed.name} creeps (ph.Maxwell), and the form of a floating body has no history variables"
             )
         if placed.nodes is None:
-            form = placed.held.port_hamiltonian(
+            form = placed.resolved.port_hamiltonian(
                 self.variant.value, dimension=mechanism.dimension, gravity=mechanism.gravity
             )
             assert isinstance(form, FloatingBodyForm), "without nodes"

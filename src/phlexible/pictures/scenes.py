@@ -435,9 +435,9 @@ def _skins(mechanism: Mechanism) -> list[Skin]:
     ports_of, known, skins = _joint_positions(mechanism), dict[object, Skin](), []
     for placed in mechanism.bodies:
         ports = np.array(ports_of.get(placed, [])).reshape(-1, 3)
-        key = id(placed.held), id(placed.data), ports.tobytes()
+        key = id(placed.resolved), id(placed.data), ports.tobytes()
         if key not in known:
-            known[key] = placed.held.skin(placed.data, ports)
+            known[key] = placed.resolved.skin(placed.data, ports)
         skins.append(known[key])
     return skins
 
@@ -563,8 +563,8 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
         try:
             if placed.is_string:
                 found[number] = [_string_tension(picked, placed, len(drawn.skin.positions))]
-            elif isinstance(placed.held, Beam):
-                x = np.clip(drawn.skin.positions[:, 0], 0.0, placed.held.length)
+            elif isinstance(placed.resolved, Beam):
+                x = np.clip(drawn.skin.positions[:, 0], 0.0, placed.resolved.length)
                 force = section_forces(picked, placed, x)
                 found[number] = [NodeField(AXIAL, "N", force.normal)]
                 sigma = stress(picked, placed, x)

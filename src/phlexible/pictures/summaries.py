@@ -86,7 +86,7 @@ def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
         if placed.data.elastic_count:
             place.append(("coordinates", str(placed.data.elastic_count)))
         heading = f"{placed.name}: {type(placed.body).__name__}, {placed.data.mass:.4g} kg"
-        bodies.append(Part(heading, (*place, *described(placed.held))))
+        bodies.append(Part(heading, (*place, *described(placed.resolved))))
     families = {
         "bodies": bodies,
         "joints": [Part(str(joint), tuple(described(joint))) for joint in mechanism.joints],

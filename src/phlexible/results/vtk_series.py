@@ -93,7 +93,7 @@ class _Meshed:
         """Return the object that makes the VTK meshes of the flexible body ``placed`` with a finite-element
         mesh; None for bodies without a mesh. ``drawn`` is the body as it is drawn, ``run`` the recorded
         motion."""
-        body, stress = placed.held, placed.held.stress_field()
+        body, stress = placed.resolved, placed.resolved.stress_field()
         if stress is not None and isinstance(body, FlexibleBody) and isinstance(body.points, MeshedPoints):
             return cls(stress, body.points, drawn)
         return None

@@ -128,14 +128,16 @@ class RecordedRun:
 
         An instant at which something happens belongs to what was before.
         """
-        held = self.recording.held
+        held = self.recording.locked_at
         if not held.size:
             return [(self, np.arange(len(self.system.owners)))]
         changes = np.flatnonzero((np.isnan(held[1:]) != np.isnan(held[:-1])).any(axis=1)) + 1
         found = []
         for begin, end in pairwise([0, *changes.tolist(), self.count]):
             phase, recording = self.system.phase(held[begin]), self.recording.rows(slice(begin, end))
-            own = replace(recording, multipliers=recording.multipliers[:, phase.rows], held=held[begin:end, :0])
+            own = replace(
+                recording, multipliers=recording.multipliers[:, phase.rows], locked_at=held[begin:end, :0]
+            )
             found.append((RecordedRun(phase.system, own), phase.rows))
         return found
 
@@ -153,7 +155,7 @@ class RecordedRun:
             found = rows.values(self.instants)
         switches = self.system.row_switches
         switched = np.flatnonzero(switches >= 0)
-        found[:, switched] = np.nan_to_num(found[:, switched] - self.recording.held[:, switches[switched]])
+        found[:, switched] = np.nan_to_num(found[:, switched] - self.recording.locked_at[:, switches[switched]])
         return found
 
     def body_index(self, target: PlacedBody | Attachment, argument: str = "body") -> int:
@@ -310,7 +312,7 @@ def _projected_velocities(run: RecordedRun) -> Array:
     """Return the recorded velocities projected onto the joint constraints (nearest velocities in the mass metric
     that satisfy them), shape (instants, velocities). Each part of the run is projected with the constraints that
     are active in it."""
-    if not run.recording.held.size:
+    if not run.recording.locked_at.size:
         return _projection_of_phase(run)
     return np.concatenate([_projection_of_phase(phase) for phase, _ in run.phases])
 
@@ -443,7 +445,7 @@ RELAXATION, SWEEPS = 1e-9, 4
 def _smallest_multipliers(run: RecordedRun) -> Array:
     """Return the multipliers (constraint forces) of a recorded run at all instants, shape (instants, rows): as
     recorded or, where constraints are redundant, the smallest ones with the same effect on the bodies."""
-    if not run.recording.held.size:
+    if not run.recording.locked_at.size:
         return _of_phase(run)
     result, begin = np.zeros_like(run.recording.multipliers), 0
     for phase, rows in run.phases:

@@ -28,7 +28,7 @@ class RecordedStates:
             shape (N + 1, forces).
         theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
         branches: strains of the springs of laws that creep (8.35) and bristles (8.41), shape (N + 1, branches).
-        held: coordinate at which each switch holds its constraint, NaN: it does not hold, shape (N + 1, switches).
+        locked_at: coordinate at which each switch holds its constraint, NaN: it does not, shape (N + 1, switches).
         event_times: time at which each event happened, NaN: not yet, shape (N + 1, events) [s].
         event_losses: energy that it took, shape (N + 1, events) [J].
         paths: p(t) of the drives, shape (N + 1, drives) [rad or m].
@@ -56,7 +56,7 @@ class RecordedStates:
     forces: Array
     theta: Array
     branches: Array
-    held: Array
+    locked_at: Array
     event_times: Array
     event_losses: Array
     paths: Array

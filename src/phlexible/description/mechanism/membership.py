@@ -203,8 +203,8 @@ def place(
         raise ModelError(f"{name} is not a string and has no shape; pass position= and rotation=")
     speed = None if velocity is None else single_velocity(name, velocity)
     resolved = body.resolved(is_clamped=False)
-    if equal is not None and isinstance(equal.data, FloatingBody) and equal.held == resolved:
-        resolved, data, points = equal.held, equal.data, equal.points
+    if equal is not None and isinstance(equal.data, FloatingBody) and equal.resolved == resolved:
+        resolved, data, points = equal.resolved, equal.data, equal.points
     elif (known := shared_data(resolved, dimension)) is not None and isinstance(known[0], FloatingBody):
         data, points = known[0], known[1]
     else:

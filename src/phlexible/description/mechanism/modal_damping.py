@@ -37,7 +37,7 @@ def warn_of_damping_ratios(mechanism: MechanismParts) -> None:
 
 def _requested_ratio(placed: PlacedBody) -> float:
     """Return the damping ratio that the description of a body gives its first mode; zero if it gives none."""
-    return float(np.ravel(getattr(placed.held, "damping_ratio", 0.0))[0])
+    return float(np.ravel(getattr(placed.resolved, "damping_ratio", 0.0))[0])
 
 
 def _mass(port: object) -> float:

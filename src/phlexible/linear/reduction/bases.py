@@ -339,4 +339,4 @@ def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> 
     strength = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, stiffness @ columns)))
     strained = strength > RIGID * strength.max(initial=0.0)
     found = independent_columns(np.zeros((count, 0)), columns[:, strained], stiffness)
-    return body.body.described_coordinates(found, body.held, linear.system.dimension)
+    return body.body.described_coordinates(found, body.resolved, linear.system.dimension)

@@ -46,7 +46,7 @@ def describe_mechanism(mechanism: Mechanism) -> dict[str, Tree]:
     bodies = [
         {
             "name": placed.name,
-            "body": encode_part(placed.held, context),
+            "body": encode_part(placed.resolved, context),
             "position": (placed.position * (placed.nodes is None)).tolist(),
             "rotation": (placed.rotation if placed.nodes is None else np.eye(3)).tolist(),
             "velocity": _numbers(placed.velocity if placed.nodes is None else placed.nodes.velocities),

@@ -37,7 +37,7 @@ FIELDS = {
     "forces": Field(("time", "force"), "N or N m", "forces of elements and strings, mean of adjacent steps"),
     "theta": Field(("time", "force"), "m or rad", "coordinates of these forces"),
     "branches": Field(("time", "branch"), "m, rad or 1", "strains of springs of laws that creep, bristles"),
-    "held": Field(("time", "switch"), "m or rad", "where constraints are held that events hold or release"),
+    "locked_at": Field(("time", "switch"), "m or rad", "where constraints are held that events hold or release"),
     "event_times": Field(("time", "event"), "s", "when each event happened, nan: not yet"),
     "event_losses": Field(("time", "event"), "J", "energy that it took"),
     "paths": Field(("time", "drive"), "m or rad", "driven coordinates and lengths of hoists (p^2 / 2 p(0))"),

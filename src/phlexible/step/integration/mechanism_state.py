@@ -65,7 +65,7 @@ class MechanismState:
         memory["theta"][:] = thetas
         set_branches(memory, state.branches)
         switches = self.assembly.system.mechanism.switches
-        memory["held"][:] = [0.0 if switch.is_active else np.nan for switch in switches]
+        memory["locked_at"][:] = [0.0 if switch.is_active else np.nan for switch in switches]
         memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
 
     def state(self, time: float) -> State:
@@ -78,7 +78,7 @@ class MechanismState:
     @property
     def phase(self) -> Phase:
         """Equations of the system with the constraints that are active at present (locked or never released)."""
-        return self.assembly.system.phase(self.memory["held"])
+        return self.assembly.system.phase(self.memory["locked_at"])
 
     @property
     def event_times(self) -> Array:
@@ -160,7 +160,7 @@ class MechanismState:
         """
         memory, system = self.memory, self.assembly.system
         happens, before = system.mechanism.events[event], float(memory["dissipated"][0])
-        held, switches = memory["held"], system.mechanism.switches
+        held, switches = memory["locked_at"], system.mechanism.switches
         gone = [each.constraint for k, each in enumerate(switches) if np.isnan(held[k])]
         check_not_released(happens, [each for each in gone if isinstance(each, Joint)], "before")
         gaps = system.gaps(self.state(time), memory["theta"])

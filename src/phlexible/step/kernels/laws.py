@@ -249,7 +249,7 @@ def is_active(t: Tables, row: int) -> Truth:
     switch = t.row_switch[row]
     if switch < 0:
         return True
-    return t.held[switch] == t.held[switch]
+    return t.locked_at[switch] == t.locked_at[switch]
 
 
 @compiled
@@ -258,7 +258,7 @@ def locked_value(t: Tables, row: int) -> float:
     as value of its function. It is 0 for rows that no event changes. ``t`` holds all tables (arrays) of the
     model and its state."""
     switch = t.row_switch[row]
-    return t.held[switch] if switch >= 0 else 0.0
+    return t.locked_at[switch] if switch >= 0 else 0.0
 
 
 @compiled

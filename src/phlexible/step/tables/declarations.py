@@ -797,7 +797,7 @@ TABLES: tuple[Table, ...] = (
         flow              | pieces | m | since t = 0, of a tendon through the guide after a piece
         pair_bristle      | 4 kept_pairs | | number of a pair, less than 0 where the last step slipped; z
         pair_turn         | 6 kept_turns | | z that rolls, in axes, and drills; 1: it slipped; speed of the impact
-        held              | switches | | where each is held; not a number: nowhere
+        locked_at         | switches | | where each is held; not a number: nowhere
         event_time        | events | s | when each happened; not a number: not yet
         event_loss        | events | J | energy that it took
         multiplier        | rows | N, N m | of the last step
