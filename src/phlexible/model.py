@@ -447,7 +447,6 @@ class Model(Mechanism):
                 receive(each, *ports_of(each))
         space = option("stress", "discontinuous" if stress is None else stress, StressContinuity)
         linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
-        warn_of_unused_parts(self)
         if kind is OperatingKind.STATIC and about is None:
             _equilibrium(linear.system, linear.point)
         if linear.left_out:

@@ -246,6 +246,7 @@ PARTS = [
             "stiffness": POSITIVE,
             "rest_length": POSITIVE | NONE | NUMBER_FUNCTION,
             "damping": NON_NEGATIVE,
+            "friction": NON_NEGATIVE,
             "name": NAME,
         },
     ),

@@ -99,7 +99,7 @@ USUAL = {
             "bias bodies bounds curves final flexible inputs interfaces positions priors scales weights",
         ),
         (MAPPING, "dampings"),
-        (EMPTY, "accelerations each fixed gain masses measured observe points sensors"),
+        (EMPTY, "accelerations fixed gain masses measured observe points sensors separate"),
         (PAIR, "around branches mass_center offset places shear_center"),
         (PAIR | VECTOR, "values"),
         (VECTOR, "axis direction gravity normal position size"),

@@ -11,6 +11,7 @@ from phlexible.description.interactions.joint_limits import JointStop
 
 REFUSED = {
     "robot-arm": "is a controller that is called once a step",
+    "collar-on-rod": "depends on the speed of an impact",
     **dict.fromkeys(
         (
             "dominoes",
@@ -40,7 +41,8 @@ def test_the_gallery_moves_with_its_energy_or_is_refused_by_name(entry):
         return
     form = ph.MechanismModel(model)
     x = form.initial_state
-    run = ph.integrate(form, x, None, entry.step / 10, entry.step / 10, "midpoint")
+    step = entry.step / (1000 if entry.name == "solar-sail" else 10)  # a thin membrane: the rule needs short steps
+    run = ph.integrate(form, x, None, step, step, "midpoint")
     terms = form.effort(run.states[-1]) * (form.descriptor_matrix(x) @ run.states[-1])  # what H is the sum of
     size = np.abs(terms).sum() + np.abs(run.supplied).max()
     assert np.abs(run.balance_error).max() <= 1e-5 * size

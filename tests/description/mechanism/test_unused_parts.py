@@ -36,8 +36,8 @@ def test_what_was_made_and_not_used_is_named(make, name):
         model.simulate(0.1, 0.01, progress=False)
 
 
-@pytest.mark.parametrize("ask", [ph.Model.equilibrium, ph.Model.linearize, lambda model: model.start(step=0.01)])
-def test_equilibria_linear_models_and_live_runs_name_them_too(ask):
+@pytest.mark.parametrize("ask", [ph.Model.equilibrium, lambda model: model.start(step=0.01)])
+def test_equilibria_and_live_runs_name_them_too(ask):
     model = ph.Model()
     shell = model.add(ph.Shell.plate(1.0, 0.2, 0.01, ph.Material(1e6, 1000.0), (2, 1), {"start": "rigid"}), "sheet")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), shell["start"]))

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.state.system import system_of
-from phlexible.step.assembly import bodies
+from phlexible.step.assembly import assembly, bodies
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.tables.memory import TEAM_LANES
 
@@ -74,6 +74,7 @@ def motions(build, monkeypatch, *run, **options):
     for are_formed in (True, False):
         if not are_formed:
             monkeypatch.setattr(bodies, "FEWEST_TOGETHER", 1000)
+            monkeypatch.setattr(assembly, "_known_plan", assembly.Plan)  # known plans have teams
         model = build()
         found.append(model.simulate(*run, progress=False, **options))
         assert (model._numbers._assembly.memory.counts["teams"] > 0) is are_formed
