@@ -10,7 +10,7 @@ from phlexible.errors import DampingWarning, MeshWarning, ParameterError, warn_u
 MOST_BYTES = 32e9
 """Memory that a body may take without ``large=True`` [bytes]."""
 SCALED = "Give metres (scale=1e-3)"
-"""What to do with a mesh in millimetres that is made by a function with ``scale``."""
+"""Advice for a mesh in millimetres, where the function that reads it has the argument ``scale``."""
 
 
 def refuse_large(elements: object, needed: float, where: str, is_large: bool) -> None:

@@ -83,7 +83,7 @@ from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import optional_color
 
 MeshedPoints = MeshPoints | PlatePoints
-"""Of bodies with a mesh."""
+"""Located points of a body that is made of a mesh, of a solid or of a plate."""
 SHOWN = 5e-4
 """Smallest effective mass, relative to the mass, for which the summary lists effective masses."""
 

@@ -15,6 +15,7 @@ from phlexible.algebra.rotations import cross
 from phlexible.description.ports import Attachment, ModelPart, MovingFrame, Port
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
 from phlexible.errors import ModelError, ParameterError
+from phlexible.step.tables.declarations import STEEP
 
 # Functions of world vectors that everything between bodies is made of (docs/theory.md, 8).
 #
@@ -208,7 +209,7 @@ def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
 
     In the plane (axis in the xy plane) the second one is -z or z, the first one lies in the plane.
     """
-    helper = AXES[2] if abs(axis[2]) < 0.9 else AXES[0]
+    helper = AXES[2] if abs(axis[2]) < STEEP else AXES[0]
     first = cross(helper, axis)
     first /= np.linalg.norm(first)
     return first, cross(axis, first)

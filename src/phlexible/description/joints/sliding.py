@@ -23,6 +23,7 @@ from phlexible.description.interactions.functions import (
     as_sum,
     between,
     check_ports,
+    perpendicular_axes,
 )
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import RelationFunction
@@ -30,7 +31,7 @@ from phlexible.description.placed_wholes import PlacedRod, PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
 from phlexible.errors import ModelError
-from phlexible.step.tables.declarations import PIECE_VECTORS
+from phlexible.step.tables.declarations import PIECE_VECTORS, STEEP
 
 # A line X(s) = sum_k N_k(s) v_k of points and directions v_k, with cubic polynomials N_k in each of equal pieces.
 
@@ -243,19 +244,13 @@ class LineCoordinate(Coordinate):
         return RelationFunction((), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE), ((self, 1.0),))
 
 
-STEEP = 0.9
-"""Component of a tangent along z above which directions across it are made with x."""
-
-
 def across(tangent: Array) -> Array:
     """Return the unit vectors perpendicular to a tangent, shape (d,): one in the plane, two in space, as rows of
     shape (d - 1, d)."""
     t = tangent / np.linalg.norm(tangent)
     if len(t) == 2:
         return np.array([[-t[1], t[0]]])
-    first = np.cross(AXES[2] if abs(t[2]) < STEEP else AXES[0], t)
-    first /= np.linalg.norm(first)
-    return np.array([first, np.cross(t, first)])
+    return np.array(perpendicular_axes(t))
 
 
 def across_rates(tangent: Array, rates: Array) -> list[Array]:

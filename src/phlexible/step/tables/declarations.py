@@ -823,6 +823,7 @@ whose blocks (visited, neighbour) are one."""
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING, LENGTH, PAID_OUT, PIECES = range(9)
 SLID, FIRST_OFFSET, SECOND_OFFSET = range(9, 12)
+"""Quantities of a joint that slides along a line. They stay the last ones: kernels ask for ``>= SLID``."""
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
 QUADRATIC, INVARIANTS = range(2)
@@ -833,6 +834,8 @@ LAW_WIDTH = 24
 
 PIECE_VECTORS = 4
 """Vectors of a piece of a line along which a joint slides."""
+STEEP = 0.9
+"""Component of a unit vector along z above which directions across it are made with the x axis, not with z."""
 
 BRISTLE = 2
 """Numbers of a bristle."""

@@ -11,13 +11,12 @@ from math import floor, sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import fill
 from phlexible.step.compilation.notation import Tables, Vector, along, cross, dot, vector, where
-from phlexible.step.tables.declarations import FIRST_OFFSET, LAW_WIDTH, PIECE_VECTORS, SLID
+from phlexible.step.tables.declarations import FIRST_OFFSET, LAW_WIDTH, PIECE_VECTORS, SLID, STEEP
 
 CORRECTIONS, FEW_CORRECTIONS = 8, 2
 ACTING = 8
 """Vectors that act at the same time, at most."""
 
-STEEP = 0.9  # as in the description of the joint
 BEYOND = 0.02
 
 
