@@ -1,19 +1,18 @@
 """Models of the gallery: beams and chains of beams."""
 
 from itertools import pairwise
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import finite, positive
+from phlexible.algebra.arrays import finite, positive, whole
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.joints.joints import Fixed, Revolute, Slider, Spherical
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
-from phlexible.errors import ParameterError
 from phlexible.gallery.entries import BeamPoint, Reference, ready_model
+from phlexible.gallery.paths import smooth_run_up
 from phlexible.model import Model
 
 # A chain of flexible links, in the plane or in space.
@@ -57,7 +56,7 @@ def chain(
         density: [kg/m3].
         gravity: [m/s2].
     """
-    links = _at_least_one("links", links)
+    links = whole("links", links)
     link = Beam(
         length=link_length,
         section=CircularSection(diameter),
@@ -73,18 +72,6 @@ def chain(
     for before, after in pairwise(bodies):
         model.connect(joint(before.end, after.start))
     return model
-
-
-def _at_least_one(name: str, value: int) -> int:
-    """Return a user's value as an integer if it is a whole number of at least 1; raise ``ParameterError`` with the
-    parameter's name otherwise."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise ParameterError(f"{name} must be an integer of at least 1, got {value!r}") from None
-    if number < 1:
-        raise ParameterError(f"{name} must be an integer of at least 1, got {value!r}")
-    return number
 
 
 # A steel ruler that swings in the plane.
@@ -363,14 +350,9 @@ def spinning_beam(
         modes=modes,
     )
 
-    def angle(t: Any) -> Any:
-        s = np.minimum(t, rise)
-        turned = s**2 / 2 + (rise / (2 * np.pi)) ** 2 * (np.cos(2 * np.pi * s / rise) - 1)
-        return omega / rise * turned + omega * (t - s)
-
     model = Model(dimension=2)
     arm = model.add(beam, "beam")
-    hub = model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=angle)
+    hub = model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=smooth_run_up(omega, rise))
     model.connect(Fixed(hub, arm.start))
     return model
 

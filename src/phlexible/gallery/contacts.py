@@ -22,6 +22,7 @@ from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
 from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Spherical
 from phlexible.elements.sections import RectangularSection
 from phlexible.gallery.entries import ready_model
+from phlexible.gallery.paths import run_up, smooth_step, smoother_step
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Cylinder, Sphere, TriangleMesh
 
@@ -87,11 +88,7 @@ def capstan(
     bearing = model.connect(Revolute(model.ground.at((0.0, 0.0, 0.0)), drum.origin))
     speed = non_negative("drum_speed", drum_speed)
 
-    def turn(time: float) -> float:
-        rising = min(time, RISE)
-        return speed * (0.5 * rising * rising / RISE + max(time - RISE, 0.0))
-
-    model.apply(bearing.drive(angle=turn))
+    model.apply(bearing.drive(angle=run_up(speed, RISE)))
     groove = Surface(drum.origin, Cylinder(around, 0.05))
     law_of_groove = {"stiffness": NODE, "damping": 1e6, "friction": non_negative("friction", friction)}
     model.apply(Contact(rope, groove, name="groove", **law_of_groove))
@@ -102,13 +99,6 @@ def capstan(
 
 GRAVITY, RADIUS, MASS, LENGTH, THICK = 9.81, 0.03, 0.1, 0.12, 4e-3
 CLOSED, LIFTED = 0.3, 0.8  # [s]
-
-
-def smooth_step(time: float, begin: float, end: float) -> float:
-    """Return the value of a smooth step function of time, from 0 at ``begin`` to 1 at ``end``, constant
-    before and after. It is x^2 (3 - 2 x) with x = (time - begin) / (end - begin)."""
-    x = min(max((time - begin) / (end - begin), 0.0), 1.0)
-    return x * x * (3 - 2 * x)
 
 
 def jaw_position(start: float, way: float) -> Callable[[float], float]:
@@ -221,8 +211,7 @@ def wiper(
     start = length + radius + 1e-4
 
     def holder(time: float) -> Array:
-        lowered = min(time / LOWERED, 1.0)
-        drop = (low + 1e-4) * lowered**2 * (3 - 2 * lowered)
+        drop = (low + 1e-4) * smooth_step(time, 0.0, LOWERED)
         return np.array([wide * np.sin(2 * np.pi * time / whole_turn), start - drop, 0.0])
 
     model = Model(gravity=(0.0, -9.81, 0.0), dimension=2)
@@ -326,12 +315,7 @@ def ball_bearing(balls: int = 24, ball_radius: float = 5e-3, friction: float = 0
     outer = Surface(model.ground.at((0.0, 0.0, 0.0)), Sphere(RACE + 2 * radius - SQUEEZED), inside=True)
     law: dict[str, Any] = {"stiffness": 2e4, "damping": 2e5, "friction": non_negative("friction", friction)}
     model.apply(Contact(placed, [*placed, inner, outer], **law))
-
-    def turned(time: float) -> float:
-        begun = min(time, STARTED)
-        return spin * (begun**2 / (2 * STARTED) + time - begun)
-
-    model.apply(pin.drive(angle=turned))
+    model.apply(pin.drive(angle=run_up(spin, STARTED)))
     return model
 
 
@@ -459,7 +443,7 @@ def cam_lift(angle: Array, lift: float) -> Array:
     third of a turn, rests a sixth, goes down in a third and rests a sixth, by polynomials of degree 5."""
     part = np.mod(angle, 2 * np.pi) / (2 * np.pi / 3)
     up, down = np.clip(part, 0.0, 1.0), np.clip(part - 1.5, 0.0, 1.0)
-    return np.asarray(lift * ((10 - 15 * up + 6 * up**2) * up**3 - (10 - 15 * down + 6 * down**2) * down**3))
+    return np.asarray(lift * (smoother_step(up) - smoother_step(down)))
 
 
 @ready_model(duration=0.5, step=1e-3)
@@ -637,7 +621,7 @@ def windlass(
     drum = model.add(RigidBody(1.0, (1e-2, 1e-2, 1e-2), shape=shape), "drum")
     bearing = model.connect(Revolute(model.ground.at((0.0, 0.0, 0.0)), drum.origin, axis=(0.0, 0.0, 1.0)))
     speed = non_negative("drum_speed", drum_speed)
-    model.apply(bearing.drive(angle=lambda t: -speed * (0.5 * min(t, RISE) ** 2 / RISE + max(t - RISE, 0.0))))
+    model.apply(bearing.drive(angle=run_up(-speed, RISE)))
     groove = Surface(drum.origin, Cylinder(around, long))
     law_of_groove = {"stiffness": GROOVE, "damping": 2e5, "friction": non_negative("friction", friction)}
     model.apply(Contact(rope, groove, name="groove", **law_of_groove))

@@ -29,6 +29,7 @@ from phlexible.elements.sections import RectangularSection, Section
 from phlexible.errors import ParameterError
 from phlexible.extras import optional
 from phlexible.gallery.entries import BeamPoint, ready_model
+from phlexible.gallery.paths import around_circle, smoother_step
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Cylinder, Sphere
 
@@ -363,9 +364,8 @@ def target(joint: int, time: float, rise_time: float) -> tuple[float, float]:
     """Return the angle [rad] and the rate [rad/s] that the motor of a robot's ``joint`` (index) aims at, at a
     ``time`` [s]. It is a smooth rise by a polynomial of degree five until ``rise_time`` [s], then constant."""
     s = min(max(time / rise_time, 0.0), 1.0)
-    shape = s**3 * (10 - 15 * s + 6 * s**2)
     slope = 30 * s**2 * (1 - s) ** 2 / rise_time
-    return TARGETS[joint] * shape, TARGETS[joint] * slope
+    return TARGETS[joint] * smoother_step(s), TARGETS[joint] * slope
 
 
 def _motor_torque(joint: int, rise_time: float, gain: float) -> Callable[[float], float]:
@@ -652,15 +652,10 @@ def solid_crank_slider(
         }
     body = FlexibleBody.from_mesh(mesh, Material(0.2e12, 7870.0, 0.0 if plain else 0.3), interfaces, modes=kept)
 
-    def crank_pin(t: float) -> tuple[float, float, float]:
-        return radius * np.cos(omega * t), radius * np.sin(omega * t), 0.0
-
-    def crank_pin_velocity(t: float) -> tuple[float, float, float]:
-        return -radius * omega * np.sin(omega * t), radius * omega * np.cos(omega * t), 0.0
-
     model = Model()
     coupler = model.add(body, "coupler", position=(radius, 0.0, 0.0))
     slider = model.add(PointMass(load), "slider", position=(radius + length, 0.0, 0.0))
+    crank_pin, crank_pin_velocity = around_circle(radius, omega)
     pin = model.ground.moving(crank_pin, velocity=crank_pin_velocity)
     model.connect(Revolute(pin, coupler["crank pin"], axis=(0.0, 0.0, 1.0)))
     model.connect(Spherical(coupler["slider pin"], slider.origin))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, finite, positive
+from phlexible.algebra.arrays import Array, finite, positive, whole
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import PointMass, RigidBody
@@ -11,6 +11,7 @@ from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Slid
 from phlexible.elements.sections import CircularSection, Section
 from phlexible.errors import ParameterError
 from phlexible.gallery.entries import BeamPoint, Reference, ready_model
+from phlexible.gallery.paths import around_circle
 from phlexible.model import Model
 from phlexible.shapes.solids import Box
 
@@ -230,15 +231,10 @@ def crank_slider(
         modes=modes,
     )
 
-    def crank_pin(t: float) -> tuple[float, float, float]:
-        return radius * np.cos(omega * t), radius * np.sin(omega * t), 0.0
-
-    def crank_pin_velocity(t: float) -> tuple[float, float, float]:
-        return -radius * omega * np.sin(omega * t), radius * omega * np.cos(omega * t), 0.0
-
     model = Model(dimension=2)
     coupler = model.add(beam, "coupler", position=(radius, 0.0, 0.0))
     slider = model.add(PointMass(slider_mass), "slider", position=(radius + coupler_length, 0.0, 0.0))
+    crank_pin, crank_pin_velocity = around_circle(radius, omega)
     pin = model.ground.moving(crank_pin, velocity=crank_pin_velocity)
     model.connect(Revolute(pin, coupler.start))
     model.connect(Revolute(coupler.end, slider.origin))
@@ -374,8 +370,7 @@ def n_four_bar(
     Raises:
         ParameterError: no loop, or lengths and masses out of range.
     """
-    if isinstance(loops, bool) or not isinstance(loops, int) or loops < 1:
-        raise ParameterError(f"loops must be a whole number of at least 1, got {loops!r}")
+    loops = whole("loops", loops)
     length, mass, speed = positive("length", length), positive("mass", mass), finite("speed", speed)
     across = mass * length**2 / 12
     along = across * 2 * THICKNESS**2

@@ -1,7 +1,5 @@
 """A plate on a hub that is spun up."""
 
-from typing import Any
-
 import numpy as np
 
 from phlexible.algebra.arrays import finite, positive, whole
@@ -9,6 +7,7 @@ from phlexible.bodies.flexible.plate import Plate
 from phlexible.bodies.material import Material
 from phlexible.description.joints.joints import Fixed
 from phlexible.gallery.entries import ready_model
+from phlexible.gallery.paths import smooth_run_up
 from phlexible.model import Model
 
 UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
@@ -68,13 +67,8 @@ def plate_in_spin_up(
         strain=strain,
     )
 
-    def angle(t: Any) -> Any:
-        s = np.minimum(t, rise)
-        turned = s**2 / 2 + (rise / (2 * np.pi)) ** 2 * (np.cos(2 * np.pi * s / rise) - 1)
-        return omega / rise * turned + omega * (t - s)
-
     model = Model()
     wing = model.add(plate, "plate", rotation=UPRIGHT)
-    hub = model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=angle)
+    hub = model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=smooth_run_up(omega, rise))
     model.connect(Fixed(hub, wing["start"]))
     return model

@@ -14,6 +14,7 @@ from phlexible.description.joints.joints import Fixed, Revolute
 from phlexible.description.joints.sliding import Sliding
 from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection
 from phlexible.gallery.entries import ready_model
+from phlexible.gallery.paths import smooth_step
 from phlexible.model import Model
 from phlexible.shapes.solids import Sphere
 
@@ -169,17 +170,13 @@ def twisted_ring(twist: float = 1.25, friction: float = 0.1, elements: int = 90)
     def circle(s: float) -> tuple[float, float, float]:
         return float(RING * np.sin(s / RING)), float(RING * (1 - np.cos(s / RING))), 0.0
 
-    def turned(time: float) -> float:
-        x = min(time / TWISTED, 1.0)
-        return float(share * MICHELL * x * x * (3 - 2 * x))
-
     model = Model()
     ring = model.add(rod, "ring", shape=circle)
     model.connect(Fixed(model.ground.at((0.0, 0.0, 0.0)), ring.start))
     closing = model.connect(
         Revolute(model.ground.at((0.0, 0.0, 0.0)), ring.end, axis=(1.0, 0.0, 0.0), name="closing")
     )
-    model.apply(closing.drive(angle=turned))
+    model.apply(closing.drive(angle=lambda time: share * MICHELL * smooth_step(time, 0.0, TWISTED)))
     model.apply(Force(ring.nodes()[len(ring.nodes()) // 2], (0.0, 0.0, 2e-4), name="disturbance"))
     touch = {"stiffness": 1e3, "damping": 2e3, "friction": non_negative("friction", friction)}
     model.apply(Contact(ring, ring, radius=RING_DIAMETER / 2, name="ring on itself", **touch))

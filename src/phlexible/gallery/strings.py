@@ -15,6 +15,7 @@ from phlexible.description.joints.joints import Prismatic, Slider, Spherical
 from phlexible.description.ports import Port
 from phlexible.errors import ParameterError
 from phlexible.gallery.entries import ready_model
+from phlexible.gallery.paths import smoother_step
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Sphere
 
@@ -102,9 +103,8 @@ def _winch(corner: Array, tip: Array, outwards: Array, radius: float, period: fl
     length = float(np.linalg.norm(corner - tip))
 
     def path(time: float) -> float:
-        start = min(2 * time / period, 1.0)
         angle = 2 * np.pi * time / period
-        size = radius * start**3 * (10 - 15 * start + 6 * start**2)
+        size = radius * smoother_step(min(2 * time / period, 1.0))
         target = tip + size * np.array([np.cos(angle), np.sin(angle), 0.0])
         offset = corner - target  # |offset + outwards path| = length
         along = float(outwards @ offset)
@@ -363,8 +363,7 @@ def tower_crane(
 
     def share(time: float) -> float:
         """Return the share of the motion at a time, from 0 to 1 without a jerk."""
-        s = min(time / duration, 1.0)
-        return s**3 * (10 - 15 * s + 6 * s**2)
+        return float(smoother_step(min(time / duration, 1.0)))
 
     model.apply(rail.drive(position=lambda time: begin + travel * share(time), name="trolley drive"))
     guides: list[Port] = [model.ground.at((0.0, 0.0, 0.0))]
