@@ -8,27 +8,26 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 
-Owner = TypeVar("Owner")
+Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
 
 
-def cached_on_owner(function: Callable[[Owner], Result]) -> Callable[[Owner], Result]:
-    """Decorator for a function of one object: the result is computed at the first call and stored in an attribute
-    of the object, as ``cached_property`` does it for methods.
+def cached_on_owner(function: Function) -> Function:
+    """Decorator for a function of an object, and of hashable arguments by position if it has some: each result is
+    computed at the first call with these arguments and stored in an attribute of the object.
 
     Models that are built together share descriptions of bodies, and with them the cached results.
     """
     name = f"_{function.__name__}"
 
     @wraps(function)
-    def cached(owner: Owner) -> Result:
-        attributes = vars(owner)
-        if name not in attributes:
-            attributes[name] = function(owner)
-        result: Result = attributes[name]
-        return result
+    def cached(owner: Any, *arguments: Any) -> Any:
+        results: dict[tuple[Any, ...], Any] = vars(owner).setdefault(name, {})
+        if arguments not in results:
+            results[arguments] = function(owner, *arguments)
+        return results[arguments]
 
-    return cached
+    return cached  # type: ignore[return-value]  # of the same signature
 
 
 CACHED_SIZE, CACHED_COUNT = 4096, 64

@@ -11,7 +11,6 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import Functions, TakenSteps, entries
 from phlexible.derivatives.strains import strain_places
-from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import ModelError, StepWarning, warn_user
 from phlexible.measure.quality import long_steps
 from phlexible.measure.wave_times import stiff_strings
@@ -340,7 +339,7 @@ def differentiable(system: System) -> Assembly:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
     """
     for element, force in system.forces:
-        if isinstance(force.coordinate, PiecesCoordinate):
+        if force.coordinate.history_variable_count:
             raise ModelError(f"{element} rubs on its guides, and cannot be differentiated yet; give friction=0")
     conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
     remember = [f"{name.rsplit(':', 1)[0]} is viscoelastic (ph.Maxwell)" for name in branch_names(system)]

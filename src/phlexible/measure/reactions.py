@@ -65,7 +65,7 @@ def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
     assert isinstance(coordinate, LengthCoordinate), "of tendons"
     if isinstance(coordinate, PiecesCoordinate) and law.contact:
         now = zip(y.T, flows(run.system, run.recording.branches)[number], strict=True)
-        parts = [coordinate.after(own).stretches(values) for values, own in now]
+        parts = [coordinate.at_history(own).stretches(values) for values, own in now]
         return np.array([law.contact.stiffness * coordinate.scale * stretch / rest for stretch, rest in parts])
     return np.asarray(-force * coordinate.share(y))
 

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.saddle import nearest_point
-from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.measure.energy import energy_of
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun
@@ -32,7 +31,7 @@ def ringing_dampers(run: RecordedRun) -> list[str]:
     """Return a warning message for each damper or servo of a run that is too strong for the time step: the
     rate that it damps changes its sign at every recorded instant."""
     laws = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
-    damped = [each for each in laws if not isinstance(each.force.coordinate, PiecesCoordinate)]  # of several rates
+    damped = [each for each in laws if not each.force.coordinate.history_variable_count]  # of several rates
     if not damped or len(damped) > MOST_FORCES:
         return []
     record, energy = run.recording, energy_of(run.recording)

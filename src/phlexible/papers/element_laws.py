@@ -15,7 +15,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import Bristle, CoordinateForce, ForceElement
-from phlexible.description.interactions.functions import Coordinate, PiecesCoordinate
+from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
@@ -74,7 +74,7 @@ class ElementLaws:
         for element, force in system.forces:
             coordinate = force.coordinate
             _refuse_static_friction(element, force)
-            if isinstance(coordinate, PiecesCoordinate):
+            if coordinate.history_variable_count:
                 raise ModelError(
                     f"{element} rubs on its guides, whose flows the papers' equations do not have; give friction=0"
                 )

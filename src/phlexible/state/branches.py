@@ -16,7 +16,6 @@ from phlexible.bodies.mechanics.floating import strain_rows
 from phlexible.bodies.soft_law import ElementStrains
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.force_elements import Bristle
-from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
@@ -191,8 +190,7 @@ def flows(system: System, branches: Array) -> list[Array]:
 
 
 def _piece_counts(system: System) -> list[int]:
-    coordinates = (force.coordinate for _, force in system.forces)
-    return [len(each.pieces) if isinstance(each, PiecesCoordinate) else 0 for each in coordinates]
+    return [force.coordinate.history_variable_count for _, force in system.forces]
 
 
 def _pair_numbers(system: System) -> int:

@@ -17,7 +17,6 @@ from phlexible.description.interactions.functions import (
     AXES,
     Coordinate,
     DirectionOf,
-    PiecesCoordinate,
     PointOf,
     Vector,
 )
@@ -309,11 +308,10 @@ def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateF
     """Return the force laws of all scalar forces of a system. Tendons that rub have the rest lengths that follow
     from what has flowed through their guides, from the history variables ``branches``; None: nothing has."""
     laws = [force for _, force in system.forces]
-    if branches is not None:
-        for k, own in enumerate(flows(system, branches)):
-            if isinstance(coordinate := laws[k].coordinate, PiecesCoordinate):
-                laws[k] = replace(laws[k], coordinate=coordinate.after(own))
-    return laws
+    if branches is None:
+        return laws
+    own = zip(laws, flows(system, branches), strict=True)
+    return [replace(law, coordinate=law.coordinate.at_history(flow)) if flow.size else law for law, flow in own]
 
 
 def applied_forces(system: System, state: State, at: Instants | None = None, share: float = 1.0) -> Array:

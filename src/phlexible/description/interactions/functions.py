@@ -280,6 +280,16 @@ class Coordinate(ABC):
         return np.asarray(np.sqrt(damping) * self.gradient(y)[None])
 
     @property
+    def history_variable_count(self) -> int:
+        """Return the number of history variables on which a coordinate depends, of which tendons that rub have
+        some."""
+        return 0
+
+    def at_history(self, variables: Array) -> "Coordinate":
+        """Return this coordinate for given values of its history ``variables``, shape (history variables,)."""
+        return self
+
+    @property
     def unit(self) -> str:
         """Return the unit of a coordinate as text, "m" unless a subclass has another."""
         return "m"
@@ -539,10 +549,15 @@ class PiecesCoordinate(LengthCoordinate):
         """Return the rest length of a tendon that rubs at t = 0 [m]."""
         return float(sum(self.pieces))
 
-    def after(self, flows: Array) -> "PiecesCoordinate":
-        """Return this coordinate after ``flows`` of the tendon through the guides after its pieces, shape (pieces,)
-        [m]."""
-        moved = np.array(self.pieces) - flows + np.concatenate([[0.0], flows[:-1]])
+    @property
+    def history_variable_count(self) -> int:
+        """Return the number of history variables of a tendon that rubs: one flow for each piece."""
+        return len(self.pieces)
+
+    def at_history(self, variables: Array) -> "PiecesCoordinate":
+        """Return this coordinate of a tendon after flows through the guides after its pieces: the history
+        ``variables``, shape (pieces,) [m]."""
+        moved = np.array(self.pieces) - variables + np.concatenate([[0.0], variables[:-1]])
         return replace(self, pieces=tuple(moved.tolist()))
 
     def stretches(self, y: Array) -> tuple[Array, Array]:
@@ -721,11 +736,11 @@ class KinematicPair(ModelPart, ABC):
         Raises:
             ModelError: there is none of that name, or more than one without a name; lists them.
         """
-        name = self.coordinate_name(name)
-        known: dict[int, dict[str, Coordinate]] = vars(self).setdefault("_coordinates", {})
-        if dimension not in known:
-            known[dimension] = {each.name: each for each in self.coordinates(dimension)}
-        return known[dimension][name]
+        return self._named_coordinates(dimension)[self.coordinate_name(name)]
+
+    @cached_on_owner
+    def _named_coordinates(self, dimension: int) -> dict[str, Coordinate]:
+        return {each.name: each for each in self.coordinates(dimension)}
 
     def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
         """Return the value of a joint coordinate at the initial pose [rad or m]. ``name`` None: the only

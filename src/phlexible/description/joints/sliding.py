@@ -352,22 +352,20 @@ class Sliding(Joint):
         the undeformed line [m]. ``dimension`` is that of the model (1, 2 or 3)."""
         return self._quantities(dimension)[:1]
 
+    @cached_on_owner
     def _quantities(self, dimension: int) -> tuple[LineCoordinate, ...]:
-        known: dict[int, tuple[LineCoordinate, ...]] = vars(self).setdefault("_known", {})
-        if dimension not in known:
-            if dimension == 1:
-                raise ModelError(f"{self} needs the plane or space; on a line nothing is across it")
-            line, directions = line_of(self.line), self._directions(dimension)
-            names = ("position", "direction 1", "direction 2")[:dimension]
-            made = tuple(LineCoordinate(name, line, self.slider, directions, k) for k, name in enumerate(names))
-            place, length = made[0].initial_value(), line.whole
-            if not -AT_END * length <= place <= (1 + AT_END) * length:
-                raise ModelError(
-                    f"{self}: {self.slider} is beyond an end of {self.line.name} at the initial pose, at"
-                    f" {place:.6g} m of 0 .. {length:g} m along it"
-                )
-            known[dimension] = made
-        return known[dimension]
+        if dimension == 1:
+            raise ModelError(f"{self} needs the plane or space; on a line nothing is across it")
+        line, directions = line_of(self.line), self._directions(dimension)
+        names = ("position", "direction 1", "direction 2")[:dimension]
+        made = tuple(LineCoordinate(name, line, self.slider, directions, k) for k, name in enumerate(names))
+        place, length = made[0].initial_value(), line.whole
+        if not -AT_END * length <= place <= (1 + AT_END) * length:
+            raise ModelError(
+                f"{self}: {self.slider} is beyond an end of {self.line.name} at the initial pose, at"
+                f" {place:.6g} m of 0 .. {length:g} m along it"
+            )
+        return made
 
     def _directions(self, dimension: int) -> tuple[Vector, ...]:
         """Return the directions along which the line is seen from the sliding point: those of its body, of the

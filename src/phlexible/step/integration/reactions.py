@@ -12,7 +12,6 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
 from phlexible.description.interactions.contact import Contact
-from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import SingularMatrixError, VelocityError
 from phlexible.state.branches import history_variable_forces, viscoelastic_body_forces
 from phlexible.state.forces import element_forces_along, element_state, gravity_forces, load_forces
@@ -143,7 +142,7 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
     elements, prescribed = element_state(system, at, state.branches), np.zeros(len(system.forces))
     prescribed[[each.is_prescribed for each in system.forces]] = values[loads:, 0]
     are_pushed = np.array([isinstance(element, Contact) for element, _ in system.forces])
-    are_lengths = np.array([isinstance(force.coordinate, PiecesCoordinate) for _, force in system.forces])
+    are_lengths = np.array([force.coordinate.history_variable_count > 0 for _, force in system.forces])
     theta = np.where(are_pushed | are_lengths, elements.theta, theta)
     pulls = element_forces_along(system, elements, theta, state.velocity, prescribed)
     if state.branches is not None:
