@@ -10,7 +10,7 @@ from mechanisms import arbitrary_state, moved_along, slope, tangle, with_element
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.state.forces import applied_forces, body_axes, body_forces, damper_rows, load_stiffness
+from phlexible.state.forces import applied_forces, body_axes, body_forces, element_state, load_stiffness
 
 EPS = 1e-5
 
@@ -41,7 +41,7 @@ def test_slopes_of_force_elements(dimension):
     units = np.eye(len(state.velocity))
     held = applied_forces(system, rest)
     braked = np.array([held - applied_forces(system, replace(rest, velocity=unit)) for unit in units]).T
-    dampers = damper_rows(system, state)
+    dampers = element_state(system, system.at(state), state.branches).damper_rows
     assert (dampers.T @ dampers).toarray() == pytest.approx(braked, abs=1e-13)
     assert np.abs(braked).max() > 0.1
 

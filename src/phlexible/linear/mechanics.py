@@ -26,9 +26,9 @@ from phlexible.linear.equilibria import OperatingKind, OperatingPoint
 from phlexible.linear.inner_strains import InnerStrains, inner_strains
 from phlexible.linear.null_space import null_space_basis
 from phlexible.state.forces import (
+    ElementState,
     LawSlopes,
     constraint_stiffness,
-    damper_rows,
     element_state,
     element_stiffness,
     has_laws,
@@ -213,12 +213,11 @@ def linear_laws(system: System, state: State) -> tuple[list[LawSlopes], list[str
     return [law for law, reason in zip(laws, reasons, strict=True) if not reason], left_out
 
 
-def _laws_that_begin(system: System, state: State) -> list[str]:
-    """Return the names of ropes, stops and contacts of a system whose coordinates in a state are those at which
-    they begin to act; their derivatives to both sides differ."""
-    theta = element_state(system, system.at(state)).theta if system.forces else ()
-    near = NEAR * max(system.largest_length, 1.0)
-    pairs = zip(system.forces, theta, strict=True)
+def _laws_that_begin(elements: ElementState) -> list[str]:
+    """Return the names of ropes, stops and contacts among force ``elements`` in a state whose coordinates are those
+    at which they begin to act; their derivatives to both sides differ."""
+    near = NEAR * max(elements.system.largest_length, 1.0)
+    pairs = zip(elements.system.forces, elements.theta, strict=True)
     return [str(element) for (element, force), x in pairs if force.contact and abs(x - force.rest) < near]
 
 
@@ -344,7 +343,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     an operating point, without inputs and outputs. Return also texts that describe forces which the linear
     model leaves out."""
     state = point.state
-    motion = _motions(system, state)
+    motion, elements = _motions(system, state), element_state(system, system.at(state), state.branches)
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
     places = [system.layout.place(index) for index in range(system.layout.frames)]
     spins = [state.velocity[place][system.dimension :] for place in places]
@@ -355,23 +354,25 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         for name in ("mass", "velocity", "damping", "stiffness")
     )
     if point.kind is OperatingKind.UNLOADED:
-        forces = element_stiffness(system, state, with_curvature=False)
+        forces = element_stiffness(elements, with_curvature=False)
     else:
         forces = constraint_stiffness(system, state, point.multipliers)
-        forces = forces + stiffness_of_loads(system, state) + element_stiffness(system, state)
+        forces = forces + stiffness_of_loads(system, state) + element_stiffness(elements)
     laws, left_out = linear_laws(system, state)
     touching = [point.pair_tangents, point.bristle_tangents]
     resisting, wandering, losing = (sparse.csr_array(sum(each)) for each in zip(*touching, strict=True))
     held = sum((_symmetric(law.stiffness) for law in laws), resisting - forces)
-    rates = _rate_rows(system, state, motion, laws)
-    levers = sparse.hstack([damper_rows(system, state).T, *(law.levers for law in laws)])
+    rates = _rate_rows(elements, motion, laws)
+    levers = sparse.hstack([elements.damper_rows.T, *(law.levers for law in laws)])
     levers = sparse.csr_array(motion.T @ levers)
     stiffness, slowed = sparse.csr_array(stiffness + motion.T @ held @ motion), levers @ rates
     if turning:
         time = TURN / max(float(np.abs(spin).max(initial=0.0)) for spin in spins)
         ends = [displaced(system, state, each * state.velocity) for each in (time, -time)]
+        states = [element_state(system, system.at(end), end.branches) for end in ends]
         later, before = (
-            _rate_rows(system, end, _motions(system, end), linear_laws(system, end)[0]) for end in ends
+            _rate_rows(own, _motions(system, end), linear_laws(system, end)[0])
+            for own, end in zip(states, ends, strict=True)
         )
         stiffness = sparse.csr_array(stiffness + levers @ (later - before) / (2 * time))
     damping = sparse.csr_array(damping + motion.T @ losing @ motion + _symmetric(slowed))
@@ -397,7 +398,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         without_potential=without_potential if without_potential.nnz else None,
     )
     left_out += [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
-    left_out += [f"{name}, {BEGINS}" for name in _laws_that_begin(system, state)]
+    left_out += [f"{name}, {BEGINS}" for name in _laws_that_begin(elements)]
     if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)
     return mechanics, tuple(left_out)
@@ -410,15 +411,15 @@ def _motions(system: System, state: State) -> sparse.csr_array:
     return sparse.csr_array(world_matrix(system, state) @ centring_matrix(system, state))
 
 
-def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
-    """Return the matrix, shape (forces, velocities), that gives the rates of all dampers of a system and of
-    the measured values of state-dependent ``laws``. It is rows @ ``motion``, where the matrix ``motion``
+def _rate_rows(elements: ElementState, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
+    """Return the matrix, shape (forces, velocities), that gives the rates of all dampers among force ``elements``
+    and of the measured values of state-dependent ``laws``. It is rows @ ``motion``, where the matrix ``motion``
     converts the rates of small motions in a state to velocities; rates of dampers are scaled by the root of
     their damping.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """
-    return sparse.csr_array(sparse.vstack([damper_rows(system, state), *(law.rate_rows for law in laws)]) @ motion)
+    return sparse.csr_array(sparse.vstack([elements.damper_rows, *(law.rate_rows for law in laws)]) @ motion)
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:

@@ -26,7 +26,6 @@ from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import number_at
 from phlexible.errors import ModelError
 from phlexible.state.branches import flows
-from phlexible.state.functions import FunctionSet
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -243,16 +242,18 @@ class ElementState:
     """Coordinates of all scalar element forces (springs, dampers, motors) at one instant, with their derivatives.
 
     Attributes:
+        system, at: mechanism of the elements, and its state as an instant.
         theta: coordinates of the forces, angles between -pi and pi, shape (forces,).
-        functions: functions y of vectors from which the coordinates are computed, force after force.
-        matrix: dy/dnu of the functions, shape (functions, velocities).
+        matrix: dy/dnu of the functions y of vectors from which the coordinates are computed, force after force,
+            shape (functions, velocities).
         drift: contribution of moving frames to dy/dt, shape (functions,).
         gradients, hessians: first and second derivatives of each theta with respect to its own functions.
         dampers: factor of the damping of each with respect to its own functions.
     """
 
+    system: System
+    at: Instants
     theta: Array
-    functions: FunctionSet
     matrix: sparse.csr_array
     drift: Array
     gradients: Sequence[Array]
@@ -264,9 +265,17 @@ class ElementState:
         """Jacobian of the coordinates of all scalar force elements (springs, dampers, motors) with respect to the
         velocities of the system at one instant: shape (forces, velocities), sparse. Its transpose maps element
         forces to generalized forces."""
-        if not self.gradients:
+        return self._along([gradient[None] for gradient in self.gradients])
+
+    @property
+    def damper_rows(self) -> sparse.csr_array:
+        """Factor B, shape (rows, velocities), of the damping matrix B^T B of all dampers between bodies of the
+        system, in the layout of the velocities."""
+        return self._along(self.dampers)
+
+    def _along(self, blocks: Sequence[Array]) -> sparse.csr_array:
+        if not blocks:
             return sparse.csr_array((0, self.matrix.shape[1]))
-        blocks = [gradient[None] for gradient in self.gradients]
         return sparse.csr_array(sparse.block_diag(blocks, "csr") @ self.matrix)
 
     @property
@@ -285,7 +294,7 @@ class ElementState:
         return np.concatenate([*parts, np.zeros(0)])
 
 
-def element_state(system: System, at: Instants, branches: Array | None = None) -> ElementState:
+def element_state(system: System, at: Instants, branches: Array | None) -> ElementState:
     """Evaluate the coordinates (angles and lengths) of all scalar force elements of a system at one instant. Return
     them with their gradients and Hessians as an ``ElementState``. ``branches`` are the history variables, of which
     a tendon that rubs on its guides has some; None: zero."""
@@ -301,7 +310,7 @@ def element_state(system: System, at: Instants, branches: Array | None = None) -
         dampers.append(coordinate.damper_rows(own, force.damping_at(float(theta[-1]))))
         first += len(own)
     drift, matrix = functions.drift(at)[0], functions.matrix(at)
-    return ElementState(np.array(theta), functions, matrix, drift, gradients, hessians, dampers)
+    return ElementState(system, at, np.array(theta), matrix, drift, gradients, hessians, dampers)
 
 
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
@@ -536,7 +545,8 @@ def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.c
 
     It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
     """
-    total = share * stiffness_of_loads(system, state) + element_stiffness(system, state)
+    elements = element_stiffness(element_state(system, system.at(state), state.branches))
+    total = share * stiffness_of_loads(system, state) + elements
     return sparse.csr_array(total + share * law_stiffness(system, system.at(state)) if has_laws(system) else total)
 
 
@@ -579,37 +589,18 @@ def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array
     return np.asarray(slopes)
 
 
-def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all force elements (springs, motors) of a system in
+def element_stiffness(elements: ElementState, with_curvature: bool = True) -> sparse.csr_array:
+    """Return the derivative of the generalized forces of all force ``elements`` (springs, motors) of a system in
     a state with respect to the pose. Velocities are constant; the result has the shape (velocities,
     velocities), sparse. With ``with_curvature=False``, only the tangents of the laws count, not the change of
     the directions in which forces act."""
-    size = int(system.layout.velocity[-1])
-    if not system.forces:
-        return sparse.csr_array((size, size))
-    at = system.at(state)
-    elements = element_state(system, at, state.branches)
-    forces = [force for _, force in system.forces]
-    tangents = np.array([force.tangent(float(theta)) for force, theta in zip(forces, elements.theta, strict=True)])
-    total = elements.rows.T @ sparse.diags_array(tangents) @ elements.rows
-    if with_curvature:
-        pulls = np.array(
-            [
-                force.conservative_force(float(theta)) + part
-                for force, theta, part in zip(forces, elements.theta, prescribed_forces(system, at), strict=True)
-            ]
-        )
+    system, at = elements.system, elements.at
+    laws = [(force, float(theta)) for (_, force), theta in zip(system.forces, elements.theta, strict=True)]
+    rows, tangents = elements.rows, np.array([force.tangent(theta) for force, theta in laws])
+    total = rows.T @ sparse.diags_array(tangents) @ rows if laws else sparse.csr_array((rows.shape[1],) * 2)
+    if with_curvature and laws:
+        pulls = prescribed_forces(system, at) + np.array([force.conservative_force(theta) for force, theta in laws])
         bends = sparse.block_diag([p * h for p, h in zip(pulls, elements.hessians, strict=True)], "csr")
         total = total + elements.matrix.T @ bends @ elements.matrix
-        total = total + elements.functions.stiffness(at, elements.along_functions(pulls))
+        total = total + system.force_functions.stiffness(at, elements.along_functions(pulls))
     return sparse.csr_array(total)
-
-
-def damper_rows(system: System, state: State) -> sparse.csr_array:
-    """Return a factor B, shape (rows, velocities), of the damping matrix of all dampers between bodies of a
-    system in a state. The damping matrix is B^T B, in the layout of the velocities (those of all bodies
-    concatenated)."""
-    if not system.forces:
-        return sparse.csr_array((0, int(system.layout.velocity[-1])))
-    elements = element_state(system, system.at(state), state.branches)
-    return sparse.csr_array(sparse.block_diag(elements.dampers, "csr") @ elements.matrix)
