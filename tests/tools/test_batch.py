@@ -87,6 +87,19 @@ def test_threads_step_at_the_same_time(monkeypatch):
     assert runs["x"][:, -1, 0] == pytest.approx([0.0, 2.5e-3, 5e-3])
 
 
+def test_springs_of_joints_step_in_lanes():
+    def build(stiffness):
+        model = cart(1.0)
+        model.apply(model.joints[0].spring(stiffness))
+        return model
+
+    stiffness = np.array([10.0, 20.0])
+    runs = ph.batch(build, {"stiffness": stiffness}).simulate(0.5, 1e-3, place, threads=1, lanes=True)
+    assert runs.in_lanes.tolist() == [1.0, 1.0]
+    angle = np.sqrt(stiffness / 2.0)[:, None] * runs.time
+    np.testing.assert_allclose(runs["x"][..., 0], (1.0 - np.cos(angle)) / stiffness[:, None], atol=1e-6)
+
+
 def test_the_motion_before_a_failure_stays_when_other_groups_use_its_lanes(monkeypatch):
     monkeypatch.setattr(run_output, "SECONDS", np.inf)  # blocks are joined when they are read
 

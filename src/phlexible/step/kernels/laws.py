@@ -26,7 +26,7 @@ from phlexible.step.kernels.contact import (
     start_distance,
 )
 from phlexible.step.kernels.lines.capstan import capstan_energy, capstan_force
-from phlexible.step.kernels.lines.sliding import slide_weights, start_slide
+from phlexible.step.kernels.lines.sliding import acting_of_slide, slide_weights, start_slide
 from phlexible.step.tables.declarations import (
     ANGLE,
     CONTACT,
@@ -345,7 +345,7 @@ def acting_functions(t: Tables, i: int) -> tuple[int, int]:
     how many they are: all, or those of the pieces of a line between which a joint slides. ``t`` holds all tables
     (arrays) of the model and its state."""
     if t.coordinate_of[i] >= SLID:
-        return t.acting_first[i - t.constraints], t.acting_count[i - t.constraints]
+        return acting_of_slide(t, i)
     return t.functions_begin[i], t.functions_count[i]
 
 

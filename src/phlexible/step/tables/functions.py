@@ -87,8 +87,8 @@ solve_carrier accept_step energies_balance compute_energies
     | extra: add_law_tangents forces_of_laws stored_energy
     capstans | tendons that rub | pieces | equations: capstan_force | extra: capstan_energy | lanes: refused
     contacts | stops and rolling | | equations: start_distance coordinate_weights one_sided_force
-    sliding | sliding joints | slides | equations: start_slide slide_weights | extra: slides_stay_near
-    | lanes: refused
+    sliding | sliding joints | slides | equations: start_slide acting_of_slide slide_weights
+    | extra: slides_stay_near | lanes: refused
     soft | soft bodies | soft_elements | balance: add_soft_forces | tangent: add_soft_tangents
     | energy: add_soft_energy | equations: advance_soft_branches
     products | shells | product_elements | balance: add_product_forces | tangent: add_product_tangents

@@ -126,6 +126,15 @@ def start_slide(t: Tables, i: int) -> float:
     return place if t.coordinate_of[i] == SLID else 0.0 * place  # ``slide_weights`` measures offsets
 
 
+@exported
+def acting_of_slide(t: Tables, i: int) -> tuple[int, int]:
+    """Return the first scalar function of interaction i, a law of a sliding joint, that acts in this time step, and
+    how many do: those of the pieces near its position on the line. ``t`` holds all tables (arrays) of the model and
+    its state."""
+    f = i - t.constraints
+    return t.acting_first[f], t.acting_count[f]
+
+
 @compiled
 def add_weights(t: Tables, s: int, first: int, begin: float, place: float) -> None:
     """Compute the weights of the acting vectors of line s in a time step. The sliding point moves from
