@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 # Values in a few characters: never an array of many numbers, never an address in memory.
 
-MOST_NUMBERS = 9
+MOST_VALUES = 9
 LONGEST = 160  # characters of a part inside of another
 MOST_BITS = 1023  # of whole numbers that are floats, too
 HIDDEN = frozenset({"first", "second", "joint", "name", "attachment", "body"})
@@ -37,14 +37,14 @@ def written(value: Any) -> str:
             return f"a whole number of {value.bit_length()} bits"
         case int() | float() | complex() | np.number():
             return f"{value:.6g}"
-        case np.ndarray() if value.size > MOST_NUMBERS:
+        case np.ndarray() if value.size > MOST_VALUES:
             return f"array {' x '.join(map(str, value.shape))}"
         case np.ndarray():
             return _listed(value)
         case dict():
-            return f"{{{', '.join(map(str, value))}}}" if len(value) <= MOST_NUMBERS else f"{len(value)} entries"
+            return f"{{{', '.join(map(str, value))}}}" if len(value) <= MOST_VALUES else f"{len(value)} entries"
         case tuple() | list():
-            if len(value) > MOST_NUMBERS:
+            if len(value) > MOST_VALUES:
                 return f"{len(value)} entries"
             return f"({', '.join(written(each) for each in value)})"
     if is_dataclass(value) and getattr(value, "__dataclass_params__").repr:  # noqa: B009  # all have them
@@ -61,7 +61,7 @@ def how_many(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
-def shortened(names: Sequence[str], most: int = MOST_NUMBERS) -> str:
+def shortened(names: Sequence[str], most: int = MOST_VALUES) -> str:
     """Return the first few (``most``) of many names as text, separated by commas, followed by "and 7 more"."""
     some = ", ".join(names[:most])
     return some if len(names) <= most else f"{some} and {len(names) - most} more"

@@ -12,8 +12,8 @@ from phlexible.algebra.arrays import (
     BoolArray,
     called,
     check_callable,
-    numbers,
     positive,
+    reals,
     whole,
     whole_steps,
 )
@@ -138,7 +138,7 @@ class Env(gymnasium.Env[Array, Array]):
     def _inputs_of(self, action: Array, shape: tuple[int, ...]) -> Array:
         """Convert an ``action`` of the agent, numbers from -1 to 1, to values of the model's inputs in their
         units, of the same ``shape``. Numbers outside of this range are cut to it."""
-        given = numbers("action", action)
+        given = reals("action", action)
         if given.shape != shape or not np.isfinite(given).all():
             raise ParameterError(f"action must be finite numbers of shape {shape}, got {action!r}")
         return np.asarray(self._lowest + (np.clip(given, -1.0, 1.0) + 1.0) / 2 * (self._highest - self._lowest))
@@ -219,7 +219,7 @@ class Env(gymnasium.Env[Array, Array]):
             if not isinstance(limits, tuple | list) or len(limits) != 2:
                 raise ParameterError(f"actions of {name!r} must be (lowest, highest), got {limits!r}")
             for end, limit in zip(ends, limits, strict=True):
-                found = numbers(f"limit of {name!r}", limit)
+                found = reals(f"limit of {name!r}", limit)
                 if found.shape not in ((), (size,)) or not np.isfinite(found).all():
                     raise ParameterError(
                         f"limits of {name!r} must be {how_many(size, 'finite number')}, got {limit!r}"
@@ -433,7 +433,7 @@ def _bounds(bounds: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
     wanted = "bounds must be (least, greatest) of the observations"
     if not isinstance(bounds, list | tuple) or len(bounds) != 2:
         raise ParameterError(f"{wanted}, got {bounds!r}")
-    found = [numbers("bounds", each) for each in bounds]
+    found = [reals("bounds", each) for each in bounds]
     if any(each.shape not in ((), shape) for each in found):
         raise ParameterError(f"{wanted}, numbers or arrays of shape {shape}, got {bounds!r}")
     low, high = (np.array(np.broadcast_to(each, shape)) for each in found)

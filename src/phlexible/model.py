@@ -121,7 +121,7 @@ class Model(Mechanism):
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         super().__init__(gravity, dimension)
-        self._numbers = ModelCache()
+        self._cache = ModelCache()
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state of a model for pickles, without cached numbers, which are computed again."""
@@ -293,7 +293,7 @@ class Model(Mechanism):
         system = motion.run.system
 
         def run(longer: int, every: int, duration: float) -> RecordedRun:
-            if self._numbers.whole_system(self) is not system:
+            if self._cache.whole_system(self) is not system:
                 raise ModelError(
                     "the model was changed after the run; run_error needs it as it was: simulate again"
                 )
@@ -325,7 +325,7 @@ class Model(Mechanism):
             return model.start(step, initial=kind, order=options.order, numerical_damping=damping)
 
         def page(title: str, outputs: Mapping[str, Sensor] | None, sections: Sequence[str]) -> str:
-            if self._numbers.whole_system(self) is not system:
+            if self._cache.whole_system(self) is not system:
                 raise ModelError(
                     "the model was changed after the run, and a live report steps it as it was: simulate again"
                 )
@@ -446,7 +446,7 @@ class Model(Mechanism):
             if isinstance(each, Load):
                 receive(each, *ports_of(each))
         space = option("stress", "discontinuous" if stress is None else stress, StressContinuity)
-        linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
+        linear = linearization(self._cache.system(self), inputs, outputs, kind, state)
         if kind is OperatingKind.STATIC and about is None:
             _equilibrium(linear.system, linear.point)
         if linear.left_out:
@@ -499,11 +499,11 @@ class Model(Mechanism):
         check_periods(self, step)
         with listed_warnings() as given:
             warn_of_unused_parts(self)
-            system, kind = self._numbers.system(self), _initial(initial)
+            system, kind = self._cache.system(self), _initial(initial)
             for message in stiff_strings(system, step):
                 warn_user(message, StepWarning)
-            state, _, is_redundant = _first_instant(self._numbers, system, kind)
-        return LiveRun(system, options, state, step, is_redundant, self._numbers, given)
+            state, _, is_redundant = _first_instant(self._cache, system, kind)
+        return LiveRun(system, options, state, step, is_redundant, self._cache, given)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """Find a pose of this model at rest in which gravity, loads, springs, prestress and joints balance,
@@ -532,7 +532,7 @@ class Model(Mechanism):
             -7.33
         """
         warn_of_unused_parts(self)
-        system = self._numbers.system(self)
+        system = self._cache.system(self)
         rest = _equilibrium(system, operating_point(system, OperatingKind.STATIC, state))
         if text := rest.instability:
             warn_user(text, UnstableEquilibriumWarning)
@@ -577,7 +577,7 @@ class Model(Mechanism):
         shares = {name: positive(f"weight of {name}", weight) for name, weight in (weights or {}).items()}
         for name in (*names, *shares):
             self[name]
-        system = self._numbers.system(self)
+        system = self._cache.system(self)
         pose = assembled_pose(system, frozenset(names), shares)
         return assembled_model(self, moved_model(self, system, pose.state), (pose.gap_before, pose.gap_after))
 
@@ -643,7 +643,7 @@ def simulation(
 
 def is_as_started(model: Model, run: LiveRun) -> bool:
     """Return whether a model has not been changed since a live run of it was started."""
-    return model._numbers.system(model) is run.system
+    return model._cache.system(model) is run.system
 
 
 def _run(
@@ -668,7 +668,7 @@ def _run(
     is_bar_shown(progress)  # refused before the run begins
     with listed_warnings() as given:
         warn_of_unused_parts(model)
-        at_start, system = model._numbers.system(model), model._numbers.whole_system(model)
+        at_start, system = model._cache.system(model), model._cache.whole_system(model)
         for text in stiff_strings(system, step) if options.tolerance is None else ():
             warn_user(text, StepWarning)
     with listed_warnings(given), output(system, warnings=given) as results:
@@ -677,7 +677,7 @@ def _run(
             begin = kind.time if isinstance(kind, State) else 0.0
             instants = clock(begin, duration, step, breakpoints_of(model))
             check_rates(system, instants.start, instants.end)
-            initial, at, is_redundant = _first_instant(model._numbers, at_start, kind)
+            initial, at, is_redundant = _first_instant(model._cache, at_start, kind)
             start = initial
             watched = watched_conditions(system, stop, None)
         else:
@@ -692,7 +692,7 @@ def _run(
             at = system.at(initial)
             is_redundant = check_redundancy(at_start, initial, at)
             watched = watched_conditions(system, stop, recording)
-        stepper = model._numbers.stepper(system, options, is_redundant)
+        stepper = model._cache.stepper(system, options, is_redundant)
         try:
             run = Simulation(
                 system,
@@ -764,12 +764,12 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
     return size, whole_steps("output_step", interval, size, SAME_INTERVAL)
 
 
-def _first_instant(numbers: ModelCache, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
+def _first_instant(cache: ModelCache, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
     """Return the start ``kind`` of a run of ``system`` as a state and as an instant (all positions and
-    velocities). The third result is whether its constraints are redundant. ``numbers`` keeps what was
+    velocities). The third result is whether its constraints are redundant. ``cache`` keeps what was
     computed of the model before."""
     if not isinstance(kind, State):
-        return numbers.start.of(system, kind)
+        return cache.start.of(system, kind)
     state = checked_initial_state(system, kind)
     at = system.at(state)
     return state, at, check_redundancy(system, state, at)

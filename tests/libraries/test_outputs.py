@@ -195,7 +195,7 @@ def test_energies_count_from_the_start_where_small_changes_shall_be_seen() -> No
     run = model.start(STEP)
     total = ph.EnergyOf("total")
     for from_start in (False, True):
-        (number,) = OutputTables(run, from_start).of({"total": total}).numbers
+        (number,) = OutputTables(run, from_start).of({"total": total}).entries
         assert number.constant == pytest.approx(-float(run.read(total)) * from_start)
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import phlexible as ph
 from phlexible.cli import app
 from phlexible.libraries.linking import host
-from phlexible.libraries.parameter_functions import FunctionFit, Range, SampledNumbers
+from phlexible.libraries.parameter_functions import FunctionFit, Range, SampledValues
 
 STEP = 1e-3
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None or host() is None, reason="no C compiler")
@@ -76,9 +76,9 @@ def test_numbers_follow_powers_and_angles_of_parameters() -> None:
         )
 
     table = np.array([0, 1, 2, 3, 4, 5, 0, 7, 8, 9, 9])
-    numbers_of_one = SampledNumbers(["all"], np.array([0]), np.zeros(1, dtype=bool))
+    numbers_of_one = SampledValues(["all"], np.array([0]), np.zeros(1, dtype=bool))
     ranges = [Range("p", 0.5, 1.0, 50.0), Range("q", -2.0, 0.0, 2.0)]
-    functions = FunctionFit(ranges, sample, SampledNumbers(names, table, table == 8)).functions()
+    functions = FunctionFit(ranges, sample, SampledValues(names, table, table == 8)).functions()
     assert sorted(functions.indices) == [0, 1, 2, 3, 4, 5, 8, 9, 10] and functions.error < 1e-13
     tiny = FunctionFit([Range("q", -1e-9, 0.0, 1e-9)], lambda values: np.sin(values), numbers_of_one).functions()
     assert tiny.values([3e-10]) == pytest.approx([3e-10], rel=1e-12)
@@ -92,14 +92,14 @@ def test_numbers_follow_powers_and_angles_of_parameters() -> None:
     def kinked(values):
         return np.array([values[0], abs(values[1] - 0.3)])
 
-    numbers = SampledNumbers(["line", "kinked"], np.array([0, 1]), np.zeros(2, dtype=bool))
+    numbers = SampledValues(["line", "kinked"], np.array([0, 1]), np.zeros(2, dtype=bool))
     with pytest.raises(ph.ParameterError, match="kinked are not linear in q or a power of it"):
         FunctionFit(ranges, kinked, numbers).functions()
 
     def hidden(values):  # beside a large number of its table
         return np.array([1e9 * values[0], 1e-5 * np.exp(values[0] / 50.0)])
 
-    numbers = SampledNumbers(["table"], np.array([0, 0]), np.zeros(2, dtype=bool))
+    numbers = SampledValues(["table"], np.array([0, 0]), np.zeros(2, dtype=bool))
     with pytest.raises(ph.ParameterError, match="table are not linear in p"):
         FunctionFit(ranges, hidden, numbers).functions()
     one = numbers_of_one

@@ -14,7 +14,7 @@ TIMES = np.linspace(0.0, 2.0, 5)
 
 
 def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
-    monkeypatch.setattr(chunked, "CHUNK_NUMBERS", 500)
+    monkeypatch.setattr(chunked, "CHUNK_VALUES", 500)
     mechanism = Mechanism()
     width, height, length = 0.03, 0.02, 0.8
     steel = ph.Material(2e11, 7800.0)

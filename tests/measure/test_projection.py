@@ -73,7 +73,7 @@ def test_rates_of_joint_functions_are_their_differences(kind, dimension, ground)
 @pytest.mark.parametrize("chunk", [4_000_000, 20_000])
 def test_projected_velocities_satisfy_the_joints_and_are_the_nearest(dense_rows, chunk, monkeypatch):
     monkeypatch.setattr(projection, "DENSE_ROWS", dense_rows)
-    monkeypatch.setattr(projection, "CHUNK_NUMBERS", chunk)
+    monkeypatch.setattr(projection, "CHUNK_VALUES", chunk)
     mechanism = jointed(Revolute, 3)
     mechanism.connect(Slider(moving_ground(mechanism), mechanism["one"].at(0.1)))
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)

@@ -188,12 +188,12 @@ def test_slopes_of_shots_are_those_of_differences(build):
     runs = InputRuns(build, all_costs, 40, "undeformed", {"push": 1.0})
     shots = runs.run({"push": push}, 0.4).shots(3)
     gaps[0] = shots.count
-    at = np.concatenate([push.values, np.concatenate(shots.numbers), [0.4]])
+    at = np.concatenate([push.values, np.concatenate(shots.coordinates), [0.4]])
     at[4:-1] += 1e-3 * np.random.default_rng(1).normal(size=gaps[0]) * shots.sizes(0.4) / 100
 
     def run(x):
         signal = ph.Signal(push.times * x[-1] / 0.4, x[:4])
-        return runs.run({"push": signal}, x[-1], shots.with_numbers(x[4:-1]))
+        return runs.run({"push": signal}, x[-1], shots.with_coordinates(x[4:-1]))
 
     here = run(at)
     found = np.column_stack([here.slopes, here.slopes_of_starts, here.of_duration(0.4)])

@@ -41,7 +41,7 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
-NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating, np.timedelta64)
+NOT_REAL = (str, bytes, bool, np.bool_, np.complexfloating, np.timedelta64)
 PLAIN = {float, int, np.float64}
 LARGEST = 1e60
 """Largest size of a quantity: the fourth power of a length times a modulus is still finite."""
@@ -95,7 +95,7 @@ def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, .
     floats if the user gave a sequence with one for each mode. Raise ``ParameterError`` if one is negative,
     and warn if one is 1 (critical damping) or more. ``name`` is that of the argument, for messages."""
     if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
-        ratios = numbers(name, value, expected := "one number or a sequence of one for each mode")
+        ratios = reals(name, value, expected := "one number or a sequence of one for each mode")
         if ratios.ndim != 1 or not ratios.size:
             raise ParameterError(f"{name} must be {expected}, got {value!r}")
         return tuple(_checked_ratio(f"{name}[{k}]", ratio) for k, ratio in enumerate(ratios.tolist()))
@@ -154,7 +154,7 @@ def finite(name: str, value: float, largest: float = LARGEST) -> float:
     return number
 
 
-def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: float = LARGEST) -> Array:
+def reals(name: str, value: ArrayLike, expected: str = "numbers", largest: float = LARGEST) -> Array:
     """Convert numbers (``value``) passed by the user (a number, nested lists, an array) to a new array of
     floats of the same shape. Raise ``ParameterError`` if entries are not real numbers, or if a finite one is
     larger than ``largest`` in size. The message has ``name``, that of the argument, and what was
@@ -174,7 +174,7 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: flo
 def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
     """Convert three finite numbers (``value``, at most ``largest`` in size) passed by the user to a read-only
     array of shape (3,). Raise ``ParameterError``, with ``name`` in its message, for anything else."""
-    result = numbers(name, value, "three numbers", largest)
+    result = reals(name, value, "three numbers", largest)
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
     if not np.isfinite(result).all():
@@ -249,7 +249,7 @@ def _as_float(value: object) -> float:
         if value.ndim:
             raise ValueError
         value = value.item()
-    if isinstance(value, NO_NUMBERS):
+    if isinstance(value, NOT_REAL):
         raise TypeError
     return float(value)  # type: ignore[arg-type]  # other values raise
 
@@ -260,7 +260,7 @@ def _as_floats(value: ArrayLike) -> Array:
     if type(value) is float or (type(value) is np.ndarray and value.dtype == np.float64):
         return np.array(value)
     if isinstance(value, list | tuple) and not PLAIN.issuperset(map(type, value)):
-        if any(isinstance(item, NO_NUMBERS) for item in value):
+        if any(isinstance(item, NOT_REAL) for item in value):
             raise TypeError
     if np.ma.is_masked(value):  # entries without a value
         raise TypeError
@@ -289,7 +289,7 @@ def whole(name: str, value: object, least: int = 1) -> int:
         number = index(value)  # type: ignore[arg-type]  # other values raise
     except TypeError:
         number = least - 1
-    if number < least or isinstance(value, NO_NUMBERS):
+    if number < least or isinstance(value, NOT_REAL):
         raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}")
     if number > MOST:
         raise ParameterError(f"{name} must be at most {MOST:g}, got {value!r}")
@@ -353,7 +353,7 @@ def optional_text(name: str, value: object) -> str | None:
 def times(name: str, value: object) -> tuple[float, ...]:
     """Convert ``value``, a user's sequence of times, finite numbers [s] in any order, to a tuple of floats.
     Raise ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
-    values = numbers(name, value, EXPECTED)  # type: ignore[arg-type]  # other values are refused
+    values = reals(name, value, EXPECTED)  # type: ignore[arg-type]  # other values are refused
     if values.ndim != 1:
         raise ParameterError(f"{name} must be {EXPECTED}, got {value!r}")
     return tuple(finite(name, value) for value in values.tolist())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.arrays import Array, reals
 from phlexible.algebra.number_tape import sine_quotient, versine_quotient
 from phlexible.errors import ParameterError
 
@@ -80,7 +80,7 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
     """
     if value is None:
         return np.eye(3)
-    matrix = value.as_matrix() if is_rotation_object(value) else numbers(name, value, EXPECTED)
+    matrix = value.as_matrix() if is_rotation_object(value) else reals(name, value, EXPECTED)
     if not np.isfinite(matrix).all():
         raise ParameterError(f"{name} must be finite, got {value!r}")
     if dimension == 1 and not np.array_equal(matrix, np.eye(3)):

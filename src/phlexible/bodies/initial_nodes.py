@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, check_callable, immutable_copy, numbers
+from phlexible.algebra.arrays import Array, called, check_callable, immutable_copy, reals
 from phlexible.algebra.portable import Portable
 from phlexible.errors import ParameterError
 
@@ -85,7 +85,7 @@ def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
     the model (1, 2 or 3)."""
     if callable(speed):
         return _function_values("velocity", speed, nodes, dimension)
-    values = numbers("velocity", speed, _expected(nodes))
+    values = reals("velocity", speed, _expected(nodes))
     if values.ndim <= 1:
         return np.tile(_checked_vector("velocity", "be", values, _widths(nodes, dimension)), (len(nodes), 1))
     return _checked_rows("velocity", values, nodes, (len(nodes),), dimension)
@@ -128,7 +128,7 @@ def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Arr
         at = f"at s = {node:g} m" if is_line else f"at x = {node.tolist()}"
         value = called(function, name, float(node) if is_line else node.copy(), at=at)
         values.append(
-            _checked_vector(name, "return", numbers(f"{name} {at}", value, "three numbers"), widths, f" {at}")
+            _checked_vector(name, "return", reals(f"{name} {at}", value, "three numbers"), widths, f" {at}")
         )
     return np.array(values)
 
@@ -138,7 +138,7 @@ def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int,
     ``nodes`` are the undeformed positions or arc lengths. Raise ``ParameterError`` unless the number of rows
     is among ``lengths`` and all numbers are finite. ``dimension`` is that of the model (1, 2 or 3). ``name``
     is that of the argument, for messages."""
-    rows = numbers(name, value, _expected(nodes))
+    rows = reals(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)
         raise ParameterError(

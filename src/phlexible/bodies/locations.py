@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, numbers, text, vector
+from phlexible.algebra.arrays import Array, reals, text, vector
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.errors import ParameterError
 
@@ -125,11 +125,11 @@ def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dic
         if text("a port's name", name) in taken:
             raise ParameterError(f"ports must have new names, but the body already has {name!r}")
         where = f"the position of port {name!r}"
-        if np.ndim(numbers(where, place)):
+        if np.ndim(reals(where, place)):
             x, y, z = (float(entry) for entry in vector(where, place))
             result[name] = MaterialPosition((x, y, z))
         else:
-            result[name] = Along(float(numbers(where, place)))
+            result[name] = Along(float(reals(where, place)))
     return result
 
 

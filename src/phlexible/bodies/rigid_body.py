@@ -12,9 +12,9 @@ from phlexible.algebra.arrays import (
     Array,
     file_path,
     line_plane_or_space,
-    numbers,
     plane_or_space,
     positive,
+    reals,
     vector,
 )
 from phlexible.algebra.fields import Positive, Vector
@@ -106,7 +106,7 @@ def _checked_inertia(name: str, value: ArrayLike) -> Array:
     """Convert the inertia of a rigid body, ``value`` passed by the user as I_zz, three moments or a matrix;
     the result is a read-only array of shape () or (3, 3) [kg m2]. Raise ``ParameterError`` if no body has it.
     ``name`` is that of the argument, for messages."""
-    inertia = numbers(name, value, INERTIA)
+    inertia = reals(name, value, INERTIA)
     if inertia.shape not in ((), (3,), (3, 3)):
         raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
     if not np.isfinite(inertia).all():

@@ -345,10 +345,10 @@ def build(
 ) -> None:
     """Write a model from a Python file as a compiled library, FMU or web page that takes its time steps
     without Python."""
-    from phlexible.libraries.linking import ARCHIVE, FMU, NUMBERS, PAGES, SUFFIXES
+    from phlexible.libraries.linking import ARCHIVE, FMU, PAGES, SUFFIXES, TABLES
 
     with one_line_failures(debug):
-        prepare_file("--output", output, (*SUFFIXES, FMU, *PAGES, ARCHIVE, NUMBERS))
+        prepare_file("--output", output, (*SUFFIXES, FMU, *PAGES, ARCHIVE, TABLES))
         print(f"wrote {build_file(model, output, None if target is None else [target], duration, fmi)}")
 
 

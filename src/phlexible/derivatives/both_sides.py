@@ -15,9 +15,9 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import disjoint_columns
-from phlexible.derivatives.model_numbers import (
+from phlexible.derivatives.model_changes import (
     Mask,
-    ModelNumbers,
+    ModelChanges,
     Part,
     changed_masks,
     data_changes,
@@ -84,8 +84,8 @@ class Sides(Generic[Measured]):
     base: Built[Measured]
     more: Built[Measured]
     less: Built[Measured] | None
-    up: ModelNumbers | None
-    down: ModelNumbers | None
+    up: ModelChanges | None
+    down: ModelChanges | None
 
     @property
     def measured(self) -> tuple[Built[Measured], Built[Measured]]:
@@ -144,7 +144,7 @@ def perturbed_models(
         return other
 
     mores: dict[int, Built[Measured]] = {}
-    ups: dict[int, ModelNumbers | None] = {}
+    ups: dict[int, ModelChanges | None] = {}
     shared: dict[int, Mapping[Part, Mask]] = {}
     alike: set[int] = set()
     is_shared = is_plain(run) and len(directions) > FEW
@@ -176,7 +176,7 @@ def perturbed_models(
             if reads_same(mores[k]):
                 alike.add(k)
     lesses: dict[int, Built[Measured]] = {}
-    downs: dict[int, ModelNumbers | None] = {}
+    downs: dict[int, ModelChanges | None] = {}
     for group in disjoint_parameters(shared, alike):
         if len(group) == 1:
             continue
@@ -301,7 +301,7 @@ def _check_limits(
     mean of both branches, which central differences to either take, is right for changes of both together.
     """
     places, rest = strain_places(stretch.assembly), stretch.residuals_of(base, stretch.functions)
-    sides = cast("tuple[ModelNumbers, ModelNumbers]", (model.up, model.down))
+    sides = cast("tuple[ModelChanges, ModelChanges]", (model.up, model.down))
     nearer = sum(_residuals_in(stretch, base, side.times(NEARER), number) - rest for side in sides) / NEARER
     check_smooth(both[0] - nearer, both[1], model.label, lambda: rest)  # the state is on the kink, not near it
     for share in (1 - ASIDE, 1 + ASIDE):
@@ -313,13 +313,13 @@ def _check_limits(
         check_smooth(upper, lower, model.label, lambda: rest)
 
 
-def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
+def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> tuple[ModelChanges, ModelChanges]:
     """Return a pair of weighted sums of model data changes: with parameters increased, and with parameters
     decreased. They are over the perturbed ``models`` with the indices ``group``; ``shares`` holds the weight
     of each model by its index."""
     both = []
     for side in ("up", "down"):
-        found: ModelNumbers | None = None
+        found: ModelChanges | None = None
         for k in group:
             own = getattr(models[k], side)
             own = own if shares[k] == 1.0 else own.times(shares[k])
@@ -329,14 +329,14 @@ def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> 
     return both[0], both[1]
 
 
-def _residuals(run: TakenRun, base: Memory, side: ModelNumbers) -> list[Array]:
+def _residuals(run: TakenRun, base: Memory, side: ModelChanges) -> list[Array]:
     """Return the residuals of all recorded time steps of a run when its model data are changed by ``side``,
     added to the tables ``base``. The list has an array (steps, unknowns) for each stretch of time steps
     without velocity jumps."""
     return [_residuals_in(stretch, base, side, number) for number, stretch in enumerate(run.stretches)]
 
 
-def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number: int) -> Array:
+def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelChanges, number: int) -> Array:
     """Return the residuals of the time steps of one stretch, shape (steps, unknowns), when the model data are
     changed by ``side``. ``base`` are the tables of the model, ``number`` the index of the stretch (time steps
     without velocity jumps between them) in the run."""
@@ -372,8 +372,8 @@ def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
     return found
 
 
-def _with(base: Memory, side: ModelNumbers) -> Memory:
-    return base.with_numbers({name: base[name] + change for name, change in side.of("table").items()})
+def _with(base: Memory, side: ModelChanges) -> Memory:
+    return base.with_changed_tables({name: base[name] + change for name, change in side.of("table").items()})
 
 
 def _some(count: int) -> list[int]:

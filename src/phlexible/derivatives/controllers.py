@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, reals
 from phlexible.derivatives.readings import Jacobian, Reader, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun
 from phlexible.description.interactions.feedback import Feedback, transition_matrices
@@ -64,7 +64,7 @@ def controller_slopes(feedback: Feedback, time: float, args: Array, sizes: Array
         change = np.zeros(len(args))
         change[k] = PROBE * size
         more, less = (
-            numbers(
+            reals(
                 "values",
                 _invoke(feedback.controller, "the controller", time, args + sign * change),
                 largest=ANY_SIZE,
@@ -80,7 +80,7 @@ def _invoke(function: Callable[..., Any], name: str, time: float, *given: Array)
 
 
 def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> Array:
-    found = numbers(name, answer, largest=ANY_SIZE)  # type: ignore[arg-type]  # what holds no numbers is refused
+    found = reals(name, answer, largest=ANY_SIZE)  # type: ignore[arg-type]  # what holds no numbers is refused
     if found.size != int(np.prod(shape)) or not np.isfinite(found).all():
         raise ParameterError(
             f"{name}= of a Feedback must return {shape[0]} finite numbers, got {answer!r} at t = {time:.9g} s"

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, finite, numbers, positive
+from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, finite, positive, reals
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ParameterError
 
@@ -279,7 +279,7 @@ def _evaluate(function: Function, readings: Array) -> Array:
     """
     given = readings[:, 0] if readings.shape[1] == 1 else readings
     answer = called(function, "the function of a cost", given.copy(), at="for the readings of the run")
-    values = numbers("values of a cost's function", answer, largest=ANY_SIZE)
+    values = reals("values of a cost's function", answer, largest=ANY_SIZE)
     if values.shape != (len(readings),):
         raise ParameterError(
             f"a cost needs one number an instant, shape ({len(readings)},), from readings of shape {given.shape},"

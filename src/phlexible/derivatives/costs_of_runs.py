@@ -9,7 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.both_sides import Sides, differentiate, perturbed_models
 from phlexible.derivatives.costs import Costs
-from phlexible.derivatives.model_numbers import equal_readings, is_load_alone
+from phlexible.derivatives.model_changes import equal_readings, is_load_alone
 from phlexible.derivatives.parameters import (
     Built,
     Direction,

@@ -103,10 +103,10 @@ class SectionStepper(RecordingStepper):
         self._begin: tuple[Array, Array] | None = None
 
     @property
-    def numbers_a_step(self) -> int:
+    def values_per_step(self) -> int:
         """Number of values that this time stepper counts for a time step when it chooses how many time steps
         to take at once. It is so large that at most about half a section is taken."""
-        return max(super().numbers_a_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
+        return max(super().values_per_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
         """Take time steps of length ``step`` [s] between the given instants [s], log them, and note the call
@@ -232,19 +232,19 @@ class CostsOfPiece(CostsOfRun):
         )
 
 
-def _numbers_a_step(assembly: Assembly) -> int:
+def _values_per_step(assembly: Assembly) -> int:
     """Return how many floating-point numbers have to be in memory to differentiate one time step of a model:
     three for each number of the state, nine for each load, moving ground vector and drive path, six for each
     unknown and velocity. ``assembly`` holds the tables of the model."""
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
-    return 3 * counts["state_numbers"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
+    return 3 * counts["state_size"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
 
 
 def fits_in_memory(assembly: Assembly, instants: Clock, memory: float) -> bool:
     """Return whether all time steps of a run of a model can be stored at once for its derivatives within
     ``memory`` [bytes]; ``instants`` is the clock of the run. ``assembly`` holds the tables of the model."""
-    return instants.count <= FEWEST or BYTES * _numbers_a_step(assembly) * instants.count <= memory
+    return instants.count <= FEWEST or BYTES * _values_per_step(assembly) * instants.count <= memory
 
 
 def costs_of_long_run(
@@ -275,11 +275,11 @@ def costs_of_long_run(
         ModelError: a run that is more than steps.
     """
     assembly, count = base.assembly, instants.count
-    kept = 2 * assembly.memory.counts["state_numbers"]  # of each piece
-    least = 2 * BYTES * (count * kept * _numbers_a_step(assembly)) ** 0.5
-    most = int(memory / (2 * BYTES * _numbers_a_step(assembly)))
+    kept = 2 * assembly.memory.counts["state_size"]  # of each piece
+    least = 2 * BYTES * (count * kept * _values_per_step(assembly)) ** 0.5
+    most = int(memory / (2 * BYTES * _values_per_step(assembly)))
     if most < FEWEST or memory < least:
-        least = max(least, 2 * FEWEST * BYTES * _numbers_a_step(assembly))
+        least = max(least, 2 * FEWEST * BYTES * _values_per_step(assembly))
         raise ParameterError(
             f"memory must be at least {1.01 * least:.3g} for {count} steps of this model, got {memory!r}"
         )

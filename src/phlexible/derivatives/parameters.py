@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, mapping, numbers, option, positive
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, mapping, option, positive, reals
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
 from phlexible.derivatives.strains import strains_of
 from phlexible.derivatives.variations import Variation, variation_between
@@ -161,7 +161,7 @@ class Parameters:
         for name, ends in mapping("bounds", bounds).items():
             if name not in self.places:
                 raise ParameterError(f"bounds name {name!r}; there are {', '.join(self.places)}")
-            pair = numbers(f"bounds of {name}", ends, "(least, greatest)")
+            pair = reals(f"bounds of {name}", ends, "(least, greatest)")
             if pair.shape != (2,) or not pair[0] < pair[1]:
                 raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
             first = self.values[self.places[name]]
@@ -269,7 +269,7 @@ def _one_of(low: IntArray, high: IntArray, first: int, stride: int) -> IntArray:
 def _flat(name: str, value: object) -> Array:
     if isinstance(value, Signal):
         return value.values
-    flat = numbers(name, value, "a finite number, an array of them or a Signal").ravel()  # type: ignore[arg-type]
+    flat = reals(name, value, "a finite number, an array of them or a Signal").ravel()  # type: ignore[arg-type]
     if not np.isfinite(flat).all():
         raise ParameterError(f"{name} must be a finite number, an array of them or a Signal, got {value!r}")
     return flat

@@ -186,7 +186,7 @@ class Reader:
         and spring energy. States are arrays by the names of the tables in ``OF_STATES``, with a first axis
         (states,). ``instants`` are the indices of their times."""
         memory, found = self.assembly.memory, np.zeros((len(instants), 4))
-        flat = np.zeros((len(instants), memory.counts["state_numbers"]))
+        flat = np.zeros((len(instants), memory.counts["state_size"]))
         for name in OF_STATES:
             memory.rows(flat)[name][:] = states[name]
         energies_at(memory.header, len(flat), flat, self.moving[instants], found)

@@ -8,7 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, non_negative
 from phlexible.derivatives.both_sides import differentiate, perturbed_models
-from phlexible.derivatives.model_numbers import equal_readings
+from phlexible.derivatives.model_changes import equal_readings
 from phlexible.derivatives.parameters import (
     Build,
     Built,

@@ -164,7 +164,7 @@ class NearStates:
         change = variation_between(self.system.layout, _tables(self.state), rows).pose[0]
         return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 
-    def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+    def coordinates_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
         """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to its
         pose and to its velocities, each (count, velocities). Coordinates of the pose come first, then scaled
         velocities. The state ``rows`` is given as arrays by the names "position", "rotation", "eta" and
@@ -238,11 +238,11 @@ class Shots:
 
     Attributes:
         near: admissible states of all but the first shot.
-        numbers: coordinates of these initial states.
+        coordinates: coordinates of these initial states.
     """
 
     near: tuple[NearStates, ...]
-    numbers: tuple[Array, ...]
+    coordinates: tuple[Array, ...]
 
     @property
     def count(self) -> int:
@@ -250,11 +250,11 @@ class Shots:
         multiple shooting."""
         return sum(each.count for each in self.near)
 
-    def with_numbers(self, coordinates: Array) -> "Shots":
+    def with_coordinates(self, coordinates: Array) -> "Shots":
         """Return a copy of these shots with other initial states, given by their concatenated minimal coordinates,
         shape (count,)."""
         ends = np.cumsum([each.count for each in self.near])[:-1]
-        return replace(self, numbers=tuple(np.split(coordinates, ends)))
+        return replace(self, coordinates=tuple(np.split(coordinates, ends)))
 
     def sizes(self, duration: float) -> Array:
         """Return characteristic sizes of the minimal coordinates of all initial states, shape (count,), by which an
@@ -289,7 +289,7 @@ class ShotRun:
         entry has the coordinates and their derivatives with respect to pose and velocities, three arrays."""
         found = []
         for near, stretch in zip(self.shots.near, self.run.stretches[:-1], strict=True):
-            found.append(near.numbers_of(self.run.assembly.memory.rows(stretch.states[-1:])))
+            found.append(near.coordinates_of(self.run.assembly.memory.rows(stretch.states[-1:])))
         return found
 
     @cached_property
@@ -297,7 +297,7 @@ class ShotRun:
         """Gaps between the shots of multiple shooting, which an optimizer brings to zero, shape (count,). For
         each shot but the last they are the minimal coordinates of its final state minus those of the next
         initial state."""
-        pairs = zip(self.ends, self.shots.numbers, strict=True)
+        pairs = zip(self.ends, self.shots.coordinates, strict=True)
         return np.concatenate([np.zeros(0), *(end[0] - own for end, own in pairs)])
 
 
@@ -315,7 +315,7 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
         if number:
             before, near = runs[-1], shots.near[number - 1]
             theta = partial(_unwrapped, base.assembly, before.rows["theta"][-1])
-            starts.append(near.state_of(shots.numbers[number - 1], float(before.times[-1]), theta))
+            starts.append(near.state_of(shots.coordinates[number - 1], float(before.times[-1]), theta))
         taken = take_run(base.assembly, starts[-1], count * step, step, StepOptions())
         if not is_plain(taken):
             raise ConvergenceError("steps of a shot had to be halved", starts[-1].time, np.zeros(0))
@@ -335,7 +335,7 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
 
 
 def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
-    """Return ``Shots`` that divide ``run`` into segments with the given numbers of time ``steps``. Their
+    """Return ``Shots`` that divide ``run`` into segments with the given coordinates of time ``steps``. Their
     initial states are those of the run, so that there are no gaps. A run with events, controllers or history
     variables raises ``ModelError``.
 
@@ -349,8 +349,8 @@ def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
         names = ("position", "rotation", "eta", "velocity", "theta")
         state = State(float(run.times[at]), **{name: run.rows[name][at].copy() for name in names})
         near.append(NearStates(run.system, state, float(run.times[-1] - run.times[0]) / len(steps)))
-    numbers = [each.numbers_of(_tables(each.state))[0] for each in near]
-    return Shots(tuple(near), tuple(numbers))
+    coordinates = [each.coordinates_of(_tables(each.state))[0] for each in near]
+    return Shots(tuple(near), tuple(coordinates))
 
 
 def _unwrapped(assembly: Assembly, before: Array, state: State) -> Array:

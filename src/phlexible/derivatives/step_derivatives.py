@@ -19,7 +19,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
-from phlexible.derivatives.strains import pair_numbers, pair_order, strain_places
+from phlexible.derivatives.strains import pair_order, stored_pairs, strain_places
 from phlexible.derivatives.variations import pose_sizes, pose_tangents
 
 EXACT = 1e-6
@@ -111,11 +111,11 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
     count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(steps.assembly)
-    touched = np.ones((1, memory.counts["state_numbers"]))
+    touched = np.ones((1, memory.counts["state_size"]))
     own = memory.rows(touched)
     for table in (own["pair_bristle"], own["pair_turn"]):
         if table.size:
-            table.reshape(memory.counts["kept_pairs"], -1)[:] = pair_numbers(memory, pair).max(axis=0)[:, None]
+            table.reshape(memory.counts["kept_pairs"], -1)[:] = stored_pairs(memory, pair).max(axis=0)[:, None]
     known = np.flatnonzero(touched[0, places])
     ends = np.cumsum([count, rows, count, count, len(known)])
     directions = np.zeros((ends[-1], *pair.shape))

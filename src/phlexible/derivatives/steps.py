@@ -23,7 +23,7 @@ from phlexible.step.tables.requests import (
     DIRECT,
     DerivativeRequest,
     empty_request,
-    work_numbers,
+    work_size,
 )
 
 NOTHING = np.zeros((0, 3), dtype=np.int64)
@@ -245,7 +245,7 @@ class TakenSteps:
             pose,
             velocity,
             equations,
-            np.zeros(work_numbers(self.assembly.memory.counts["unknowns"], len(places), pose.shape[1])),
+            np.zeros(work_size(self.assembly.memory.counts["unknowns"], len(places), pose.shape[1])),
         )
         if done < last - first:
             at = self.times[first + done if wanted == DIRECT else last - 1 - done]

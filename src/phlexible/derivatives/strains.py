@@ -25,7 +25,7 @@ def strain_places(assembly: Assembly) -> IntArray:
     sizes = memory.state_sizes
     if not any(sizes[name] for name in (*STRAINS, "bristle", *(pair for pair, _ in PAIRS))):
         return np.zeros(0, dtype=np.int64)
-    numbers = memory.rows(np.arange(memory.counts["state_numbers"], dtype=np.float64)[None])
+    numbers = memory.rows(np.arange(memory.counts["state_size"], dtype=np.float64)[None])
     bristles = numbers["bristle"].reshape(-1, BRISTLE)[:, :1]
     pairs = numbers["pair_bristle"].reshape(-1, PAIR)[:, 1:]
     turns = np.delete(numbers["pair_turn"].reshape(-1, TURN), SLIPS, axis=1)
@@ -62,7 +62,7 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
     return np.asarray(_where_pairs_are(memory, *rows)[0, places])
 
 
-def pair_numbers(memory: Memory, states: Array) -> Array:
+def stored_pairs(memory: Memory, states: Array) -> Array:
     """Return the identification numbers of the contact pairs that each of the given states stores, shape
     (states, pairs). Pairs are those of contact groups (bodies any two of which may touch); zero marks an
     empty row. ``memory`` holds the tables of the model."""
@@ -74,7 +74,7 @@ def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
     contact pairs matched, shape (states, numbers). It is -1 where ``source`` lacks the pair. ``memory`` holds
     the tables of the model."""
     order = np.tile(np.arange(source.shape[1], dtype=np.float64), (len(source), 1))
-    own, wanted = pair_numbers(memory, source), pair_numbers(memory, states)
+    own, wanted = stored_pairs(memory, source), stored_pairs(memory, states)
     tables = [memory.rows(order)[name].reshape(len(source), -1, size) for name, size in PAIRS]
     for k in np.flatnonzero((own != wanted).any(axis=1)):
         where = {number: row for row, number in enumerate(own[k].tolist()) if number}

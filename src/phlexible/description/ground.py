@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, numbers, vector
+from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, reals, vector
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.rotations import (
     EXPECTED,
@@ -77,7 +77,7 @@ class TurnSinceStart(Portable):
         name = f"rotation of {self.label} {at}"
         if is_rotation_object(value):
             return rotation_matrix(value, self.dimension, name)
-        matrix = numbers(name, value, EXPECTED)
+        matrix = reals(name, value, EXPECTED)
         return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
 
     def _vectorized(self, times: Array) -> Array | None:
@@ -92,7 +92,7 @@ class TurnSinceStart(Portable):
             if is_rotation_object(value):
                 turns = np.asarray(value.as_matrix())
             else:
-                turns = rotations_about_z(np.broadcast_to(numbers("angle", value), evaluated.shape))
+                turns = rotations_about_z(np.broadcast_to(reals("angle", value), evaluated.shape))
             single = np.array([self._matrix(float(times[k])) for k in some])
         except Exception:  # a function for single times may fail in any way here; see below
             return None
@@ -109,7 +109,7 @@ class TurnSinceStart(Portable):
             if all(is_rotation_object(value) for value in values):
                 turns = np.array([value.as_matrix() for value in values])  # type: ignore[union-attr]
             else:
-                angles = numbers("angle", values)  # type: ignore[arg-type]  # other values are refused
+                angles = reals("angle", values)  # type: ignore[arg-type]  # other values are refused
                 turns = rotations_about_z(angles) if angles.ndim == 1 else angles
         except Exception:  # as above: called again for each time, so that the message names it
             return None

@@ -29,14 +29,14 @@ from phlexible.bodies.locations import (
 from phlexible.display import described, in_row, table, written
 from phlexible.shapes.surfaces import Triangulation, small_picture
 
-Numbers = tuple[BodyData, dict[Location, MaterialPoint]]
+BodyAndPoints = tuple[BodyData, dict[Location, MaterialPoint]]
 """Data of a description in its frame, and its points that were located."""
 
-_shared: ContextVar[tuple[tuple[Body, Numbers], ...]] = ContextVar("_shared", default=())
+_shared: ContextVar[tuple[tuple[Body, BodyAndPoints], ...]] = ContextVar("_shared", default=())
 
 
 @contextmanager
-def sharing_data(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
+def sharing_data(shared: Iterable[tuple[Body, BodyAndPoints]]) -> Iterator[None]:
     """Context manager in which new bodies whose description equals one of ``shared`` use the data given there
     instead of computing them again. Data are the mass matrix, stiffness and so on."""
     token = _shared.set(tuple(shared))
@@ -46,12 +46,12 @@ def sharing_data(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
         _shared.reset(token)
 
 
-def shared_data(body: Body, dimension: int) -> Numbers | None:
+def shared_data(body: Body, dimension: int) -> BodyAndPoints | None:
     """Return the data (mass matrix, stiffness, ...) that the context ``sharing_data`` provides for a description
     that equals ``body``, in a model of a dimension; None if there are none."""
-    for other, numbers in _shared.get():
-        if numbers[0].dimension == dimension and type(other) is type(body) and _is_equal(other, body):
-            return numbers
+    for other, data in _shared.get():
+        if data[0].dimension == dimension and type(other) is type(body) and _is_equal(other, body):
+            return data
     return None
 
 

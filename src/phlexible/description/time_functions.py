@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, called, numbers, option, warn_of_degrees
+from phlexible.algebra.arrays import ANY_SIZE, Array, called, option, reals, warn_of_degrees
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.errors import ParameterError
@@ -86,7 +86,7 @@ def _vectorized(
             return values[: len(times)] if all(map(isfinite, values.ravel().tolist())) else None
         some = probe_indices(times)
         single = np.array([one(time) for time in times[some].tolist()])
-        single = single if single.dtype == np.float64 else numbers("value", single, largest=ANY_SIZE)
+        single = single if single.dtype == np.float64 else reals("value", single, largest=ANY_SIZE)
         scale = np.abs(values).max()
         if single.shape == values[some].shape and scale < np.inf:
             result = values[: len(times)] if np.abs(values[some] - single).max() <= AGREEMENT * scale else None
@@ -107,7 +107,7 @@ def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Ar
             if type(component) is float or is_float_array(component, at):
                 values[:, k] = component
             else:
-                values[:, k] = np.broadcast_to(numbers("component", component, largest=ANY_SIZE), at.shape)
+                values[:, k] = np.broadcast_to(reals("component", component, largest=ANY_SIZE), at.shape)
         return values
 
     return _vectorized(function, times, many, function)
@@ -151,8 +151,8 @@ class Signal(Portable):
 
     def __init__(self, times: ArrayLike, values: ArrayLike, between: Between | str = Between.LINEAR) -> None:
         self.between = option("between", between, Between)
-        self.times: Array = numbers("times of a signal", times).copy()
-        self.values: Array = numbers("values of a signal", values).copy()
+        self.times: Array = reals("times of a signal", times).copy()
+        self.values: Array = reals("values of a signal", values).copy()
         if self.times.ndim != 1 or self.times.shape != self.values.shape or len(self.times) < 2:
             raise ParameterError(
                 "a signal needs times and values of one length, two or more, got shapes"
@@ -225,19 +225,19 @@ class TimePath(Portable):
         slope = number_at(rate, name, time)
 
         def many(times: Array) -> Array:
-            return numbers_at(rate, times, name)[:, None]
+            return values_at(rate, times, name)[:, None]
 
         return slope, float(derivatives(lambda t: many(np.array([t]))[0], time, end=end, many=many)[0][0])
 
     def rates_at(self, times: Array) -> Array:
         """Return the time derivatives dp/dt of a prescribed scalar path p(t) at many times [s], shape (times,)."""
         if self.rate is not None:
-            return numbers_at(self.rate, times, f"rate of {self.name}")
+            return values_at(self.rate, times, f"rate of {self.name}")
         return first_derivatives(lambda t: self.at_times(t)[:, None], times)[:, 0]
 
     def at_times(self, times: Array) -> Array:
         """Return the values of a prescribed scalar path p(t) at many times [s], shape (times,)."""
-        return numbers_at(self.function, times, self.name)
+        return values_at(self.function, times, self.name)
 
     def values_as_column(self, times: Array) -> Array:
         """Return the values of a prescribed scalar path p(t) at many times [s] as a column, shape (times, 1)."""
@@ -317,7 +317,7 @@ class Timed:
         return (self.factor.of(value), *self.factor.derivatives(value, rate, second))
 
 
-def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
+def values_at(function: ScalarFunction, times: Array, name: str) -> Array:
     """Return the values of a user's scalar ``function`` of time at many ``times`` [s], shape (times,), in one
     call if the function allows it. ``name`` is that of the argument, for messages.
 
@@ -327,7 +327,7 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
 
     def many(at: Array) -> Array:
         raw = function(at)  # type: ignore[arg-type]
-        values = raw if is_float_array(raw, at) else numbers(name, raw, largest=ANY_SIZE)
+        values = raw if is_float_array(raw, at) else reals(name, raw, largest=ANY_SIZE)
         return np.broadcast_to(values, at.shape)
 
     values = _vectorized(function, times, many, lambda time: number_at(function, name, time))
@@ -345,7 +345,7 @@ def number_at(function: ScalarFunction, name: str, time: float) -> float:
     at = f"at t = {time:.12g} s"
     value = called(function, name, time, at=at)
     try:
-        number = float(numbers(name, value, largest=ANY_SIZE).reshape(()))
+        number = float(reals(name, value, largest=ANY_SIZE).reshape(()))
     except ValueError:
         number = np.nan
     if not np.isfinite(number):

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, numbers, positive
+from phlexible.algebra.arrays import Array, finite, positive, reals
 from phlexible.algebra.fields import convert_fields
 from phlexible.errors import ParameterError
 
@@ -19,7 +19,7 @@ def _convert_branches(name: str, value: ArrayLike) -> tuple[tuple[float, float],
     """Convert the branches (spring and dashpot in series) of a generalized Maxwell model to a tuple of pairs
     (stiffness, relaxation time [s]). The user passed one pair or a list of them as ``value``; ``name`` is
     that of the argument, for messages. Raise ``ParameterError`` unless all numbers are positive."""
-    values = numbers(name, value, EXPECTED)
+    values = reals(name, value, EXPECTED)
     pairs = values[None] if values.shape == (2,) else values
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
         raise ParameterError(f"{name} must be {EXPECTED}, got {value!r}")

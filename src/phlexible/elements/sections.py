@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, check_callable, finite, numbers, positive
+from phlexible.algebra.arrays import Array, called, check_callable, finite, positive, reals
 from phlexible.algebra.fields import Positive, RelaxationTime, convert_fields, set_fields
 from phlexible.elements.line_functions import gauss
 from phlexible.elements.maxwell import Relaxation
@@ -261,7 +261,7 @@ def thickness(section: CrossSection) -> float:
 def yz_position(name: str, value: ArrayLike) -> Place:
     """Convert a position (y, z) [m] in a beam's cross-section, passed by the user, to a tuple of two finite
     floats; raise ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
-    position = numbers(name, value, "two numbers (y, z) [m]")
+    position = reals(name, value, "two numbers (y, z) [m]")
     if position.shape != (2,):
         raise ParameterError(f"{name} must be two numbers (y, z) [m], got {value!r}")
     return finite(name, position[0]), finite(name, position[1])
@@ -279,7 +279,7 @@ def _checked_symmetric(name: str, value: ArrayLike) -> Matrix:
     """Convert a user's 6 x 6 matrix ``value`` (stiffness or mass of a cross-section) to an exactly symmetric
     one, as a tuple of rows. Raise ``ParameterError`` if it has another shape or is not symmetric up to
     rounding to five digits. ``name`` is that of the argument, for messages."""
-    matrix = numbers(name, value, "a 6 x 6 array of numbers")
+    matrix = reals(name, value, "a 6 x 6 array of numbers")
     if matrix.shape != (6, 6):
         raise ParameterError(f"{name} must have shape (6, 6), got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
@@ -602,7 +602,7 @@ def _blended(values: list[Any], shares: list[float]) -> Any:
 def _checked_ascending(name: str, value: ArrayLike) -> Array:
     """Convert a user's list of positions to an array (k,) of at least two finite numbers in ascending order
     [m]; raise ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
-    found = numbers(name, value, "ascending numbers [m]")
+    found = reals(name, value, "ascending numbers [m]")
     is_row = found.ndim == 1 and len(found) >= 2 and np.isfinite(found).all()
     if not is_row or (np.diff(found, prepend=-inf) < 0).any() or not found[-1] > found[0]:
         raise ParameterError(f"{name} must be at least two ascending numbers [m], got {value!r}")
@@ -692,7 +692,7 @@ def fibre_places(fibres: ArrayLike) -> tuple[Array, Array]:
     Raises:
         ParameterError: no pairs of finite numbers.
     """
-    places = numbers("fibres", fibres, "pairs (y, z) [m]")
+    places = reals("fibres", fibres, "pairs (y, z) [m]")
     if places.ndim != 2 or places.shape[1] != 2 or not len(places) or not np.isfinite(places).all():
         raise ParameterError(f"fibres must be pairs (y, z) [m] of shape (f, 2), got {fibres!r}")
     return places[:, 0], places[:, 1]

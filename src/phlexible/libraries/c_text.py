@@ -26,15 +26,15 @@ def array_of(kind: str, name: str, entries: Sequence[str], nothing: str) -> str:
     return f"static const {kind} {name}[] = {{{', '.join(entries) or nothing}}};"
 
 
-def integers(name: str, numbers: Iterable[int], kind: str = "int64_t") -> str:
-    """Return the C source line that defines a constant array ``name`` of integers (``numbers``) of the C type
+def integers(name: str, values: Iterable[int], kind: str = "int64_t") -> str:
+    """Return the C source line that defines a constant array ``name`` of integers (``values``) of the C type
     ``kind``."""
-    return array_of(kind, name, [str(int(x)) for x in numbers], "0")
+    return array_of(kind, name, [str(int(x)) for x in values], "0")
 
 
-def reals(name: str, numbers: Iterable[float]) -> str:
+def reals(name: str, values: Iterable[float]) -> str:
     """Return the C source line that defines a constant array ``name`` of double-precision numbers."""
-    return array_of("double", name, [real(x) for x in numbers], "0.0")
+    return array_of("double", name, [real(x) for x in values], "0.0")
 
 
 def bit_patterns(name: str, values: NDArray[np.uint64]) -> str:

@@ -53,7 +53,7 @@ class ControllerData:
         return 3 + self.count + self.order + self.queue * self.size
 
     @property
-    def numbers(self) -> Array:
+    def constants(self) -> Array:
         """Return the constants of a linear controller as one array for C: its sampling period (0: each time
         step), then the matrices A, B, C and D, each row by row."""
         return np.concatenate([[self.period or 0.0], *(x.ravel() for x in (self.A, self.B, self.C, self.D))])

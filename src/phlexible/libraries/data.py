@@ -99,7 +99,7 @@ class ModelData:
     def header(self) -> str:
         """Return the text of the C header ``model_data.h``, which contains all numbers of the model for the
         library's C source."""
-        text = "\n".join([*self._text(), *self._numbers()]) + "\n"
+        text = "\n".join([*self._text(), *self._constant_arrays()]) + "\n"
         identity = hashlib.sha256(text.encode()).hexdigest()[:16]
         first = f"/* Written by phlexible {__version__} for one model. */"
         return f"{first}\n\n{text}#define PH_IDENTITY 0x{identity}ull\n"
@@ -129,7 +129,7 @@ class ModelData:
     def tables(self) -> bytes:
         """Return the numbers of the model (masses, stiffnesses, start) as bytes, for ``ph_load_tables`` of a
         compiled library with the same structure."""
-        words = self.packed_numbers()
+        words = self.packed_values()
         numbers = [TABLES_MAGIC, int(self.structure.removesuffix("ull"), 16), len(words), digest_of(words)]
         head = np.array(numbers, dtype=np.uint64)
         return np.concatenate([head, words]).tobytes()
@@ -140,29 +140,29 @@ class ModelData:
         model only if the digests agree."""
         return next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
 
-    def packed_numbers(self) -> NDArray[np.uint64]:
+    def packed_values(self) -> NDArray[np.uint64]:
         """Return all numbers of a model (tables, initial state, measurement constants) as an array of 64-bit words.
         The order is that in which the library stores them."""
-        return np.concatenate([self._packed_tables(), self._packed_start(), self._real_numbers().view(np.uint64)])
+        return np.concatenate([self._packed_tables(), self._packed_start(), self._real_constants().view(np.uint64)])
 
     def is_whole(self, name: str) -> bool:
         """Return whether the table ``name`` of the model contains integers (indices) and not floating-point
         numbers."""
         return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
 
-    def number_sections(self) -> list[tuple[str, int]]:
+    def value_sections(self) -> list[tuple[str, int]]:
         """Return names and lengths of the consecutive sections of the model's packed numbers. They are the
         system's tables, the initial values of the state's tables ("start of ..."), the constants of
         measurements ("moving", "measured") and two scales."""
         found = [(TABLES[place].name, len(words)) for place, words in self._system_tables()]
         found += [("", 8), *((f"start of {name}", size) for name, size in self.memory.state_sizes.items())]
         moving = self._measured.moving
-        return [*found, ("moving", moving), ("measured", len(self._measured.numbers) - moving), ("scales", 2)]
+        return [*found, ("moving", moving), ("measured", len(self._measured.reals) - moving), ("scales", 2)]
 
-    def _numbers(self) -> Iterable[str]:
+    def _constant_arrays(self) -> Iterable[str]:
         yield bit_patterns("ph_tables", self._packed_tables())
         yield bit_patterns("ph_start", self._packed_start())
-        yield reals("ph_reals", self._real_numbers())
+        yield reals("ph_reals", self._real_constants())
 
     def _packed_start(self) -> NDArray[np.uint64]:
         return np.asarray(self.memory.state).view(np.uint64)
@@ -185,7 +185,7 @@ class ModelData:
             "MOST_INSTANTS": most,
             "HEADER": len(header),
             "NUMBERS": numbers,
-            "STATE": counts["state_numbers"],
+            "STATE": counts["state_size"],
             "MOVING": counts["moving"],
             "LOADS": counts["load_values"],
             "ROWS": counts["rows"],
@@ -205,15 +205,15 @@ class ModelData:
             "ACCELERATIONS": sum(each.size for each in self.outputs.outputs if each.is_acceleration),
         }
         sources = self.outputs.sources
-        turns = sum(len(each.reading.numbers[1][0]) for each in sources[: self.watched])
+        turns = sum(len(each.reading.arguments[1][0]) for each in sources[: self.watched])
         found |= {"CONTROLLERS": len(self.controllers), "WATCHED": self.watched, "TURNS": turns}
         memory_size = turns + 3 * counts["load_values"] + sum(each.memory for each in self.controllers)
         found["CONTROL"] = memory_size if self.controllers else 0
-        found["ROOM"] = max(counts["state_numbers"], *(each.order for each in self.controllers), 0)
+        found["ROOM"] = max(counts["state_size"], *(each.order for each in self.controllers), 0)
         found |= {"SOURCES": len(sources), "MEASURED": sum(each.count for each in sources)}
         found |= {"MOST_VECTORS": max((len(each.reading.carried) for each in sources), default=0)}
-        found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.numbers)}
-        found["SCRATCH"] = max(self._tape_begin + len(self.outputs.numbers), most if parts > 1 else 0)
+        found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.entries)}
+        found["SCRATCH"] = max(self._tape_begin + len(self.outputs.entries), most if parts > 1 else 0)
         for kind, name in re.findall(r"\bPH_(PLACE|TABLE)_([a-z]\w*)", (HERE / "model.c").read_text("utf-8")):
             found[f"{kind}_{name}"] = memory.offset_of(name) if kind == "PLACE" else PLACES[name]
         return [f"#define PH_{name} {value}" for name, value in found.items()]
@@ -258,7 +258,7 @@ class ModelData:
         """Return the constant tables of the system as 64-bit words, each with its position in the header, in the
         order of the library."""
         given = self.memory.system_tables.items()
-        return _aligned_tables({name: self.energies.numbers_of(name, table) for name, table in given})
+        return _aligned_tables({name: self.energies.with_indices(name, table) for name, table in given})
 
     def _packed_tables(self) -> NDArray[np.uint64]:
         return np.concatenate([*(words for _, words in self._system_tables()), np.zeros(8, dtype=np.uint64)])
@@ -312,15 +312,15 @@ class ModelData:
         """
         counts, sources = self.memory.counts, self.outputs.sources
         vectors = max((len(each.reading.carried) for each in sources), default=0)
-        items = max((len(each.reading.numbers[1][0]) for each in sources), default=0)
+        items = max((len(each.reading.arguments[1][0]) for each in sources), default=0)
         measured = sum(each.count for each in sources)
         return counts["velocities"] + counts["rows"] + 3 * counts["moving"] + measured + 6 * vectors + items
 
-    def _real_numbers(self) -> Array:
+    def _real_constants(self) -> Array:
         """Return the floating-point constants of measurements, outputs and functions of time for C. The last
         two are the least speed and the length in the error measure of a time step."""
         request = self.stepper.request(1, 1.0, NEVER)
-        return np.array([*self._measured.numbers, request.least_speed, request.error_length])
+        return np.array([*self._measured.reals, request.least_speed, request.error_length])
 
     @cached_property
     def _measured(self) -> "_Measured":
@@ -349,13 +349,13 @@ class ModelData:
         moving = len(numbers)
         store_columns([*self.loads.columns, *self.targets.columns])
         for source in self.outputs.sources:
-            (rows, base, shapes), (items, functions, terms, chords, parts, weights), _ = source.reading.numbers
+            (rows, base, shapes), (items, functions, terms, chords, parts, weights), _ = source.reading.arguments
             places = [store(rows), store(items), store(functions), store(terms), store(chords), store(parts)]
             places += [store(source.moves), store_reals(base), store_reals(shapes), store_reals(weights)]
             lengths = [len(x) for x in (rows, shapes, items, functions, terms, chords, parts)]
             sources.append("{" + ", ".join(map(str, [*places, *lengths, source.first, source.count])) + "}")
         shift = self._tape_begin - FIRST
-        for number in self.outputs.numbers:
+        for number in self.outputs.entries:
             groups = [own for _, own in number.terms] if number.kind is TapeOperation.SUM else [number.of]
             places = [place + shift if place >= FIRST else place for own in groups for place in (len(own), *own)]
             own = [number.constant, *(weight for weight, _ in number.terms)]
@@ -370,7 +370,7 @@ class ModelData:
                 each.order,
                 each.size,
                 each.queue,
-                store_reals(each.numbers),
+                store_reals(each.constants),
             ]
             entries += [each.target_column, len(actuators), len(each.targets)]
             controllers.append("{" + ", ".join(map(str, entries)) + "}")
@@ -381,7 +381,7 @@ class ModelData:
 
     def _outputs(self) -> Iterable[str]:
         found = self._measured
-        yield f"#define PH_REALS {len(found.numbers) + 2}"
+        yield f"#define PH_REALS {len(found.reals) + 2}"
         yield (
             "typedef struct ph_source { int vectors, items, functions, terms, chords, parts, moves, base, shapes,"
             " numbers, vector_count, shape_count, item_count, function_count, term_count, chord_count, part_count,"
@@ -438,7 +438,7 @@ class _Measured(NamedTuple):
     """
 
     whole: list[int]
-    numbers: list[float]
+    reals: list[float]
     sources: list[str]
     tape: list[str]
     controllers: list[str]

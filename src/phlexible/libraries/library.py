@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, file_path, finite, numbers, read_only, whole
+from phlexible.algebra.arrays import Array, file_path, finite, read_only, reals, whole
 from phlexible.display import how_many, short_repr
 from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError
 
@@ -113,7 +113,7 @@ class _ByName(MutableMapping[str, Value]):
     def __init__(self, functions: ctypes.CDLL, instance: int, kind: str, remedy: str = "") -> None:
         self._c, self._instance, self._kind, self._remedy = functions, instance, kind, remedy
         count, named = (getattr(functions, f"ph_{kind}_{what}") for what in ("count", "name"))
-        self._numbers = {named(k).decode(): k for k in range(count())}
+        self._indices = {named(k).decode(): k for k in range(count())}
 
     def __delitem__(self, name: str) -> None:
         """Raise ParameterError, because an input or parameter ``name`` of a compiled library cannot be
@@ -121,16 +121,16 @@ class _ByName(MutableMapping[str, Value]):
         raise ParameterError(f"{self._kind} {name!r} cannot be removed{self._remedy}")
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
+        return iter(self._indices)
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._indices)
 
-    def _number(self, name: str) -> int:
-        if not isinstance(name, str) or name not in self._numbers:
-            known = ", ".join(map(repr, self._numbers)) or "none"
+    def _index(self, name: str) -> int:
+        if not isinstance(name, str) or name not in self._indices:
+            known = ", ".join(map(repr, self._indices)) or "none"
             raise ParameterError(f"no {self._kind} is named {name!r}; the {self._kind}s of this library: {known}")
-        return self._numbers[name]
+        return self._indices[name]
 
 
 class LibraryInputs(_ByName[Array]):
@@ -143,7 +143,7 @@ class LibraryInputs(_ByName[Array]):
         """Return the present value of the input ``name`` of a compiled library, shape (1,), or (3,) for a
         load vector; read-only."""
         found = np.zeros(self._size(name))
-        self._c.ph_get_input(self._instance, self._numbers[name], _address(found))
+        self._c.ph_get_input(self._instance, self._indices[name], _address(found))
         return read_only(found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
@@ -154,16 +154,16 @@ class LibraryInputs(_ByName[Array]):
             ParameterError: no input of that name, or not its count of finite numbers.
         """
         size = self._size(name)
-        found = np.array(np.atleast_1d(numbers(f"input {name!r}", value)), dtype=np.float64)
+        found = np.array(np.atleast_1d(reals(f"input {name!r}", value)), dtype=np.float64)
         if found.shape != (size,) or not np.isfinite(found).all():
             raise ParameterError(f"input {name!r} takes {how_many(size, 'finite number')}, got {value!r}")
-        self._c.ph_set_input(self._instance, self._numbers[name], _address(found))
+        self._c.ph_set_input(self._instance, self._indices[name], _address(found))
 
     def __repr__(self) -> str:
         return f"LibraryInputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self.items())})"
 
     def _size(self, name: str) -> int:
-        return int(self._c.ph_input_size(self._number(name)))
+        return int(self._c.ph_input_size(self._index(name)))
 
 
 class LibraryParameters(_ByName[float]):
@@ -181,7 +181,7 @@ class LibraryParameters(_ByName[float]):
         """Return the admissible range of each parameter of a compiled library by name, as (lowest, default,
         highest) value."""
         found = {}
-        for name, number in self._numbers.items():
+        for name, number in self._indices.items():
             ends = np.zeros(3)
             self._c.ph_parameter_range(number, *(_address(ends[k:]) for k in range(3)))
             found[name] = (float(ends[0]), float(ends[1]), float(ends[2]))
@@ -190,17 +190,17 @@ class LibraryParameters(_ByName[float]):
     @property
     def units(self) -> dict[str, str]:
         """Return the unit of each parameter of a compiled library by name; empty if ``ph.build`` was given none."""
-        return {name: self._c.ph_parameter_unit(number).decode() for name, number in self._numbers.items()}
+        return {name: self._c.ph_parameter_unit(number).decode() for name, number in self._indices.items()}
 
     @property
     def tunable(self) -> dict[str, bool]:
         """Return by name whether each parameter of a compiled library may be changed between time steps;
         others only before the first time step."""
-        return {name: bool(self._c.ph_parameter_is_tunable(number)) for name, number in self._numbers.items()}
+        return {name: bool(self._c.ph_parameter_is_tunable(number)) for name, number in self._indices.items()}
 
     def __getitem__(self, name: str) -> float:
         found = np.zeros(1)
-        self._c.ph_get_parameter(self._instance, self._number(name), _address(found))
+        self._c.ph_get_parameter(self._instance, self._index(name), _address(found))
         return float(found[0])
 
     def __setitem__(self, name: str, value: float) -> None:
@@ -210,7 +210,7 @@ class LibraryParameters(_ByName[float]):
         Raises:
             ParameterError: no parameter of that name, a value outside of its range, or one that is fixed by now.
         """
-        number, value = self._number(name), finite(name, value)
+        number, value = self._index(name), finite(name, value)
         if status := self._c.ph_set_parameter(self._instance, number, value):
             low, _, high = self.ranges[name]
             words = f"it lies between {low:g} and {high:g}"

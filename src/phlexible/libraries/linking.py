@@ -17,7 +17,7 @@ from phlexible.errors import MissingExtraError, ParameterError, PhlexibleError, 
 from phlexible.libraries.machine_code import Machine
 
 SOURCES = ("model.h", "model.c")
-FMU, ARCHIVE, NUMBERS, PAGES = ".fmu", ".zip", ".tables", (".html", ".htm")
+FMU, ARCHIVE, TABLES, PAGES = ".fmu", ".zip", ".tables", (".html", ".htm")
 """Suffixes of an FMU, of the sources of a library, of other numbers for one, and of a page with one."""
 WASM = "wasm32"
 HERE = Path(__file__).parent
@@ -70,11 +70,11 @@ def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ..
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
     """
-    known = (*SUFFIXES, FMU, PAGES[0], ARCHIVE, NUMBERS)
+    known = (*SUFFIXES, FMU, PAGES[0], ARCHIVE, TABLES)
     if path.suffix not in (*known, *PAGES):
         raise ParameterError(f"path must end in {', '.join(known)}, got {str(path)!r}")
     suffix = TARGETS[WASM].suffix if path.suffix in PAGES else path.suffix
-    fitting = [name for name, target in TARGETS.items() if suffix in (FMU, ARCHIVE, NUMBERS, target.suffix)]
+    fitting = [name for name, target in TARGETS.items() if suffix in (FMU, ARCHIVE, TABLES, target.suffix)]
     own = host()
     if path.suffix == FMU:
         fitting.remove(WASM)

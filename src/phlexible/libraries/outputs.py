@@ -10,7 +10,7 @@ from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.sensor import Sensor, Share
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError
-from phlexible.libraries.measured_numbers import MeasuredNumbers, MeasuredSource
+from phlexible.libraries.measured_values import MeasuredSource, MeasuredValues
 from phlexible.measure.sensors import EnergyKind, EnergyOf, JointPosition, JointRate
 from phlexible.results.live import LiveRun
 
@@ -45,7 +45,7 @@ class Outputs:
 
     outputs: tuple[Output, ...]
     sources: tuple[MeasuredSource, ...]
-    numbers: tuple[TapeEntry, ...]
+    entries: tuple[TapeEntry, ...]
 
 
 def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
@@ -84,7 +84,7 @@ class OutputTables:
 
     def __init__(self, run: LiveRun, from_start: bool = False) -> None:
         self._tape = NumberTape()
-        self._measured = MeasuredNumbers(run, self._tape)
+        self._measured = MeasuredValues(run, self._tape)
         self._from_start = from_start
 
     @property

@@ -96,7 +96,7 @@ class Range:
 
 
 @dataclass(frozen=True, eq=False)
-class SampledNumbers:
+class SampledValues:
     """Names and tables of the numbers that are sampled.
 
     Attributes:
@@ -169,11 +169,11 @@ class FunctionFit:
         ParameterError: numbers that are not linear in a power of a parameter, by its name; too many samples.
     """
 
-    def __init__(self, ranges: Sequence[Range], sample: Sample, numbers: SampledNumbers) -> None:
-        self._ranges, self._sample, self._numbers = tuple(ranges), sample, numbers
+    def __init__(self, ranges: Sequence[Range], sample: Sample, values: SampledValues) -> None:
+        self._ranges, self._sample, self._values = tuple(ranges), sample, values
         self._samples: dict[tuple[float, ...], Array] = {}
         self._usual = self._at([each.usual for each in ranges])
-        self._chance = BY_CHANCE * numbers.largest(self._usual)
+        self._chance = BY_CHANCE * values.largest(self._usual)
         self._is_chance = np.zeros(len(self._usual), dtype=bool)
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
@@ -225,7 +225,7 @@ class FunctionFit:
         # of families that fit to round-off the first one
         families = np.where(errors <= BY_CHANCE, 0.0, errors).argmin(axis=0)
         error = errors.min(axis=0)
-        is_linear = (error <= LINEAR) | self._numbers.is_scale
+        is_linear = (error <= LINEAR) | self._values.is_scale
         is_small = spread <= np.maximum(self._chance, BY_CHANCE * scale)
         is_noise = (error * scale > NOISE * spread) | (spread <= 0.1 * self._chance)
         is_chance = (spread > 0.0) & ~is_linear & is_small & is_noise
@@ -283,7 +283,7 @@ class FunctionFit:
             computed[functions.indices] = functions.values(values)
             error, size = np.abs(computed - exact), np.maximum(sizes, np.abs(exact))
             error[(error <= self._chance) & (self._is_chance | (size <= self._chance))] = 0.0
-            error[self._numbers.is_scale] = 0.0
+            error[self._values.is_scale] = 0.0
             error /= np.maximum(size, np.finfo(float).tiny)
             if error.max(initial=0.0) > MOST_ERROR:
                 self._refuse(name, int(error.argmax()), float(error.max()))
@@ -291,7 +291,7 @@ class FunctionFit:
         return worst
 
     def _refuse(self, name: str, number: int, error: float) -> None:
-        own = self._numbers.names[self._numbers.table[number]]
+        own = self._values.names[self._values.table[number]]
         raise ParameterError(
             f"{own} are not linear in {name} or a power of it, or in its cosine and sine: the best one is off by"
             f" {error:.1g} of a number. A length of a flexible body does that, modes, a kink such as abs(x): leave"

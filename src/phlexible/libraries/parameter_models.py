@@ -13,7 +13,7 @@ from phlexible.description.mechanism.differences import first_difference
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import ModelData
-from phlexible.libraries.parameter_functions import FunctionFit, SampledNumbers
+from phlexible.libraries.parameter_functions import FunctionFit, SampledValues
 from phlexible.libraries.parameters import ParameterData, ParameterRange
 from phlexible.step.tables.declarations import ANGLE, TABLES, Kind
 from phlexible.step.tables.memory import OF_TYPES
@@ -22,7 +22,7 @@ SCALES = ("velocity_weight", "row_length", "force_energy", "scales", "start of e
 """Tables for which rough values suffice: reference values for comparisons, and energies, which model.c computes."""
 MOVES = frozenset(
     "vector_base shape chord_weight chord_total term_coefficient function_constant pair_weight"
-    " force_factor force_weight length_scale rod_value rod_slope rod_share soft_gradient product_rest face_number"
+    " force_factor force_weight length_scale rod_value rod_slope rod_share soft_gradient product_rest face_value"
     " member_radius member_around member_size mesh_low mesh_high mesh_normal mesh_corner mesh_edge_normal"
     " mesh_corner_normal square_factor moving".split()
 )
@@ -76,7 +76,7 @@ def with_parameters(
     if inputs is None:
         inputs = [name for name in _free_inputs(made, usual, ranges) if name not in grips]
         usual = made(usual_values(ranges), inputs)
-    parts, words = usual.number_sections(), usual.packed_numbers()
+    parts, words = usual.value_sections(), usual.packed_values()
     kinds = np.repeat(np.arange(len(parts)), [size for _, size in parts])
     structure = usual.structure
 
@@ -89,7 +89,7 @@ def with_parameters(
                 data = made(now, inputs)
             except PhlexibleError as error:
                 raise ParameterError(f"the model cannot be built with {said}: {error}") from error
-        found = data.packed_numbers() if data.structure == structure else words[:0]
+        found = data.packed_values() if data.structure == structure else words[:0]
         if len(found) != len(words) or not np.array_equal(found[is_same], words[is_same]):
             raise ParameterError(
                 f"with {said} {difference(usual, data)}: parameters change numbers of the model, and its parts stay"
@@ -102,7 +102,7 @@ def with_parameters(
     is_scale = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in SCALES])
     is_angle = usual.memory["coordinate_of"][usual.memory.counts["constraints"] :] == ANGLE
     is_scale[kinds == next(k for k, (name, _) in enumerate(parts) if name == "start of theta")] = ~is_angle
-    meaning = SampledNumbers([description_of_numbers(name) for name, _ in parts], kinds, is_scale)
+    meaning = SampledValues([description_of_values(name) for name, _ in parts], kinds, is_scale)
     functions = FunctionFit(ranges, sample, meaning).functions()
     changed = [set[str]() for _ in ranges]
     for index, (terms, _) in zip(functions.indices.tolist(), functions.entries, strict=True):
@@ -164,7 +164,7 @@ WORDS = {
 _OF_TYPES = {table.name for table in TABLES if table.kind is not Kind.INTEGER and table.size in OF_TYPES}
 
 
-def description_of_numbers(table: str) -> str:
+def description_of_values(table: str) -> str:
     """Return a description of the numbers in a table of a model, such as "masses of bodies", for error messages."""
     if table in _OF_TYPES:
         return OF_BODIES

@@ -35,7 +35,7 @@ class UserEnergies:
                 " library where Numba compiles them, of numbers and functions of math and numpy, without raise,"
                 " dictionaries and objects; write them so, or take a law of phlexible, such as a linear one"
             )
-        self._numbers = {each.address: k for k, each in enumerate(functions, start=1)}
+        self._indices = {each.address: k for k, each in enumerate(functions, start=1)}
         texts = {self._name(k): module_text(each, self._name(k)) for k, each in enumerate(functions)}
         self.modules: Mapping[str, str] = texts
 
@@ -49,9 +49,9 @@ class UserEnergies:
         fit the library."""
         return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
 
-    def numbers_of(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
+    def with_indices(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
         """Return a table of the model with this ``content`` as the library stores it, in which addresses of
         user functions are replaced by their numbers."""
         if table not in ADDRESSES:
             return content
-        return np.array([self._numbers.get(int(x), 0) for x in content.ravel()], dtype=np.int64)
+        return np.array([self._indices.get(int(x), 0) for x in content.ravel()], dtype=np.int64)

@@ -146,7 +146,7 @@ def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
     """Return the names of bodies, surfaces and moving frames that a live page would draw differently. Two
     variants of a model in the same state, ``first`` and ``second``, are compared. Moving frames are points of
     the ground with prescribed motion."""
-    pairs = zip(_drawn_numbers(first), _drawn_numbers(second), strict=True)
+    pairs = zip(_drawn_values(first), _drawn_values(second), strict=True)
     return [
         name
         for (name, own), (_, its) in pairs
@@ -154,27 +154,27 @@ def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
     ]
 
 
-def _drawn_numbers(parts: PageParts) -> list[tuple[str, Array]]:
+def _drawn_values(parts: PageParts) -> list[tuple[str, Array]]:
     """Return the names of all parts that a live page draws, each with all numbers that its drawing depends on. They
     serve to compare two variants of a model."""
     scene = replace(scene_of(parts.run.now, np.array([0])), arrows=())
     found = []
     for number, body in enumerate(scene.bodies):
         pack = Packing()
-        found.append((body.name, [*_numbers_in(_body(parts, scene, number, pack)), *pack.arrays()]))
+        found.append((body.name, [*_values_in(_body(parts, scene, number, pack)), *pack.arrays()]))
     for surface in scene.surfaces:
         pack = Packing()
-        found.append((surface.name, [*_numbers_in(_surface(scene, surface, pack)), *pack.arrays()]))
-    found.append(("moving frames", _numbers_in(_frames(parts))))
+        found.append((surface.name, [*_values_in(_surface(scene, surface, pack)), *pack.arrays()]))
+    found.append(("moving frames", _values_in(_frames(parts))))
     return [(name, np.concatenate([np.zeros(0), *numbers])) for name, numbers in found]
 
 
-def _numbers_in(tree: object) -> list[Array]:
+def _values_in(tree: object) -> list[Array]:
     match tree:
         case dict():
-            return _numbers_in(list(tree.values()))
+            return _values_in(list(tree.values()))
         case list() | tuple():
-            return [numbers for each in tree for numbers in _numbers_in(each)]
+            return [numbers for each in tree for numbers in _values_in(each)]
         case float():
             return [np.array([tree])]
     return []

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.arrays import Array, reals
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.algebra.sparse import lu_factors
 from phlexible.display import short_repr
@@ -97,7 +97,7 @@ def checked_frequencies(omegas: ArrayLike) -> Array:
     Raises:
         ParameterError: frequencies that are negative or not finite.
     """
-    frequencies = np.atleast_1d(numbers("frequencies", omegas))
+    frequencies = np.atleast_1d(reals("frequencies", omegas))
     if frequencies.ndim != 1 or not np.isfinite(frequencies).all() or (frequencies < 0).any():
         raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {omegas!r}")
     return frequencies

@@ -131,7 +131,7 @@ class PairsAtRest:
         ):
             return Tangents.zero(len(state.velocity))
         bent, loose = self.with_constant_friction(state, self.slips(state))
-        both = (each.with_numbers(loose) for each in (self.equations, self._without_pairs))
+        both = (each.with_tables(loose) for each in (self.equations, self._without_pairs))
         changes = [np.array(each.tangents(bent, numbers, None)) for each in both]
         forces, balanced = self.forces(bent), is_balanced * self.forces(state)
         stiffness, damping = changes[0] - changes[1]
@@ -145,13 +145,13 @@ class PairsAtRest:
         numbers = {name: np.where(are_of_two, memory[name], 0.0) for name in PUSHES}
         sticks = are_of_two & (memory["contact_group_bristle"] > 0.0)
         numbers["contact_group_friction"] = np.where(sticks, 0.0, memory["contact_group_friction"])
-        return self.equations.with_numbers(numbers)
+        return self.equations.with_tables(numbers)
 
     @cached_property
     def _without_any_pairs(self) -> RestEquations:
         """Equations of the mechanism at rest in which no contact pair exerts a force: a copy for the compiled
         time step without contact stiffness, damping and impact losses."""
-        return self.equations.with_numbers({name: np.zeros_like(self._memory[name]) for name in PUSHES})
+        return self.equations.with_tables({name: np.zeros_like(self._memory[name]) for name in PUSHES})
 
     def slips(self, state: State) -> Slips:
         """Return, by the number of each contact pair, a mask of three: whether its sliding, rolling and drilling

@@ -48,21 +48,21 @@ class Tangents(NamedTuple):
 
 
 def tangents_of(
-    system: System, numbers: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
+    system: System, indices: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
     """Assemble the stiffness and damping matrices that contact and friction add to small motions of a system,
     shape (velocities, velocities) each. They come from derivatives of the forces with respect to the poses
-    and velocities with the indices ``numbers``: ``stiffness`` and ``damping``, shape (velocities, numbers)
+    and velocities with the indices ``indices``: ``stiffness`` and ``damping``, shape (velocities, numbers)
     each. ``forces`` act there, of which other forces balance the part ``balanced``.
 
     Args:
         system: that moves.
-        numbers: of velocities; others change nothing.
+        indices: of velocities; others change nothing.
         stiffness, damping: the derivatives.
         forces: there, shape (velocities,).
         balanced: the part of them that other forces balance, whose stiffness is taken too.
     """
-    slopes, losses = (_without_noise(system, numbers, -each) for each in (stiffness, damping))
+    slopes, losses = (_without_noise(system, indices, -each) for each in (stiffness, damping))
     circulatory = (slopes - slopes.T) / 2 - _skew_of_potential(system, forces)
     conservative = (slopes + slopes.T) / 2 + _skew_of_potential(system, balanced)
     return Tangents(*(sparse.csr_array(each) for each in (conservative, circulatory, (losses + losses.T) / 2)))
@@ -80,14 +80,14 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
     return sparse.csr_array((-values / 2, (place[first], place[second])), shape=(len(forces),) * 2)
 
 
-def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.csr_array:
+def _without_noise(system: System, indices: IntArray, columns: Array) -> sparse.csr_array:
     """Return a sparse matrix of a ``system``, shape (velocities, velocities), with the dense ``columns`` at
-    the column indices ``numbers``. Entries below a fixed share of the geometric mean of the largest entries
+    the column indices ``indices``. Entries below a fixed share of the geometric mean of the largest entries
     of their row and column are dropped."""
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
     rows, own = np.nonzero(large)
-    return sparse.csr_array((columns[rows, own], (rows, numbers[own])), shape=(len(columns),) * 2)
+    return sparse.csr_array((columns[rows, own], (rows, indices[own])), shape=(len(columns),) * 2)
 
 
 def without_losses(memory: Memory) -> dict[str, Array]:
@@ -115,10 +115,10 @@ class RestEquations:
         tables are assembled again."""
         return rest_equations, (self.system, self.stepper.is_redundant)
 
-    def with_numbers(self, numbers: Mapping[str, Array]) -> "RestEquations":
+    def with_tables(self, tables: Mapping[str, Array]) -> "RestEquations":
         """Return a copy of these equations at rest in which some tables of the compiled time step have other
-        values: the arrays ``numbers`` by the names of the tables. The copy has its own memory."""
-        memory = self.memory.with_numbers(numbers)
+        values: the arrays ``tables`` by the names of the tables. The copy has its own memory."""
+        memory = self.memory.with_changed_tables(tables)
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 
     def begin(self, state: State) -> None:
@@ -183,9 +183,9 @@ class RestEquations:
         row = self._equations.residual(pair[None], np.ones(1), moving, loads, with_ends=True)[1]
         return replace(state, branches=branches_of(self.memory.rows(row))[0])
 
-    def tangents(self, state: State, numbers: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
+    def tangents(self, state: State, indices: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
         """Return the derivatives of the sum of all generalized forces at the pose of ``state``, at rest, with
-        respect to pose and to velocities. They are along the coordinates with the indices ``numbers``, for
+        respect to pose and to velocities. They are along the coordinates with the indices ``indices``, for
         the given joint ``multipliers`` (None: zero), shape (velocities, numbers) each.
 
         Bristles bend with the pose, laws that creep are springs. Stiffness is even in the size of a step, damping
@@ -193,13 +193,13 @@ class RestEquations:
 
         Args:
             state: the pose.
-            numbers: of velocities.
+            indices: of velocities.
             multipliers: of the joints; None: zero.
         """
         pair, moving, loads = self._slow._step_at_rest(state, multipliers)
-        directions, found = np.zeros((len(numbers), *pair.shape)), []
+        directions, found = np.zeros((len(indices), *pair.shape)), []
         for side in range(2):
-            self.memory.rows(directions[:, side])["velocity"][np.arange(len(numbers)), numbers] = 1.0
+            self.memory.rows(directions[:, side])["velocity"][np.arange(len(indices)), indices] = 1.0
         for size in (1.0, -1.0):
             slopes = self._slow._equations.derivative(pair, size, moving, loads, directions)[0]
             found.append(slopes[:, : self.memory.counts["velocities"]].T)
@@ -211,7 +211,7 @@ class RestEquations:
         that they act as springs; these equations themselves without branches. In a time step of -1 s their
         forces would grow by exp(1 s / tau)."""
         times = self.memory["fading_time"]
-        return self.with_numbers({"fading_time": np.full_like(times, 1e30)}) if len(times) else self
+        return self.with_tables({"fading_time": np.full_like(times, 1e30)}) if len(times) else self
 
     def _step_at_rest(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
         """Return the data of a time step in which nothing moves from the pose of a state: the state tables at

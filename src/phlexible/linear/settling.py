@@ -63,7 +63,7 @@ class StepsToRest:
         self._system, self._friction, self._rows = system, friction, independent_rows(system, state)
         numbers = without_losses(memory) | without_limits(memory) | copied_bristles(memory) | loose
         numbers["product_square"] = np.zeros_like(memory["product_square"])  # middles of steps are equilibria
-        self._equations = friction.equations.with_numbers(numbers)
+        self._equations = friction.equations.with_tables(numbers)
         at = system.at(state)
         self._prescribed, self._mass = at.prescribed, system.small_mass(state, at)
         self._inertia = self._mass.diagonal() * self._equations.sizes

@@ -137,13 +137,13 @@ class StickingFriction:
     def limited(self) -> RestEquations:
         """Equations at rest in which friction springs slip at their limits. They have their own tables of the
         stiffness and damping of friction springs, which may be changed."""
-        return self.equations.with_numbers(copied_bristles(self.equations.memory))
+        return self.equations.with_tables(copied_bristles(self.equations.memory))
 
     @cached_property
     def unlimited(self) -> RestEquations:
         """Equations at rest in which friction springs (bristles) never slip, and friction without such a spring is
         zero."""
-        return self.equations.with_numbers(without_limits(self.equations.memory))
+        return self.equations.with_tables(without_limits(self.equations.memory))
 
     @property
     def stiffness(self) -> Array:
@@ -164,7 +164,7 @@ class StickingFriction:
         return len(self.has_slipped)
 
     @cached_property
-    def numbers(self) -> IntArray:
+    def force_indices(self) -> IntArray:
         """Index of the scalar force element that each friction spring (bristle) belongs to, shape (bristles,)."""
         return np.array([k for k, _ in friction_springs(self.system)], dtype=np.int64)
 
@@ -178,13 +178,13 @@ class StickingFriction:
     def follows_joints(self) -> BoolArray:
         """Mask of the friction springs (bristles) whose friction limit depends on the force that a joint transmits,
         shape (bristles,)."""
-        frictions = (self.system.forces[k].force.friction for k in self.numbers)
+        frictions = (self.system.forces[k].force.friction for k in self.force_indices)
         return np.array([each is not None and each.joint is not None for each in frictions], dtype=bool)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the force elements that the friction springs (bristles) belong to, one for each."""
-        return tuple(str(self.system.forces[k].element) for k in self.numbers)
+        return tuple(str(self.system.forces[k].element) for k in self.force_indices)
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
         """Return a ``BentBristles`` of all friction springs (bristles) at the pose of ``state``, at rest:
@@ -259,7 +259,7 @@ class StickingFriction:
             shares = np.where(np.arange(self.count) == own, 1.0, SOFT)
             sizes, rows = principal_stiffnesses(self._tangents(state, there.multipliers, shares, nothing).stiffness)
             stiffness = float(self.stiffness[own])
-            found.append((int(self.numbers[own]), stiffness, np.sqrt(sizes / stiffness)[:, None] * rows))
+            found.append((int(self.force_indices[own]), stiffness, np.sqrt(sizes / stiffness)[:, None] * rows))
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
@@ -290,7 +290,7 @@ class StickingFriction:
         rows = np.zeros(functions.count, dtype=bool)
         for k, (_, force) in enumerate(self.system.forces):
             count = len(force.coordinate.functions())
-            rows[first : first + count] = k in self.numbers
+            rows[first : first + count] = k in self.force_indices
             first += count
         return np.unique(functions.matrix(self.system.at(state))[rows].indices).astype(np.int64)
 

@@ -104,7 +104,7 @@ def most_deformed_instant(recording: RecordedStates) -> int:
 
 # Linear and angular momentum of the whole system, and its centre of mass (docs/theory.md, 2).
 
-CHUNK_NUMBERS = 4_000_000
+CHUNK_VALUES = 4_000_000
 """About this many numbers are held at a time."""
 
 
@@ -154,7 +154,7 @@ def _body_angular_momentum(run: RecordedRun, index: int, data: FloatingBody) -> 
     if not data.rotates:
         return np.zeros((run.count, 3))
     result = np.zeros((run.count, 3))
-    step = max(1, CHUNK_NUMBERS // (12 * (data.elastic_count + 6)))
+    step = max(1, CHUNK_VALUES // (12 * (data.elastic_count + 6)))
     for first in range(0, run.count, step):
         part = slice(first, first + step)
         rows = rigid_rows(data, run.elastic(index)[part])[:, 3:, velocity_components(data)]

@@ -145,7 +145,7 @@ def is_attached_to(vector: Vector, port: Port) -> bool:
 SLACK = 1e-2  # a part is slack where it is pressed by more than this part of the largest tension
 ROUND_OFF = 1e-9  # of EA: tensions that are none
 SAMPLES = 65  # of the strains, in which the law is looked at
-CHUNK_NUMBERS = 4_000_000
+CHUNK_VALUES = 4_000_000
 """About this many numbers are held at a time."""
 
 
@@ -261,6 +261,6 @@ def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrain
             f"{run.system.bodies[index].name} is not a string and has no tension; ask for its section forces"
         )
     nodes = run.elastic(index).reshape(run.count, -1, data.dimension)
-    step = max(1, CHUNK_NUMBERS // (6 * data.node_count))
+    step = max(1, CHUNK_VALUES // (6 * data.node_count))
     chunks = [nodes[k : k + step] for k in range(0, run.count, step)]
     return [(group, np.concatenate([strain_values(group, c) for c in chunks])) for group in data.strains]

@@ -77,7 +77,7 @@ class CornerTractions:
         return int(self.dimension**2 * len(self.areas))
 
     @property
-    def numbers(self) -> IntArray:
+    def indices(self) -> IntArray:
         """Indices of the unknown stress components that belong to each cell of the mesh, shape (T, d (d + 1), d).
         Each stress function of a cell has d components of a traction; T is the number of cells."""
         return np.asarray(self.dimension * self.corners[..., None] + np.arange(self.dimension))
@@ -162,7 +162,7 @@ def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, l
     t = stress.directions
     blocks = np.einsum("tak,tbk,rs->tarbs", t, t, np.eye(d)) - spherical * np.einsum("tar,tbs->tarbs", t, t)
     blocks *= (stress.volumes[:, None, None] * share / (2 * shear))[:, :, None, :, None]
-    numbers = stress.numbers.reshape(len(t), -1)
+    numbers = stress.indices.reshape(len(t), -1)
     matrix = summed_blocks(numbers, numbers, blocks, (stress.count, stress.count))
     matrix.eliminate_zeros()
     return matrix
@@ -172,7 +172,7 @@ def divergence_matrix(stress: CornerTractions) -> Matrix:
     """Return the sparse matrix of the integrals ``int w . div s`` over each cell, shape (d T, stress
     unknowns): times the vector of stress unknowns it gives the integrated divergence of the stress, d
     components for each of T cells."""
-    numbers, d = stress.numbers, stress.dimension
+    numbers, d = stress.indices, stress.dimension
     cells = len(numbers)
     rows = np.broadcast_to(np.arange(d * cells).reshape(cells, 1, d), numbers.shape)
     values = np.broadcast_to((stress.volumes[:, None] * stress.slopes)[..., None], numbers.shape)
@@ -182,7 +182,7 @@ def divergence_matrix(stress: CornerTractions) -> Matrix:
 def corner_matrix(stress: CornerTractions) -> Matrix:
     """Return the sparse matrix that, times the stress unknowns of the mesh, gives the stress tensors at all
     corners of the T cells. Its shape is (T (d + 1) d d, stress unknowns)."""
-    numbers, d, t = stress.numbers, stress.dimension, stress.directions
+    numbers, d, t = stress.indices, stress.dimension, stress.directions
     places = (d + 1) * np.arange(len(t))[:, None] + stress.vertices
     rows = (d * (d * places[:, :, None] + np.arange(d)))[..., None] + np.arange(d)
     values = np.broadcast_to(t[:, :, None], rows.shape)
@@ -202,7 +202,7 @@ def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
     Returns:
         Shape (owners, in space 3 owners, stresses), those of an owner one after the other.
     """
-    numbers, d, t = stress.numbers, stress.dimension, stress.directions
+    numbers, d, t = stress.indices, stress.dimension, stress.directions
     planes = [(0, 1)] if d == 2 else [(1, 2), (2, 0), (0, 1)]
     values = np.zeros((*numbers.shape, len(planes)))
     for k, (a, b) in enumerate(planes):

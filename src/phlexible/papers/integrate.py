@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, file_path, function_error, numbers, option, positive
+from phlexible.algebra.arrays import Array, IntArray, file_path, function_error, option, positive, reals
 from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.display import how_many
 from phlexible.errors import (
@@ -119,7 +119,7 @@ class _InputSignal:
             raise function_error(self.name, error, f"at t = {time:g} s") from error
         if isinstance(value, np.ndarray) and value.shape == self.shape and value.dtype == np.float64:
             return value
-        return _checked_numbers(self.name, value, *self.shape)
+        return _checked_values(self.name, value, *self.shape)
 
     def not_finite_messages(self, u: Array) -> Iterator[str]:
         """Yield an error message for each of T instants at which the values that one user's function gave are not
@@ -168,11 +168,11 @@ def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
     as many finite numbers as inputs; ``name`` is used in messages."""
     if callable(user_input):
         return _InputSignal(name, place, user_input, _argument_count(name, user_input) == 2)
-    value = _checked_numbers(name, user_input, place.stop - place.start)
+    value = _checked_values(name, user_input, place.stop - place.start)
     return _InputSignal(name, place, lambda time: value, False)
 
 
-def _checked_numbers(name: str, value: Any, size: int) -> Array:
+def _checked_values(name: str, value: Any, size: int) -> Array:
     """Convert a user's value to an array of ``size`` finite numbers, shape (size,); raise ``ParameterError``
     with the argument's ``name`` for anything else. A single number is accepted for ``size`` 1."""
     try:
@@ -601,7 +601,7 @@ def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> 
     raise ``ParameterError``, with the name of the argument, for other shapes and for numbers that are not
     finite."""
     check_model("model", model)
-    state = numbers(argument, x, f"numbers of shape ({model.state_size},)")
+    state = reals(argument, x, f"numbers of shape ({model.state_size},)")
     if state.shape != (model.state_size,) or not np.isfinite(state).all():
         names = ", ".join(f"{block.name} ({block.size})" for block in model.states)
         raise ParameterError(

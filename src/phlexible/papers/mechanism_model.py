@@ -128,24 +128,24 @@ class AppliedLoads:
             found.append(value[:size])
         return np.concatenate(found)
 
-    def add_forces(self, u: Array, vectors: Array, numbers: IntArray, out: Array) -> None:
+    def add_forces(self, u: Array, vectors: Array, indices: IntArray, out: Array) -> None:
         """Add the forces of a mechanism's loads on world vectors (points, directions, nodes) to ``out`` (T, k, 3).
-        u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``numbers`` the indices of those
+        u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``indices`` the indices of those
         that carry loads."""
         for each in self._places:
             value, load = u[:, each.inputs], each.load
             if not value.any():
                 continue
             if isinstance(load, SurfacePressure):
-                for t, x in enumerate(vectors[:, numbers[each.points]]):
-                    out[t, numbers[each.points]] += load.surface.forces(float(value[t, 0]), x)
+                for t, x in enumerate(vectors[:, indices[each.points]]):
+                    out[t, indices[each.points]] += load.surface.forces(float(value[t, 0]), x)
                 continue
-            triad = vectors[:, numbers[each.triad]]
+            triad = vectors[:, indices[each.triad]]
             world = (triad * value[..., None]).sum(axis=1) if load.axes is Axes.BODY else value
             if isinstance(load, Force):
-                out[:, numbers[each.points[0]]] += world
+                out[:, indices[each.points[0]]] += world
             else:
-                out[:, numbers[each.triad]] += couple_forces(triad, world)
+                out[:, indices[each.triad]] += couple_forces(triad, world)
 
 
 # Section 5 of Brugnoli et al. (2020): the bodies, and joints as transformers between them.

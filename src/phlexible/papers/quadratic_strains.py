@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, numbers, positive
+from phlexible.algebra.arrays import Array, IntArray, positive, reals
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.mechanics.absolute import mass_matrix
 from phlexible.bodies.soft_law import PAIRS, QuadraticConstitution
@@ -90,8 +90,8 @@ class QuadraticStrainModel(StrainForm):
             ParameterError: a wrong shape.
         """
         n = self.linear.shape[1]
-        place = numbers("q", q, f"numbers of shape ({n},)").ravel()
-        speed = numbers("v", v, f"numbers of shape ({n},)").ravel()
+        place = reals("q", q, f"numbers of shape ({n},)").ravel()
+        speed = reals("v", v, f"numbers of shape ({n},)").ravel()
         if place.shape != (n,) or speed.shape != (n,):
             raise ParameterError(f"q and v must have shape ({n},), got {place.shape} and {speed.shape}")
         return np.concatenate([place, speed, self.stiffness @ self.strains(place, place)])

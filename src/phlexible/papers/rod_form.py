@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, numbers, option, vector
+from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, option, reals, vector
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import equal_diagonal
 from phlexible.bodies.initial_nodes import Field
@@ -529,7 +529,7 @@ def rod_form(
         raise ParameterError(f"gravity must stay in a model of dimension {dimension}, got {fall.tolist()}")
     refuse_relaxation(rod.relaxation, "the port-Hamiltonian form of a Rod")
     kinds = (option("start", boundaries[0], RodEnd), option("end", boundaries[1], RodEnd))
-    speed = np.zeros(3) if velocity is None else velocity if callable(velocity) else numbers("velocity", velocity)
+    speed = np.zeros(3) if velocity is None else velocity if callable(velocity) else reals("velocity", velocity)
     if angular_velocity is None and not callable(speed) and speed.ndim < 2:
         angular_velocity = np.zeros(3)
     placed = rod_sections(rod, "rod", dimension, (), np.zeros(3), None, speed, angular_velocity, shape)

@@ -112,10 +112,10 @@ class StrainFields(ABC):
         a solid, those in the plane of a sheet."""
         return self._indices(PLANE if self.group.is_sheet else range(6))
 
-    def _indices(self, numbers: "tuple[int, ...] | range") -> IntArray:
-        """Return the indices of the given tensor components, ``numbers``, at all quadrature points of a soft body
-        as one flat array. Six components are stored at each point."""
-        found: IntArray = 6 * np.arange(len(self._volumes))[:, None] + np.array(numbers)
+    def _indices(self, components: "tuple[int, ...] | range") -> IntArray:
+        """Return the indices of the given tensor ``components`` at all quadrature points of a soft body as one flat
+        array. Six components are stored at each point."""
+        found: IntArray = 6 * np.arange(len(self._volumes))[:, None] + np.array(components)
         return found.ravel()
 
     def _strain(self, shown: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, finite, flag, numbers, whole
+from phlexible.algebra.arrays import Array, IntArray, finite, flag, reals, whole
 from phlexible.bodies.flexible.flexible_body import MeshedPoints
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment
@@ -209,7 +209,7 @@ def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
             raise ParameterError(f"times must be at most {MOST_PICTURES} in one picture, got {times!r}")
         wanted = np.linspace(time[0], time[-1], count) if count > 1 else time[-1:]
     else:
-        wanted = numbers("times", times, "a count of at least 1 or times in seconds").reshape(-1)
+        wanted = reals("times", times, "a count of at least 1 or times in seconds").reshape(-1)
     slack = 1e-9 * (time[-1] - time[0])
     if not len(wanted) or not np.all((wanted >= time[0] - slack) & (wanted <= time[-1] + slack)):
         raise ParameterError(f"times must lie in {time[0]:g} .. {time[-1]:g} s, got {times!r}")
@@ -269,10 +269,10 @@ def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
         zoom *= FULL * min(float(given / taken) for given, taken in sides)
     axes.set_box_aspect(reach, zoom=zoom)
     axes.draw(renderer)
-    _leave_out_numbers(axes, renderer)
+    _leave_out_tick_labels(axes, renderer)
 
 
-def _leave_out_numbers(axes: Any, renderer: Any) -> None:
+def _leave_out_tick_labels(axes: Any, renderer: Any) -> None:
     """Remove tick labels of 3D axes that would overlap others: some of one axis, and one where two axes meet.
     ``renderer`` is matplotlib's, which tells the sizes of texts."""
     shown: dict[Any, list[Any]] = {}  # by axis, (tick, box of its number)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, numbers, optional_text, whole
+from phlexible.algebra.arrays import Array, IntArray, optional_text, reals, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.parts import part_counts
 from phlexible.description.ports import Attachment, PlacedBody
@@ -78,7 +78,7 @@ def panels_of(
 
 
 def _components(name: str, values: ArrayLike, count: int) -> list[tuple[str, Array]]:
-    array = numbers(f"curve {name!r}", values)
+    array = reals(f"curve {name!r}", values)
     if array.shape not in ((count,), (count, 3)) or not np.isfinite(array).all():
         raise ParameterError(
             f"curve {name!r} must be finite numbers of shape ({count},) or ({count}, 3), one for each stored"
@@ -223,7 +223,7 @@ def readings(
     return values_by_name | dict(curves or {})
 
 
-def _numbers(placed: PlacedBody) -> int:
+def _values_per_instant(placed: PlacedBody) -> int:
     """Return about how many numbers one instant of the body ``placed`` takes in a report file, from which the
     number of stored instants is chosen."""
     if placed.nodes is None:
@@ -235,7 +235,7 @@ def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
     """Return indices of evenly spread instants of the recorded motion ``run`` for the 3D view of a report:
     ``wanted`` ones, or between 60 and 600, so that they take about 6 MB. It is all instants if there are no
     more."""
-    numbers = sum(_numbers(placed) for placed in run.system.bodies)
+    numbers = sum(_values_per_instant(placed) for placed in run.system.bodies)
     count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
     time = run.recording.time
     if len(time) <= count:

@@ -47,12 +47,12 @@ def figures(run: RecordedRun) -> Figures:
     return Figures(found)
 
 
-def text(numbers: Figures) -> str:
+def text(values: Figures) -> str:
     """Return named numbers of a run as text with one aligned line for each."""
-    width = max(map(len, numbers))
+    width = max(map(len, values))
     return "\n".join(
         f"{name:<{width}}  {value:.6g}" if isinstance(value, float) else f"{name:<{width}}  {value}"
-        for name, value in numbers.items()
+        for name, value in values.items()
     )
 
 
@@ -103,7 +103,7 @@ def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
 
 MOST_ROWS = 12
 INSTANTS = 5
-NUMBERS = ("instants", "duration [s]", "Newton iterations", "halved steps", "largest balance error [J]")
+SHOWN = ("instants", "duration [s]", "Newton iterations", "halved steps", "largest balance error [J]")
 
 
 def model_html(mechanism: Mechanism) -> str:
@@ -132,7 +132,7 @@ def motion_html(run: RecordedRun, energy: Energy) -> str:
     """Return HTML for notebooks that shows a recorded motion: a picture at some instants, numbers of the run, and
     energies."""
     facts = figures(run)
-    rows = [(name, f"{facts[name]:.6g}") for name in NUMBERS]
+    rows = [(name, f"{facts[name]:.6g}") for name in SHOWN]
     text = table(rows, title=f"Motion of {part_counts(run.mechanism)}")
     picture = picture_html(lambda: plot_mechanism(run, min(INSTANTS, run.count)), "the mechanism")
     return in_row(picture, text + energy._repr_html_())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, text
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, reals, text
 from phlexible.errors import ModelError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import (
@@ -327,7 +327,7 @@ class Interconnection(ComposedModel):
             return self.constant
         state_a, state_b = self.a.without_multipliers(x_a), self.b.without_multipliers(x_b)
         value = called(self.coupling, COUPLING, state_a, state_b, at=SOMEWHERE)
-        c = numbers("the value of the coupling", value)
+        c = reals("the value of the coupling", value)
         shape = (len(self.inner_a), len(self.inner_b))
         if c.shape != shape:
             raise ModelError(f"the coupling must return an array of shape {shape}, got shape {c.shape}")
@@ -374,7 +374,7 @@ def _connect(
         check_callable("coupling", coupling, "x_a", "x_b")
         constant, function = None, coupling
     else:
-        constant = matrix = numbers("coupling", coupling, "an array of numbers, or a function of (x_a, x_b)")
+        constant = matrix = reals("coupling", coupling, "an array of numbers, or a function of (x_a, x_b)")
 
         def function(x_a: Array, x_b: Array) -> ArrayLike:
             return matrix

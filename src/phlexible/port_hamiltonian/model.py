@@ -21,7 +21,7 @@ Matrix: TypeAlias = Any
 # Derivatives of functions of many states at once, and solutions with E.
 
 STEP = 1e-7
-MOST_NUMBERS = 10**6
+MOST_VALUES = 10**6
 """Largest number of entries of the matrices of all states that are evaluated in one call."""
 SMALL = 1e-3
 DENSE = 300
@@ -39,7 +39,7 @@ def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Ar
     """
     steps = STEP * np.maximum(sizes, SMALL)
     states = np.concatenate([x[None], x + np.diag(steps)])
-    batch = max(1, MOST_NUMBERS // max(1, len(x)) ** 2)  # states per call
+    batch = max(1, MOST_VALUES // max(1, len(x)) ** 2)  # states per call
     values = np.concatenate([function(states[k : k + batch]) for k in range(0, len(states), batch)])
     return np.asarray((values[1:] - values[0]).T / steps)
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from phlexible.algebra.arrays import Array, numbers, whole
+from phlexible.algebra.arrays import Array, reals, whole
 from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ParameterError, StructureError
 from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, StateBlock, check_model
@@ -110,7 +110,7 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
         0.0
     """
     check_model("model", model)
-    x = numbers("x", x, f"a state of shape ({model.state_size},)")
+    x = reals("x", x, f"a state of shape ({model.state_size},)")
     if x.shape != (model.state_size,) or not np.isfinite(x).all():
         raise ParameterError(f"x must be {model.state_size} finite numbers, got shape {x.shape}")
     seed = whole("seed", seed, least=0)

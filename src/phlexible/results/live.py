@@ -51,7 +51,7 @@ class SavedInstant:
     Attributes:
         time: [s].
         steps: since the start.
-        numbers: that steps go on from.
+        values: that steps go on from.
         inputs: by their names.
         run: which one it was of; empty where it is not known.
         sizes: of the steps up to here; None: all had the one of the run.
@@ -59,7 +59,7 @@ class SavedInstant:
 
     time: float
     steps: int
-    numbers: Array
+    values: Array
     inputs: dict[str, Array]
     run: str = ""
     sizes: "StepSizes | None" = None
@@ -85,11 +85,11 @@ class LiveRun:
         state: State,
         step: float,
         is_redundant: bool,
-        numbers: ModelCache,
+        cache: ModelCache,
         warnings: Sequence[str] = (),
     ) -> None:
         self.system, self.step_size = system, step
-        self.stepper = stepper = numbers.stepper(system, options, is_redundant)
+        self.stepper = stepper = cache.stepper(system, options, is_redundant)
         self._start, self._options = state, options
         self._is_redundant, self._identity = is_redundant, uuid4().hex
         self._instant_run: tuple[StoredBlock, RecordedRun] | None = None  # of the last instant that was read
@@ -241,21 +241,21 @@ class LiveRun:
         steps.close()
         return call
 
-    def adopt(self, steps: int, state: Array, numbers: Array | None) -> None:
+    def adopt(self, steps: int, state: Array, stored: Array | None) -> None:
         """Set this live run to a ``state``, shape (state numbers,), computed elsewhere (SIMD lanes, GPU),
-        after ``steps`` time steps from the start. Earlier stored instants are discarded. ``numbers`` is the
+        after ``steps`` time steps from the start. Earlier stored instants are discarded. ``stored`` is the
         recorded row of the state; None: it is computed.
 
         Args:
             steps: since the start.
             state: where they end, shape (state numbers,).
-            numbers: of the stored row there, of the same shape; None: it has to be written once more.
+            stored: of the stored row there, of the same shape; None: it has to be written once more.
         """
         self.stepper.memory.state[:] = state
         self.steps, self._velocities = steps, None
         self._run.sizes = self._regular if steps else StepSizes()
         end = self._clock.instant(steps)
-        rows = self.stepper.now(end) if numbers is None else self.stepper.memory.rows(numbers[None].copy())
+        rows = self.stepper.now(end) if stored is None else self.stepper.memory.rows(stored[None].copy())
         self._stored = StoredSteps(end, rows)
         self._run.step_warnings.look(end)
         self._warn()
@@ -328,7 +328,7 @@ class LiveRun:
         if not isinstance(rows, StateRows):
             rows = self.stepper.now(self.time)
         assert isinstance(rows, StateRows), "what steppers give"
-        return rows.numbers[-1:]
+        return rows.rows[-1:]
 
     def reading(self, sensor: Sensor) -> "tuple[Share, QuickReading] | None":
         """Return the linear map (share) and the compiled reading by which compiled code evaluates a sensor of this
@@ -352,8 +352,8 @@ class LiveRun:
     def save(self) -> SavedInstant:
         """Return a copy of the present state of this live run with its inputs and history, from which ``restore``
         continues with identical digits."""
-        numbers, sizes = self._run.snapshot()
-        return SavedInstant(self.time, self.steps, numbers, self.inputs.copy(), self._identity, sizes)
+        values, sizes = self._run.snapshot()
+        return SavedInstant(self.time, self.steps, values, self.inputs.copy(), self._identity, sizes)
 
     def restore(self, saved: SavedInstant) -> None:
         """Set this live run back to the instant ``saved`` that its ``save`` returned, and discard all later
@@ -378,9 +378,9 @@ class LiveRun:
         known = {name: value.shape for name, value in self.inputs.copy().items()}
         given = {name: value.shape for name, value in saved.inputs.items()}
         size = self.stepper.snapshot().shape
-        if saved.numbers.shape != size or given != known:
+        if saved.values.shape != size or given != known:
             raise ParameterError(
-                f"this is the state of another model: it has {saved.numbers.size} numbers and the inputs"
+                f"this is the state of another model: it has {saved.values.size} numbers and the inputs"
                 f" {', '.join(given) or 'none'}, this model {size[0]} and {', '.join(known) or 'none'}"
             )
         self._go_on_from(saved)
@@ -388,7 +388,7 @@ class LiveRun:
 
     def _go_on_from(self, saved: SavedInstant, stored: StoredSteps | None = None) -> None:
         known = self._regular if saved.steps else StepSizes()
-        self._run.restore(RunSnapshot(saved.numbers, known if saved.sizes is None else saved.sizes))
+        self._run.restore(RunSnapshot(saved.values, known if saved.sizes is None else saved.sizes))
         self.inputs.set_all(saved.inputs)
         self.steps, self._velocities = saved.steps, None
         self._stored = StoredSteps(saved.time, self.stepper.now(saved.time)) if stored is None else stored

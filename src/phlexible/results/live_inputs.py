@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, numbers, read_only
+from phlexible.algebra.arrays import Array, read_only, reals
 from phlexible.display import how_many
 from phlexible.errors import ParameterError
 
@@ -38,7 +38,7 @@ class Inputs(MutableMapping[str, Array]):
         """
         self._check(name)
         wanted = self._values[name].shape
-        found = np.atleast_1d(numbers(f"input {name!r}", value))
+        found = np.atleast_1d(reals(f"input {name!r}", value))
         if found.shape != wanted or not np.isfinite(found).all():
             raise ParameterError(f"input {name!r} takes {how_many(wanted[0], 'finite number')}, got {value!r}")
         if (load := self._known[name].load) is not None:
@@ -76,7 +76,7 @@ class Inputs(MutableMapping[str, Array]):
             ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
         """
         self._check(name)
-        size, values = len(self._values[name]), numbers(f"input {name!r}", data)
+        size, values = len(self._values[name]), reals(f"input {name!r}", data)
         shape = (count, size) if size > 1 else (count,)
         if values.shape not in (shape, shape[1:], (count, size)) or not np.isfinite(values).all():
             raise ParameterError(f"input {name!r} takes finite numbers of shape {shape}, got {data!r}")

@@ -51,7 +51,7 @@ class QuickReading:
         return not share[1][:, rates].any()
 
     @property
-    def numbers(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
+    def arguments(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
         """Arguments that this reading passes to the compiled ``measured_vectors`` and ``measure``, and the matrix
         ``gather`` that sums the measured numbers, or None."""
         return self._vectors, self._tables, self._gather
@@ -91,7 +91,7 @@ class RowsOfReadings:
         share, first = example
         self._first, (_, base, shapes) = first, first._vectors
         self._base, self._shapes = np.zeros((count, *base.shape)), np.zeros((count, *shapes.shape))
-        self._numbers = np.zeros((count, len(first._tables[-1])))
+        self._weights_of_parts = np.zeros((count, len(first._tables[-1])))
         self._weights, self._offsets = np.zeros((count, *share[1].shape)), np.zeros((count, *share[2].shape))
         self._measured = np.zeros((count, len(first._measured)))
         self.needs_positions_only = True
@@ -104,7 +104,7 @@ class RowsOfReadings:
             if not self._fits(share, reading):
                 return False
             _, self._base[k], self._shapes[k] = reading._vectors
-            self._numbers[k], self._weights[k], self._offsets[k] = reading._tables[-1], share[1], share[2]
+            self._weights_of_parts[k], self._weights[k], self._offsets[k] = reading._tables[-1], share[1], share[2]
             self.needs_positions_only = self.needs_positions_only and reading.needs_positions_only(share)
         return True
 
@@ -137,7 +137,7 @@ class RowsOfReadings:
             first._dimension,
             *own,
             *first._tables[:-1],
-            self._numbers,
+            self._weights_of_parts,
             *room,
             self._measured,
         )

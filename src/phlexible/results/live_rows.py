@@ -420,12 +420,12 @@ def _step_and_catch(run: LiveRun, count: int) -> ConvergenceError | None:
     return None
 
 
-def _as_slice(numbers: IntArray) -> "slice | IntArray":
-    """Return the indices ``numbers`` as a slice where they are consecutive, so that NumPy makes views instead
+def _as_slice(indices: IntArray) -> "slice | IntArray":
+    """Return the indices ``indices`` as a slice where they are consecutive, so that NumPy makes views instead
     of copies; otherwise the indices themselves."""
-    first, count = int(numbers[0]), len(numbers)
-    is_row = bool((numbers == np.arange(first, first + count)).all())
-    return slice(first, first + count) if is_row else numbers
+    first, count = int(indices[0]), len(indices)
+    is_row = bool((indices == np.arange(first, first + count)).all())
+    return slice(first, first + count) if is_row else indices
 
 
 def run_in_threads(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:

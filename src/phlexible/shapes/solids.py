@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only, numbers, vector
+from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only, reals, vector
 from phlexible.algebra.fields import Positive, UnitVector, Vector, convert_fields, set_fields
 from phlexible.display import short_repr
 from phlexible.errors import MeshWarning, ParameterError
@@ -229,10 +229,10 @@ class TriangleMesh(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        vertices = numbers("vertices", self.vertices, "points (v, 3)")
+        vertices = reals("vertices", self.vertices, "points (v, 3)")
         if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
             raise ParameterError(f"vertices must be finite points of shape (v, 3), got shape {vertices.shape}")
-        corners = numbers("triangles", self.triangles, "numbers of vertices (t, 3)")
+        corners = reals("triangles", self.triangles, "numbers of vertices (t, 3)")
         if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners):
             raise ParameterError(f"triangles must be numbers of vertices (t, 3), got shape {corners.shape}")
         if (corners != np.round(corners)).any() or corners.min() < 0 or corners.max() >= len(vertices):

@@ -45,7 +45,7 @@ def history_variable_forces(system: System, branches: Array) -> Array:
     """
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_branch_forces(laws, branches)], axis=-1)[..., 1:]
-    begin = first_pair_variable(system) + _pair_numbers(system)
+    begin = first_pair_variable(system) + _pair_variable_count(system)
     for k, bristle in friction_springs(system):
         pulls[..., k] -= bristle.stiffness * branches[..., begin]
         begin += len(BRISTLE)
@@ -171,7 +171,7 @@ def stored_rotation_count(system: System) -> int:
 def history_variable_count(system: System) -> int:
     """Return the number of history variables of a system, which is the length of ``State.branches``: strains of
     viscoelastic branches, speeds of impacts and deflections of friction springs (bristles)."""
-    return first_pair_variable(system) + _pair_numbers(system) + len(BRISTLE) * len(friction_springs(system))
+    return first_pair_variable(system) + _pair_variable_count(system) + len(BRISTLE) * len(friction_springs(system))
 
 
 def first_pair_variable(system: System) -> int:
@@ -193,7 +193,7 @@ def _piece_counts(system: System) -> list[int]:
     return [force.coordinate.history_variable_count for _, force in system.forces]
 
 
-def _pair_numbers(system: System) -> int:
+def _pair_variable_count(system: System) -> int:
     return len(PAIR) * stored_pair_count(system) + len(TURN) * stored_rotation_count(system)
 
 

@@ -129,8 +129,8 @@ def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Arr
     ``measured`` values, shape (components, values). Central differences of two sizes at a ``time`` [s] are
     extrapolated. Return also whether differences of a much smaller size agree (False at a kink or jump)."""
 
-    def value(numbers: Array) -> Array:
-        return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
+    def value(measured: Array) -> Array:
+        return np.atleast_1d(np.asarray(law.controller(time, measured), dtype=np.float64)).ravel()
 
     middle, columns, others = value(measured.values), [], []
     for k, size in enumerate(measured.sizes):
@@ -409,15 +409,15 @@ def body_forces(
 
 
 def evaluate_identical_bodies(
-    system: System, state: State, numbers: IntArray, of: Callable[[Array], Array]
+    system: System, state: State, bodies: IntArray, of: Callable[[Array], Array]
 ) -> Array | Sequence[Array]:
-    """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``numbers``,
+    """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``bodies``,
     which have identical data. It is called once, with an array (bodies, n) of the ``state`` of a ``system``;
     for a single body with its coordinates (n,), and the result is a list of one value."""
-    if len(numbers) < 2:
-        return [of(system.elastic(state, int(index))) for index in numbers]
-    own = np.arange(system.bodies[numbers[0]].data.elastic_count)
-    return of(state.eta[system.layout.eta[numbers][:, None] + own])
+    if len(bodies) < 2:
+        return [of(system.elastic(state, int(index))) for index in bodies]
+    own = np.arange(system.bodies[bodies[0]].data.elastic_count)
+    return of(state.eta[system.layout.eta[bodies][:, None] + own])
 
 
 def gravity_forces(system: System) -> Array:

@@ -36,7 +36,7 @@ class VectorCollector:
 
     def __init__(self, resolver: VectorResolver) -> None:
         self._resolver = resolver
-        self._numbers: dict[object, int] = {}
+        self._indices: dict[object, int] = {}
         self._parts: dict[Vector, list[tuple[float, int]]] = {}  # of vectors that chords share
         self._chords: dict[tuple[tuple[float, int], ...], int] = {}
         self._seen: dict[VectorSum, int] = {}  # that terms share
@@ -51,7 +51,7 @@ class VectorCollector:
     def add_vector(self, vector: CarriedVector) -> int:
         """Register a world vector (point or direction carried by a body), unless an equal one is registered
         already, and return its index."""
-        number = self._numbers.setdefault(vector.key, len(self.vectors))
+        number = self._indices.setdefault(vector.key, len(self.vectors))
         if number == len(self.vectors):
             self.vectors.append(vector)
         return number

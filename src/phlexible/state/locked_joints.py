@@ -33,8 +33,8 @@ def locked_joint_text(joints: list[Joint]) -> str:
     )
 
 
-def locked_joints(system: System, state: State, at: Instants, numbers: Iterable[int]) -> list[Joint]:
-    """Return those joints, among the constraints with the indices ``numbers``, that are unintentionally
+def locked_joints(system: System, state: State, at: Instants, constraints: Iterable[int]) -> list[Joint]:
+    """Return those joints, among the constraints with the indices ``constraints``, that are unintentionally
     locked: other constraints of the system in a state do not let any of their coordinates (angles, lengths)
     move. The list is empty for large models and models with moving ground frames. ``at`` is the state as an
     instant.
@@ -47,11 +47,11 @@ def locked_joints(system: System, state: State, at: Instants, numbers: Iterable[
         system: system that has only the constraints that hold.
         state: a pose at which joints close.
         at: the state as an instant.
-        numbers: indices of constraints that hold a motion twice.
+        constraints: indices of constraints that hold a motion twice.
     """
     size = int(system.layout.velocity[-1])
     driven = {id(drive.joint) for drive in system.mechanism.drives}
-    asked = [system.constraints[number] for number in numbers]
+    asked = [system.constraints[number] for number in constraints]
     joints = [
         each for each in asked if isinstance(each, Joint) and id(each) not in driven and each.coordinate_names
     ]

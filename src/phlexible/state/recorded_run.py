@@ -272,7 +272,7 @@ def _looks_same(a: PlacedBody, b: PlacedBody) -> bool:
 DENSE_ROWS = 200
 """Up to this many joint functions G M^-1 G^T is a dense matrix for each instant."""
 
-CHUNK_NUMBERS = 4_000_000
+CHUNK_VALUES = 4_000_000
 """About this many numbers are held at a time."""
 
 DEPENDENT = 1e-12
@@ -326,12 +326,12 @@ def _projection_of_phase(run: RecordedRun) -> Array:
 
 def chunks(run: RecordedRun) -> list[slice]:
     """Return consecutive slices of the instants of a recorded ``run`` so short that arrays with dense
-    matrices of each instant have about CHUNK_NUMBERS entries; at least one instant each."""
+    matrices of each instant have about CHUNK_VALUES entries; at least one instant each."""
     rows = len(run.system.owners)
     widths = [placed.data.velocity_count for placed in run.system.bodies]
     frames = run.system.layout.frames
     squares = sum(w**2 if k < frames else 3 * w for k, w in enumerate(widths))
-    step = max(1, CHUNK_NUMBERS // (4 * squares + min(rows, DENSE_ROWS) ** 2 + 60 * rows))
+    step = max(1, CHUNK_VALUES // (4 * squares + min(rows, DENSE_ROWS) ** 2 + 60 * rows))
     return [slice(k, k + step) for k in range(0, run.count, step)]
 
 

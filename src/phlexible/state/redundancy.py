@@ -309,9 +309,9 @@ def _combination(
 def _redundancy(layout: Layout, dependent: int, coefficients: dict[int, float], lengths: Array) -> Redundancy:
     largest = max(abs(value) for value in coefficients.values())
     part = {row: value for row, value in coefficients.items() if abs(value) > TAKES_PART * largest}
-    numbers = {int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in part}
+    indices = {int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in part}
     combination = {row: value / float(lengths[row]) for row, value in coefficients.items()}
-    return Redundancy(dependent, combination, tuple(sorted(numbers)))
+    return Redundancy(dependent, combination, tuple(sorted(indices)))
 
 
 # Joints that hold a motion twice: named in a warning where they agree, refused where they contradict.
@@ -353,8 +353,8 @@ def redundancy_text(system: System, state: State, redundant: list[Redundancy], a
     """Return a warning text with the names of ``redundant`` joints of a system in a state. Advice on joints
     whose axes other joints lock unintentionally follows. ``at`` is the state as an instant, if it is known
     already."""
-    numbers = sorted({number for redundancy in redundant for number in redundancy.joints})
-    locked = locked_joints(system, state, system.at(state) if at is None else at, numbers)
+    indices = sorted({number for redundancy in redundant for number in redundancy.joints})
+    locked = locked_joints(system, state, system.at(state) if at is None else at, indices)
     return f"{_message(system, redundant)}; {locked_joint_text(locked)}" if locked else _message(system, redundant)
 
 
@@ -389,18 +389,18 @@ def _rate(system: System, state: State) -> float:
 
 def _message(system: System, redundant: list[Redundancy]) -> str:
     owner = system.owners[redundant[0].row]
-    numbers = tuple(sorted({number for redundancy in redundant for number in redundancy.joints}))
+    indices = tuple(sorted({number for redundancy in redundant for number in redundancy.joints}))
     times = "once" if len(redundant) == 1 else f"{len(redundant)} times"
     return (
         f"redundant joints: {times} a joint holds what others hold already, for example {owner.joint} "
-        f"({owner.row.label}), in {_names(system, numbers)}; the motion is right, joint forces are not "
+        f"({owner.row.label}), in {_names(system, indices)}; the motion is right, joint forces are not "
         "unique and the smallest ones are taken; joints that leave more freedom make them unique "
         "(Spherical for Revolute, Slider for Prismatic)"
     )
 
 
-def _names(system: System, numbers: tuple[int, ...]) -> str:
-    return shortened([str(system.constraints[number]) for number in numbers], MOST_NAMED)
+def _names(system: System, indices: tuple[int, ...]) -> str:
+    return shortened([str(system.constraints[number]) for number in indices], MOST_NAMED)
 
 
 # Which constraints are about to hold one motion twice: a mechanism close to a dead centre.

@@ -48,11 +48,11 @@ class Wiring:
         """Function index and vector index of every pair of a scalar function (such as a constraint) and a world
         vector that it depends on: two arrays of shape (parts,). Such a pair is called a part; it has one gradient.
         World vectors are points of bodies, or directions fixed to them, in world axes."""
-        table = np.array(list(self._part_numbers), dtype=np.int64).reshape(-1, 2)
+        table = np.array(list(self._part_indices), dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
     @cached_property
-    def _part_numbers(self) -> dict[tuple[int, int], int]:
+    def _part_indices(self) -> dict[tuple[int, int], int]:
         found: dict[tuple[int, int], int] = {}
         for m, terms in enumerate(self.functions):
             for a, b in terms:
@@ -130,8 +130,8 @@ class Wiring:
         for p, (m, a, b) in enumerate(self._terms.tolist()):
             for chord, source in ((a, p), (b, count + p)):
                 for weight, vector in self.chords[chord]:
-                    entries.append((weight, self._part_numbers[m, vector], source))
-        return weighted_sums(entries, len(self._part_numbers), 2 * count)
+                    entries.append((weight, self._part_indices[m, vector], source))
+        return weighted_sums(entries, len(self._part_indices), 2 * count)
 
     @cached_property
     def totals(self) -> WeightedSums:
@@ -232,18 +232,18 @@ class Wiring:
         first, spins = begins[carrier[turning]], np.diff(begins)[carrier[turning]]
         turned = ranges(first, spins)
         places = [np.zeros(d * len(points) + len(turned), dtype=np.int64)]
-        numbers = [np.repeat(points, d), np.repeat(turning, spins)]
+        owners = [np.repeat(points, d), np.repeat(turning, spins)]
         sources = [np.tile(np.arange(d), len(points)), 3 + axis[turned]]
         columns = [layout.linear[carrier[points]].ravel(), spin[turned]]
         begin = 1
         for number, own in zip(turning.tolist(), shapes, strict=True):
             i, j = np.nonzero(own)
             places.append(begin + i * own.shape[1] + j)
-            numbers.append(np.full(len(i), number))
+            owners.append(np.full(len(i), number))
             sources.append(6 + i)
             columns.append(int(layout.velocity[carrier[number] + 1]) - own.shape[1] + j)
             begin += own.size
-        owner = np.concatenate(numbers)
+        owner = np.concatenate(owners)
         order = np.argsort(owner, kind="stable")  # part after part
         owner, source, column = owner[order], np.concatenate(sources)[order], np.concatenate(columns)[order]
         return np.concatenate(places)[order], 9 * owner + source, self.parts[0][self.carried[owner]], column

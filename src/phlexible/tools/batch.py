@@ -248,7 +248,7 @@ class Batch:
 
     def _read(
         self,
-        numbers: Sequence[int],
+        indices: Sequence[int],
         lanes: LaneLoop | None,
         turn: "Lock | None",
         duration: float,
@@ -257,7 +257,7 @@ class Batch:
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
         """Return the sensor readings of a group of mechanisms of the batch that are simulated together, by
-        their ``numbers``; failures are among them. ``lanes`` steps them in SIMD lanes (None: one after the
+        their ``indices``; failures are among them. ``lanes`` steps them in SIMD lanes (None: one after the
         other), ``turn`` is a lock under which only one thread computes (None: no lock), ``sensors`` is the
         user's function of a model. ``duration``, ``step`` [s] and ``options`` are those of the run.
 
@@ -265,7 +265,7 @@ class Batch:
         """
         found, built = dict[int, _Reading](), dict[int, tuple[Model, Mapping[str, Sensor]]]()
         initial, rest = options["initial"], {name: each for name, each in options.items() if name != "initial"}
-        for number in numbers:
+        for number in indices:
             try:
                 model = self.model(number)
             except Exception as error:

@@ -16,8 +16,8 @@ from phlexible.libraries.linking import (
     ARCHIVE,
     FMU,
     HERE,
-    NUMBERS,
     PAGES,
+    TABLES,
     Platform,
     check_linker,
     linked_library,
@@ -119,7 +119,7 @@ def build(
         targets_of = tuple(target for target in targets_of if target.name in FOLDERS[2])
     version = _version(fmi, place, targets_of)
     for target in targets_of:
-        if place.suffix not in (ARCHIVE, NUMBERS):
+        if place.suffix not in (ARCHIVE, TABLES):
             check_linker(target)
     end = None if duration is None else positive("duration", duration)
     check_events(first)
@@ -134,7 +134,7 @@ def build(
         page = live_page(first, start, place.stem, inputs=chosen, outputs=measured, duration=end, variants=variants)
         write_bytes(page.encode(), place)
         return place
-    if ranges and place.suffix == NUMBERS:
+    if ranges and place.suffix == TABLES:
         raise ParameterError(f"{place.name} holds numbers of one model; leave out parameters=, or build a library")
 
     def data_of(values: Mapping[str, float], chosen: Sequence[str] | None) -> ModelData:
@@ -147,7 +147,7 @@ def build(
         data = with_parameters(data_of, data, ranges, chosen)
     for words in data.messages:
         print(words)
-    if place.suffix == NUMBERS:
+    if place.suffix == TABLES:
         write_bytes(data.tables(), place)
         return place
     try:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, called, check_callable, numbers, option, positive, whole_steps
+from phlexible.algebra.arrays import Array, called, check_callable, option, positive, reals, whole_steps
 from phlexible.derivatives.step_matrices import StepMatrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
@@ -334,7 +334,7 @@ class _Servo:
         columns = []
         for sensor, path in self._paths.items():
             name = f"path of {sensor}"
-            values = [numbers(name, called(path, name, t, at=f"at t = {t:g} s")) for t in times.tolist()]
+            values = [reals(name, called(path, name, t, at=f"at t = {t:g} s")) for t in times.tolist()]
             if any(value.size != sensor.count or not np.isfinite(value).all() for value in values):
                 raise ParameterError(f"{name} must return {sensor.count} finite numbers, it returned {values[0]!r}")
             columns.append(np.array(values, dtype=np.float64).reshape(len(times), sensor.count))

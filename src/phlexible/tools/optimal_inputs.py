@@ -21,8 +21,8 @@ from phlexible.algebra.arrays import (
     check_callable,
     flag,
     mapping,
-    numbers,
     positive,
+    reals,
     whole,
     whole_runs,
     whole_steps,
@@ -331,8 +331,7 @@ def optimal_inputs(
     if cost is None and not weighed:
         raise ParameterError("nothing is minimized: give cost= or weights")
     targets = {
-        name: np.atleast_1d(numbers(f"final {name}", each)).ravel()
-        for name, each in mapping("final", final).items()
+        name: np.atleast_1d(reals(f"final {name}", each)).ravel() for name, each in mapping("final", final).items()
     }
     for name, each in targets.items():
         if not np.isfinite(each).any() or np.isinf(each).any():
@@ -416,7 +415,7 @@ class _Shooting:
         self._shots = first.shots(shots)
         self._gaps = self._shots.count
         at = len(self.start) - self.is_free
-        own, sizes = np.concatenate(self._shots.numbers), self._shots.sizes(self._duration)
+        own, sizes = np.concatenate(self._shots.coordinates), self._shots.sizes(self._duration)
         self.sizes, self.start = np.insert(self.sizes, at, sizes), np.insert(self.start, at, own / sizes)
         free = np.full(len(own), np.inf)
         self.low, self.high = np.insert(self.low, at, -free), np.insert(self.high, at, free)
@@ -483,7 +482,7 @@ class _Shooting:
     def run(self, x: Array) -> InputRun:
         """Simulate the model with the inputs that belong to scaled unknowns x, and return the run."""
         shots = self._shots
-        return self.runs.run(self.inputs(x), self.duration(x), shots and shots.with_numbers(self._numbers(x)))
+        return self.runs.run(self.inputs(x), self.duration(x), shots and shots.with_coordinates(self._starts(x)))
 
     @property
     def gaps(self) -> int:
@@ -500,7 +499,7 @@ class _Shooting:
         found[end - self._gaps : end] = False
         return found
 
-    def _numbers(self, x: Array) -> Array:
+    def _starts(self, x: Array) -> Array:
         """Return the coordinates of the states at which shots (parts of the run) begin, for scaled unknowns x."""
         return np.asarray((x * self.sizes)[~self.is_input])
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, finite, non_negative, numbers, optional_text, positive
+from phlexible.algebra.arrays import Array, finite, non_negative, optional_text, positive, reals
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.feedback import LinearController
 from phlexible.description.interactions.force_elements import ForceElement, Potential
@@ -379,7 +379,7 @@ def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float =
         raise ModelError(f"linear must be what model.linearize or reduce returned, got {linear!r}")
     if not linear.port_size:
         raise ModelError("the linear model has no inputs; give some to linearize")
-    gains = numbers("damping", damping)
+    gains = reals("damping", damping)
     if gains.shape not in ((), (linear.port_size,)) or not np.isfinite(gains).all() or not (gains > 0).all():
         raise ParameterError(f"damping must be a positive number, or {linear.port_size} of them, got {damping!r}")
     share = positive("injection", injection)

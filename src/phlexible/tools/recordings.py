@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, file_path, mapping, numbers, positive, text, whole
+from phlexible.algebra.arrays import Array, file_path, mapping, positive, reals, text, whole
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ParameterError
 
@@ -40,7 +40,7 @@ class Recording:
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        time = numbers("time of a recording", self.time)
+        time = reals("time of a recording", self.time)
         if time.ndim != 1 or len(time) < 2 or not (np.diff(time) > 0).all() or time[0] < 0:
             raise ParameterError(
                 f"time of a recording must be two or more ascending instants from 0 on, got shape {time.shape}"
@@ -48,7 +48,7 @@ class Recording:
             )
         if not isinstance(self.outputs, Mapping) or not self.outputs:
             raise ParameterError(f"outputs must be measured values by names of sensors, got {self.outputs!r}")
-        outputs = {text("name of an output", name): numbers(name, value) for name, value in self.outputs.items()}
+        outputs = {text("name of an output", name): reals(name, value) for name, value in self.outputs.items()}
         for name, values in outputs.items():
             if values.ndim not in (1, 2) or len(values) != len(time) or not np.isfinite(values).any():
                 raise ParameterError(
@@ -186,7 +186,7 @@ class RecordedModes:
     first: int = 0
 
     def __post_init__(self) -> None:
-        found = numbers("frequencies", self.frequencies)
+        found = reals("frequencies", self.frequencies)
         if found.ndim != 1 or not len(found) or not (found > 0).all() or not np.isfinite(found).all():
             raise ParameterError(f"frequencies must be positive, got {self.frequencies!r}")
         first = whole("first", self.first, 0)
@@ -211,7 +211,7 @@ class RecordedResponse:
     noise: float | Array
 
     def __post_init__(self) -> None:
-        omegas = numbers("frequencies", self.frequencies)
+        omegas = reals("frequencies", self.frequencies)
         try:
             is_text = isinstance(self.values, str | bytes)
             values = np.asarray(None if is_text else self.values, dtype=np.complex128)
@@ -233,7 +233,7 @@ Data = Recording | RecordedModes | RecordedResponse
 def _deviations(noise: Any, shape: tuple[int, ...]) -> Array:
     """Return the standard deviations of measured values (``noise``), broadcast to a shape, after checking
     that they are positive."""
-    found = numbers("noise", noise)
+    found = reals("noise", noise)
     try:
         result = np.broadcast_to(found, shape)
     except ValueError:

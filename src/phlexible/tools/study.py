@@ -30,8 +30,8 @@ from phlexible.algebra.arrays import (
     file_path,
     finite,
     flag,
-    numbers,
     option,
+    reals,
     text,
     whole,
     whole_runs,
@@ -222,7 +222,7 @@ def checked_values(measured: Any) -> Values:
     """
     by_name = measured if isinstance(measured, dict) else {"value": measured}
     try:
-        return {str(name): numbers(str(name), value) for name, value in by_name.items()}
+        return {str(name): reals(str(name), value) for name, value in by_name.items()}
     except ParameterError as error:
         raise ParameterError(f"measure must return numbers or arrays, or a dict of them by name: {error}") from None
 

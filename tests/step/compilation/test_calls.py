@@ -50,7 +50,7 @@ def test_programs_that_two_processes_compiled_do_what_each_says(monkeypatch):
 @entry_point
 def _solved(header):
     t = tables_at(header)
-    solve_segments(t, 0, t.type_number, 1)
+    solve_segments(t, 0, t.type_value, 1)
 
 
 def test_rows_that_lanes_share_are_not_given_to_a_program_that_takes_one_of_each_lane():

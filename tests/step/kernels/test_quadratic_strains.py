@@ -90,7 +90,7 @@ def test_work_of_an_elimination_grows_with_the_elements():
         for s in placed.body.mesh.nodes[2::2] if beads else []:
             bead = model.add(ph.PointMass(0.1), position=(s, 0, 0))
             model.connect(ph.Spherical(placed.at(s), bead.origin))
-        return assemble(system_of(model)).memory.counts["block_numbers"]
+        return assemble(system_of(model)).memory.counts["block_entries"]
 
     for beads in (False, True):
         few, many, most = (numbers(elements, beads) for elements in (20, 60, 100))

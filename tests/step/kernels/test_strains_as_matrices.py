@@ -38,7 +38,7 @@ def test_squares_of_a_strain_go_together(dimension, options):
     assert not any(tables["strain_has_matrix"])
     found = np.zeros_like(beam.strain.with_arrays().squares)
     for g, (row, begin, end, count) in enumerate(zip(rows, first, last, alike, strict=True)):
-        found[g, begin:end] = tables["type_number"][row + begin : row + end]
+        found[g, begin:end] = tables["type_value"][row + begin : row + end]
         for k in range(1, count):
             assert (first[g + k], last[g + k], rows[g + k]) == (begin, end, row + k * (end - begin))
     assert found == pytest.approx(beam.strain.with_arrays().squares, rel=1e-12, abs=1e-12 * np.abs(found).max())

@@ -12,7 +12,7 @@ import phlexible as ph
 from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
-from phlexible.step.tables.memory import NUMBERS, PLACES, LaneMemory, Memory, packed
+from phlexible.step.tables.memory import PLACES, SHAPES, LaneMemory, Memory, packed
 
 SOURCES = Path(phlexible.__file__).parent
 
@@ -46,7 +46,7 @@ def test_tables_lie_apart_and_stored_ones_side_by_side():
     for table in TABLES:
         if table.kind is not Kind.COUNT and table.writer not in (Writer.VIEW, Writer.STATE):
             array = made[table.name]
-            assert array.shape == (table.entries(made.counts), *NUMBERS[table.kind])
+            assert array.shape == (table.entries(made.counts), *SHAPES[table.kind])
             spans.append((array.ctypes.data, array.ctypes.data + array.nbytes))
     spans = sorted(span for span in spans if span[0] < span[1])
     assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
@@ -60,7 +60,7 @@ def test_tables_lie_apart_and_stored_ones_side_by_side():
 def test_a_table_of_a_wrong_size_is_refused():
     made = memory()
     given = {t.name: made[t.name] for t in TABLES if t.kind is not Kind.COUNT and t.writer is Writer.SYSTEM}
-    given |= {t.name: made.counts[t.name] for t in TABLES if t.kind is Kind.COUNT and t.name != "state_numbers"}
+    given |= {t.name: made.counts[t.name] for t in TABLES if t.kind is Kind.COUNT and t.name != "state_size"}
     Memory(given)
     with pytest.raises(AssertionError, match="mass has shape"):
         Memory({**given, "mass": made["mass"][:-1]})
@@ -95,7 +95,7 @@ def test_lanes_read_the_numbers_of_types_that_they_share_from_whoever_is_in_them
     lanes = LaneMemory(first, 4, have_types=True)
     for each in (same, other):
         lanes.set_memories([each])
-        read = lanes.header.view(np.int64)[PLACES["type_number"]]
-        assert read == each["type_number"].ctypes.data
-    changed = first.with_numbers({"type_number": 2.0 * first["type_number"]})
+        read = lanes.header.view(np.int64)[PLACES["type_value"]]
+        assert read == each["type_value"].ctypes.data
+    changed = first.with_changed_tables({"type_value": 2.0 * first["type_value"]})
     assert changed.type_digest != first.type_digest

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, damping_ratios, numbers, read_only, signed_columns
+from phlexible.algebra.arrays import Array, IntArray, damping_ratios, read_only, reals, signed_columns
 from phlexible.algebra.fields import DampingRatio, set_fields
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
@@ -137,7 +137,7 @@ class ReducedBasis:
     columns: ArrayLike
 
     def __post_init__(self) -> None:
-        columns = numbers("modes as a basis", self.columns, "an array of numbers")
+        columns = reals("modes as a basis", self.columns, "an array of numbers")
         if columns.ndim != 2 or not 1 <= columns.shape[1] <= columns.shape[0]:
             raise ParameterError(
                 "modes as a basis must have shape (n, k), one column for each of 1 <= k <= n coordinates, "

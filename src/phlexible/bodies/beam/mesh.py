@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, numbers
+from phlexible.algebra.arrays import Array, IntArray, reals
 from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
 from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.sparse import Matrix, as_array, hstack, scaled_rows, vstack
@@ -41,7 +41,7 @@ ROUND_OFF = 1e-12
 def _convert_inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
     """Convert the moments of inertia of a lumped mass on a beam, ``value`` passed by the user, to three about
     x, y, z [kg m2]. One number J gives (J/2, J/2, J). ``name`` is that of the argument, for messages."""
-    inertia = numbers(name, value, "one or three moments of inertia [kg m2]")
+    inertia = reals(name, value, "one or three moments of inertia [kg m2]")
     if inertia.ndim == 0:
         inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
     if inertia.shape != (3,) or not np.isfinite(inertia).all():

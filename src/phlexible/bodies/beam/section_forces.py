@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.arrays import Array, reals
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.mesh import BeamMesh, Measure
 from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
@@ -50,7 +50,7 @@ def checked_positions(length: float, x: ArrayLike) -> Array:
     Raises:
         ParameterError: no numbers in one row, or one outside 0 <= x <= length.
     """
-    s = np.atleast_1d(numbers("x", x, "positions along the beam [m]"))
+    s = np.atleast_1d(reals("x", x, "positions along the beam [m]"))
     slack = ROUND_OFF * length
     if s.ndim != 1 or not s.size or not np.all(np.abs(s - length / 2) <= length / 2 + slack):
         raise ParameterError(f"x must lie in 0 <= x <= {length:g} (the length of the beam), got {x!r}")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, option, text
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, option, reals, text
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
@@ -83,7 +83,7 @@ def nodal_model(
     Raises:
         ParameterError: shapes that do not fit, matrices that are not symmetric, or a body that is not free.
     """
-    places = numbers("nodes", nodes, "positions of nodes, shape (k, 3) or (k, 2)")
+    places = reals("nodes", nodes, "positions of nodes, shape (k, 3) or (k, 2)")
     if places.ndim != 2 or places.shape[1] not in (2, 3) or not len(places) or not np.isfinite(places).all():
         raise ParameterError(
             f"nodes must be finite positions of shape (k, 3), in the plane (k, 2), got {places.shape}"
@@ -180,7 +180,7 @@ def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.cs
     if it is not of ``size``, not finite, or not symmetric up to round-off. ``name`` is that of the argument,
     for messages."""
     if not sparse.issparse(value):
-        value = numbers(name, value, "a square matrix")
+        value = reals(name, value, "a square matrix")
         if value.ndim != 2:
             raise ParameterError(f"{name} must be a square matrix, got shape {value.shape}")
     matrix = sparse.csr_array(value).astype(np.float64)

@@ -135,7 +135,7 @@ def read_nastran(path: str) -> DeckMesh:
     points = np.array([systems.position(node) for node in systems.grids]).reshape(-1, 3)
     rows_by_type: dict[tuple[str, str], list[tuple[str, list[int]]]] = {}
     left: Counter[str] = Counter()
-    grids = {f"{fields[:2]} {_parse_numbers(fields[2:5])}" for name, fields in deck if name == "GRID"}
+    grids = {f"{fields[:2]} {_parse_reals(fields[2:5])}" for name, fields in deck if name == "GRID"}
     left["earlier positions of GRID that are listed twice"] = len(grids) - len(systems.grids)
     for name, fields in deck:
         if name in KINDS:
@@ -180,7 +180,7 @@ class _CoordinateSystems:
     def __init__(self, deck: list[tuple[str, list[str]]]) -> None:
         default = next((fields[1] for name, fields in deck if name == "GRDSET"), "")
         self.grids = {
-            int(fields[0]): (int(fields[1] or default or 0), _parse_numbers(fields[2:5]))
+            int(fields[0]): (int(fields[1] or default or 0), _parse_reals(fields[2:5]))
             for name, fields in deck
             if name == "GRID"
         }
@@ -214,7 +214,7 @@ class _CoordinateSystems:
             if reference is None:
                 a, b, c = (self.position(int(each)) for each in fields)
             else:
-                a, b, c = (self._in_basic_axes(reference, each) for each in _parse_numbers(fields).reshape(3, 3))
+                a, b, c = (self._in_basic_axes(reference, each) for each in _parse_reals(fields).reshape(3, 3))
             z = (b - a) / np.linalg.norm(b - a)
             y = np.cross(z, c - a)
             y /= np.linalg.norm(y)
@@ -223,6 +223,6 @@ class _CoordinateSystems:
         return np.asarray(origin + axes @ from_polar(kind, position))
 
 
-def _parse_numbers(fields: list[str]) -> Array:
+def _parse_reals(fields: list[str]) -> Array:
     """Return the real numbers in text fields of a Nastran file as an array; empty fields are zero."""
     return np.array([real_number(each) if each else 0.0 for each in fields])

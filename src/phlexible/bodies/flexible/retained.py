@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, damping_ratios, numbers, signed_columns
+from phlexible.algebra.arrays import Array, damping_ratios, reals, signed_columns
 from phlexible.bodies.flexible.inertia import frame_rows
 from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, rotation_work, tied_structure
 from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion
@@ -268,7 +268,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     """
     from scipy.linalg import eigh
 
-    columns, n = numbers("basis", basis, "a matrix (n, k)"), len(frequencies)
+    columns, n = reals("basis", basis, "a matrix (n, k)"), len(frequencies)
     if columns.ndim != 2 or columns.shape[0] != n or not columns.shape[1] or not np.isfinite(columns).all():
         raise ParameterError(
             f"basis must be finite with {n} rows, one for each coordinate, got shape {columns.shape}"

@@ -52,11 +52,11 @@ class Unknowns:
         belong to the given nodes."""
         return np.flatnonzero(np.isin(self.node, nodes))
 
-    def selected(self, numbers: IntArray) -> "Unknowns":
+    def selected(self, indices: IntArray) -> "Unknowns":
         """Return the description (node, component, position) of those unknowns of this finite element model that
-        have the indices ``numbers``."""
-        axes = None if self.axes is None else self.axes[numbers]
-        return Unknowns(self.dimension, self.node[numbers], self.component[numbers], self.places[numbers], axes)
+        have the indices ``indices``."""
+        axes = None if self.axes is None else self.axes[indices]
+        return Unknowns(self.dimension, self.node[indices], self.component[indices], self.places[indices], axes)
 
     def field(self, vectors: Array) -> Array:
         """Return the values of the N nodal unknowns (displacements, rotations) of this finite element model for
@@ -114,9 +114,9 @@ class Unknowns:
     def rotations(self, columns: Array, count: int) -> Array:
         """Return the rotation vectors of ``count`` nodes, shape (count, 3, n). ``columns`` (N, n) are n vectors of
         all unknowns of this finite element model."""
-        numbers = np.flatnonzero(self.component >= 3)
+        indices = np.flatnonzero(self.component >= 3)
         result = np.zeros((count, 3, columns.shape[1]))
-        result[self.node[numbers], self.component[numbers] - 3] = columns[numbers]
+        result[self.node[indices], self.component[indices] - 3] = columns[indices]
         return result
 
     def vectors(self, columns: Array, count: int) -> Array:

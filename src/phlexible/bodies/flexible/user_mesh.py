@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import Array, IntArray, file_path, numbers
+from phlexible.algebra.arrays import Array, IntArray, file_path, reals
 from phlexible.bodies.flexible.abaqus_decks import read_abaqus_mesh
 from phlexible.bodies.flexible.element_mesh import SKFEM_CELLS, CellKind, ElementMesh
 from phlexible.bodies.flexible.nastran_decks import read_nastran
@@ -213,7 +213,7 @@ def _groups(groups: Any) -> Any:
 def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
     """Return a mesh made from points (p, 3) [m] and cells, indices of triangles (e, 3) or of cells of four
     points (e, 4). Those of four are of the kind ``of_four``. Raise ``ParameterError`` for other arrays."""
-    places, corners = numbers("points of the mesh", points), np.asarray(cells)
+    places, corners = reals("points of the mesh", points), np.asarray(cells)
     if places.ndim != 2 or places.shape[1] != 3:
         raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")
     if corners.ndim != 2 or corners.shape[1] not in (3, 4) or corners.dtype.kind not in "iu":
@@ -246,17 +246,17 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
         raise ParameterError(f"mesh: its elements must be of one kind, got {listed}; mesh it with one of them")
     kinds = {FILE_CELLS[name] for name in counts}
     solid = [number for number, block in enumerate(mesh.cells) if block.type in counts and len(block.data)]
-    (kind, order), numbers = kinds.pop(), solid
+    (kind, order), blocks = kinds.pop(), solid
     _check_flat(points, highest, is_flat)
     points[:, 2] *= highest == 3 or not is_flat
-    cells = np.concatenate([np.asarray(mesh.cells[number].data, dtype=np.int64) for number in numbers])
+    cells = np.concatenate([np.asarray(mesh.cells[number].data, dtype=np.int64) for number in blocks])
     if order == 2:
         points, cells = _complete_nodes(points, cells, kind)
     elif kind is CellKind.HEXAHEDRON:
         cells = cells[:, hexahedron_order()[:8]]
-    elements, facets, nodes = _collect_groups(mesh, numbers, highest)
+    elements, facets, nodes = _collect_groups(mesh, blocks, highest)
     left = Counter[str]()
-    for block in (cells for number, cells in enumerate(mesh.cells) if number not in numbers and len(cells.data)):
+    for block in (cells for number, cells in enumerate(mesh.cells) if number not in blocks and len(cells.data)):
         if (name := getattr(block, "label", "")) or not np.isin(block.data, cells).all():
             left[f"elements {name or block.type}"] += len(block.data)
     left_out = [f"{name} ({count})" for name, count in left.items()] + getattr(mesh, "left_out", [])
@@ -322,12 +322,12 @@ def hexahedron_order() -> IntArray:
 
 
 def _collect_groups(
-    mesh: Any, numbers: list[int], dimension: int
+    mesh: Any, blocks: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
     """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of
-    facets, and indices of nodes. ``numbers`` are the indices of the cell blocks with the elements.
+    facets, and indices of nodes. ``blocks`` are the indices of the cell blocks with the elements.
     ``dimension`` is that of the elements."""
-    starts = dict(zip(numbers, np.cumsum([0, *(len(mesh.cells[n].data) for n in numbers)])[:-1], strict=True))
+    starts = dict(zip(blocks, np.cumsum([0, *(len(mesh.cells[n].data) for n in blocks)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}
     nodes = {name: np.asarray(group, dtype=np.int64) for name, group in (mesh.point_sets or {}).items()}
@@ -520,9 +520,9 @@ def _warn_of_mesh(text: str) -> None:
     warn_user(text, MeshWarning)
 
 
-def _listed(numbers: IntArray | list[int]) -> str:
+def _listed(indices: IntArray | list[int]) -> str:
     """Return the first eight of a list of numbers as text, followed by the total count if there are more."""
-    return ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
+    return ", ".join(map(str, indices[:8])) + (f", ... ({len(indices)})" if len(indices) > 8 else "")
 
 
 # Elements with all their displacement nodes in the order of VTK.

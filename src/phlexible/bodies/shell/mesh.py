@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import Array, IntArray, called, numbers, vector
+from phlexible.algebra.arrays import Array, IntArray, called, reals, vector
 from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind
 from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, user_mesh
@@ -422,7 +422,7 @@ def _user_directors(directors: Any, points: Array) -> Array:
     if callable(directors):
         values = [called(directors, "directors", x.copy(), at=f"at x = {x.tolist()}") for x in points]
     else:
-        given = numbers("directors", directors, "a function of position or vectors")
+        given = reals("directors", directors, "a function of position or vectors")
         values = list(np.atleast_1d(given))
         if given.shape != points.shape:
             raise ParameterError(

@@ -17,8 +17,8 @@ from phlexible.algebra.arrays import (
     check_callable,
     finite,
     make_immutable,
-    numbers,
     positive,
+    reals,
 )
 from phlexible.algebra.fields import Name, NonNegative, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
@@ -300,7 +300,7 @@ class Feedback(Portable):
         value, largest = 0.0 if self.target is None else self.target, LARGEST
         if callable(value):
             value, largest = called(value, f"target of {self}", time, at=f"at t = {time:g} s"), ANY_SIZE
-        found = numbers("target", value, largest=largest)
+        found = reals("target", value, largest=largest)
         if found.shape not in ((), (self.count,)) or not np.isfinite(found).all():
             raise ParameterError(f"target must be a finite number or {self.count} of them, got {value!r}")
         return found

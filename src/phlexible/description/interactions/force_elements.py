@@ -15,7 +15,7 @@ from phlexible.algebra.arrays import (
     called,
     check_callable,
     finite,
-    numbers,
+    reals,
 )
 from phlexible.algebra.fields import Finite, Flag, Name, NonNegative, Positive, Times, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
@@ -46,7 +46,7 @@ CURVATURE_STEP = 6e-6
 
 
 def _range(name: str, value: ArrayLike) -> tuple[float, ...]:
-    found = numbers(name, value, "two numbers (low, high)")
+    found = reals(name, value, "two numbers (low, high)")
     if found.shape != (2,) or not (np.isfinite(found).all() and found[0] < found[1]):
         raise ParameterError(f"{name} must be two numbers (low, high), got {value!r}")
     return tuple(found.tolist())
@@ -744,16 +744,16 @@ class JointElement(AlongJoint):
 # Bushing: an elastic and viscous connection in all six components.
 
 
-def three_numbers(name: str, value: ArrayLike) -> Array:
+def three_values(name: str, value: ArrayLike) -> Array:
     """Convert ``value``, one non-negative number for all axes or three of them, to an array of shape (3,);
     raise ParameterError for anything else. ``name`` is that of the argument, for messages."""
-    found = numbers(name, value, THREE)
+    found = reals(name, value, THREE)
     if found.shape not in ((), (3,)) or not np.isfinite(found).all() or (found < 0).any():
         raise ParameterError(f"{name} must be {THREE}, got {value!r}")
     return np.array(np.broadcast_to(found, (3,)))
 
 
-ThreeNumbers = Annotated[ArrayLike, three_numbers]
+ThreeValues = Annotated[ArrayLike, three_values]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -789,10 +789,10 @@ class Bushing(ForceElement):
 
     first: Port
     second: Port
-    stiffness: ThreeNumbers = 0.0
-    damping: ThreeNumbers = 0.0
-    rotational_stiffness: ThreeNumbers = 0.0
-    rotational_damping: ThreeNumbers = 0.0
+    stiffness: ThreeValues = 0.0
+    damping: ThreeValues = 0.0
+    rotational_stiffness: ThreeValues = 0.0
+    rotational_damping: ThreeValues = 0.0
     name: Name = field(default=None, kw_only=True)
     relaxation: Relaxation = field(default=None, kw_only=True)
 

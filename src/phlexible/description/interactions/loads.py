@@ -18,7 +18,7 @@ from phlexible.algebra.arrays import (
     check_callable,
     finite,
     make_immutable,
-    numbers,
+    reals,
     vector,
 )
 from phlexible.algebra.fields import Name, Times, convert_fields, option_of
@@ -408,7 +408,7 @@ class DistributedForce(Load):
                 f"value of {self} must be a table for the places at=, got the function {self.value!r}"
             )
         assert self.at is not None
-        places, table = numbers("at", self.at), numbers(f"value of {self}", self.value, "a table (k, 3)")
+        places, table = reals("at", self.at), reals(f"value of {self}", self.value, "a table (k, 3)")
         if self.start is not None or self.end is not None:
             raise ParameterError(f"{self}: a table begins and ends where its places at= do; leave start and end")
         if places.ndim != 1 or len(places) < 2 or table.shape != (len(places), 3):
@@ -438,7 +438,7 @@ class _ForceAt:
         assert callable(self.load.value), "other loads are numbers"
         value = self.load.value(self.x, time)
         try:
-            return [self.weight * numbers("component", component, largest=ANY_SIZE) for component in value]  # type: ignore[union-attr]
+            return [self.weight * reals("component", component, largest=ANY_SIZE) for component in value]  # type: ignore[union-attr]
         except (TypeError, ParameterError):
             raise ParameterError(
                 f"value of {self.load} at x = {self.x:g} m must be a function f(x, t) of three numbers,"

@@ -57,7 +57,7 @@ class MeshSurface:
         if self.where is not None:
             places = points.nodes[points.surface_nodes]
             set_fields(self, where=tuple(chosen_points("where", self.where, places, {}).tolist()))
-        if not len(self._node_numbers):
+        if not len(self._node_indices):
             raise ModelError(f"{self} has no places: no corner of the surface is where it says")
 
     @property
@@ -67,7 +67,7 @@ class MeshSurface:
         return points
 
     @cached_property
-    def _node_numbers(self) -> IntArray:
+    def _node_indices(self) -> IntArray:
         """Return the node numbers of the mesh vertices on a body's surface that can touch in a contact, shape (k,).
         They are all such vertices or those that the user chose."""
         every = self._points.surface_nodes
@@ -77,13 +77,13 @@ class MeshSurface:
     def places(self) -> Array:
         """Return the positions of the surface nodes of a meshed body that can touch in a contact. They are those of
         the undeformed body in body axes, shape (k, 3) [m]."""
-        return np.asarray(self._points.nodes[self._node_numbers])
+        return np.asarray(self._points.nodes[self._node_indices])
 
     @cached_property
     def ports(self) -> tuple[Attachment, ...]:
         """Return the surface nodes of a meshed body that can touch in a contact, as attachment points of the
         body."""
-        return tuple(Attachment(self.body, SurfaceNode(int(number))) for number in self._node_numbers)
+        return tuple(Attachment(self.body, SurfaceNode(int(number))) for number in self._node_indices)
 
     def __repr__(self) -> str:
         return f"MeshSurface({self.body.name})"

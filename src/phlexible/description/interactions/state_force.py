@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, reals
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.feedback import Feedback, actuated_count
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
@@ -123,7 +123,7 @@ class ShareOfState(Portable):
             self.function, f"the function of {self.name}", time, measured[self.places], measured[self.rates], at=at
         )
         try:
-            values = numbers("values", answer, largest=ANY_SIZE).ravel()
+            values = reals("values", answer, largest=ANY_SIZE).ravel()
         except ParameterError:
             values = np.zeros(0)
         if values.shape != (self.size,) or not np.isfinite(values).all():

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from phlexible.algebra.arrays import Array, numbers, whole
+from phlexible.algebra.arrays import Array, reals, whole
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError, ReductionWarning, warn_user
 from phlexible.linear.constraint_elimination import without_constraints
@@ -256,7 +256,7 @@ def _mechanical_reduction(
 def _frequencies(values: ArrayLike | None) -> Sequence[float] | None:
     if values is None:
         return None
-    array: Array = np.atleast_1d(numbers("frequencies", values))
+    array: Array = np.atleast_1d(reals("frequencies", values))
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
         raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {values!r}")
     return [float(value) for value in array]

@@ -49,8 +49,8 @@ def describe_mechanism(mechanism: Mechanism) -> dict[str, Tree]:
             "body": encode_part(placed.resolved, context),
             "position": (placed.position * (placed.nodes is None)).tolist(),
             "rotation": (placed.rotation if placed.nodes is None else np.eye(3)).tolist(),
-            "velocity": _numbers(placed.velocity if placed.nodes is None else placed.nodes.velocities),
-            "angular_velocity": _numbers(placed.angular_velocity),
+            "velocity": _entries(placed.velocity if placed.nodes is None else placed.nodes.velocities),
+            "angular_velocity": _entries(placed.angular_velocity),
             "fingerprint": fingerprint(placed.data).tolist(),
             "curve": None if placed.nodes is None else placed.nodes.positions.tolist(),
         }
@@ -247,5 +247,5 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _numbers(value: Array | None) -> Tree:
+def _entries(value: Array | None) -> Tree:
     return None if value is None else value.tolist()

@@ -129,12 +129,12 @@ def read_hdf5(path: Path) -> Stored:
         check_kind(path, *(_python_value(file.attrs.get(name)) for name in HEADER))
         reader = _Reader(file, path)
         description = json.loads(reader.texts("description")[0])
-        arrays: dict[str, Any] = {name: reader.numbers(name) for name in FIELDS}
+        arrays: dict[str, Any] = {name: reader.values(name) for name in FIELDS}
         names = tuple(reader.texts("source"))
         checkpoint = None
         if file.get("checkpoint", getlink=True) is not None:
             text = json.loads(reader.texts("checkpoint_text")[0])
-            checkpoint = checkpoint_from_json(text, reader.numbers("checkpoint"))
+            checkpoint = checkpoint_from_json(text, reader.values("checkpoint"))
         return Stored(
             description, RecordedStates(**arrays, work_names=names), checkpoint, bool(file.attrs["complete"])
         )
@@ -147,7 +147,7 @@ class _Reader:
         self._file, self._path = file, path
         self._left = path.stat().st_size
 
-    def numbers(self, name: str) -> Array:
+    def values(self, name: str) -> Array:
         dataset = self._dataset(name)
         if dataset.dtype.kind not in "fi" or dataset.dtype.itemsize != 8:
             raise ResultFileError(f"{self._path} is damaged: {name} holds {dataset.dtype}, not numbers")

@@ -172,13 +172,13 @@ def checkpoint_as_json(checkpoint: Checkpoint) -> Packed:
     """Return a checkpoint of a run as results files store it: a dictionary of JSON values and the array of the
     stepper's numbers."""
     text = {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
-    return text, text.pop("numbers")
+    return text, text.pop("values")
 
 
-def checkpoint_from_json(text: dict[str, Any], numbers: Array) -> Checkpoint:
-    """Return the checkpoint of a run from its JSON values ``text`` and the array ``numbers`` of the object
+def checkpoint_from_json(text: dict[str, Any], values: Array) -> Checkpoint:
+    """Return the checkpoint of a run from its JSON values ``text`` and the array ``values`` of the object
     that takes time steps."""
-    return Checkpoint(**text, numbers=np.array(numbers))
+    return Checkpoint(**text, values=np.array(values))
 
 
 def check_kind(path: Path, kind: object, version: object, writer: object) -> None:

@@ -19,7 +19,7 @@ from phlexible.description.interactions.force_elements import CoordinateForce, F
 from phlexible.description.interactions.loads import Input
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.mechanism.membership import ports_of
-from phlexible.description.time_functions import TimePath, numbers_at, vector_values_at
+from phlexible.description.time_functions import TimePath, values_at, vector_values_at
 from phlexible.state.functions import FunctionSet
 from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
@@ -180,7 +180,7 @@ class Assembly:
             if isinstance(value, ServoPush) and ends is not None:
                 values[:, k, 0] = value.values_over_steps(times, ends)
             elif not isinstance(value, Feedback):
-                values[:, k, 0] = numbers_at(value, times, f"force of {label}") if callable(value) else value
+                values[:, k, 0] = values_at(value, times, f"force of {label}") if callable(value) else value
         for column, load in enumerate(loads):
             if isinstance(load.value, Feedback):
                 continue
@@ -403,7 +403,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     return {
         **types.tables(),
         **coupled.tables(blocks),
-        **parts.tables.numbers(coupled),
+        **parts.tables.real_tables(coupled),
         **_carrier_tables(system, parts.masses, blocks, plan),
         **plan.once(
             ("nodes", apart.tobytes(), is_long.tobytes(), rows.tobytes()),
@@ -429,7 +429,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
         "events": len(system.mechanism.events) if system.mechanism.switches else 0,
         "sources": len(system.loads) + len(coupled.interactions),
         "history_length": HISTORY,
-        "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes, default=1),
+        "border_entries": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes, default=1),
         "reactions": len(system.gap_lengths) + len(parts.laws),
     }
 
@@ -572,8 +572,8 @@ def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray
         inside = np.arange(size[held])
         unknown_row[row_start[held] + inside] = rows[held] + inside
     return {
-        "block_numbers": schedule.length,
-        "product_numbers": _product_numbers(schedule),
+        "block_entries": schedule.length,
+        "elimination_entries": _elimination_entries(schedule),
         "visit_node": node,
         "visit_size": schedule.strides[node],
         "visit_diagonal": diagonal[begin],
@@ -597,7 +597,7 @@ def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray
     }
 
 
-def _product_numbers(schedule: BlockSchedule) -> int:
+def _elimination_entries(schedule: BlockSchedule) -> int:
     """Return how many floats the largest product of blocks needs when constraints are eliminated in one
     group; 0 without such groups. ``schedule`` is the plan of the elimination."""
     begin, size = schedule.run_start, schedule.run_size

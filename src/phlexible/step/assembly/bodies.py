@@ -279,7 +279,7 @@ class TypeTables:
                 self.bands.append(band_of(body) if with_segments else None)
             same[id(data)] = known[key]
             self.type_of.append(known[key])
-        self._numbers: list[Array] = []
+        self._values: list[Array] = []
         self._length = 0
         self._patches: list[tuple[int, ...]] = []
         self._strains: list[tuple[int, int, int, int, int]] = []
@@ -328,7 +328,7 @@ class TypeTables:
             "rigid_inertia": inertia,
             "strain_weight": self._weights,
             "square_factor": self._factors,
-            "type_number": self._numbers,
+            "type_value": self._values,
             "frame_strain": strain_starts[:-1] - first[self.type_of],
             "frame_square": square_starts[:-1] - first_square[self.type_of],
             "inner_strains": [self._types[kind].inner_count for kind in self.type_of],
@@ -405,7 +405,7 @@ class TypeTables:
         """Append the numbers of the array ``block``, row by row, to those of all types of floating bodies.
         Return the index of the first one there."""
         start = self._length
-        self._numbers.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
+        self._values.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
         self._length += block.size
         return start
 

@@ -535,7 +535,7 @@ class Couplings:
         for number, each in enumerate(self._laws):
             if each.row >= 0:
                 first[each.row], count[each.row] = number - count[each.row], count[each.row] + 1
-        tables |= {"row_force": first, "row_force_count": count, "group_numbers": most}
+        tables |= {"row_force": first, "row_force_count": count, "gradient_entries": most}
         return tables | {"relation_rows": related}
 
 

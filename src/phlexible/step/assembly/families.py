@@ -233,7 +233,7 @@ class SoftTables:
             weights.append(own.weights.ravel())
             gradients.append(own.gradients.reshape(-1, 3))
         laws = [own.law for own, _ in self.groups]
-        numbers = [_numbers(each) for each in self._functions]
+        numbers = [_constants(each) for each in self._functions]
         addresses = [
             (self.users[each][0].address, self.users[each][1].address) if isinstance(each, UserScalar) else (0, 0)
             for each in self._functions
@@ -257,8 +257,8 @@ class SoftTables:
             "soft_lame": [law.lame for law in laws],
             "soft_shear": [law.shear for law in laws],
             "soft_viscosity": [own.viscosity for own, _ in self.groups],
-            "soft_first_number": [a for a, _ in numbers],
-            "soft_second_number": [b for _, b in numbers],
+            "soft_first_constant": [a for a, _ in numbers],
+            "soft_second_constant": [b for _, b in numbers],
             "soft_weight": weights,
             "soft_gradient": gradients,
         }
@@ -290,7 +290,7 @@ class SoftTables:
             "face_pairs": [len(face) ** 2 for face in nodes],
             "face_node": nodes,
             "face_block": blocks,
-            "face_number": shapes,
+            "face_value": shapes,
         }
 
 
@@ -347,7 +347,7 @@ def _functions(law: Constitution) -> tuple[ScalarFunction, ...]:
     return Zero(), Zero(), Zero()
 
 
-def _numbers(function: ScalarFunction) -> tuple[float, float]:
+def _constants(function: ScalarFunction) -> tuple[float, float]:
     match function:
         case Proportional(a) | Reciprocal(a):
             return a, 0.0

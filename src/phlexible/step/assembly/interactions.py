@@ -475,7 +475,7 @@ class InteractionTables:
         chords, loads = self.collector.difference_vectors, tuple(self.loads)
         return couplings(self.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
 
-    def numbers(self, coupled: Couplings) -> Tables:
+    def real_tables(self, coupled: Couplings) -> Tables:
         """Return the tables "vector_base", "shape", "term_coefficient" and "function_constant" of the compiled
         time step: undeformed vectors, shape functions, coefficients and constants of scalar functions.
         ``coupled`` is the structure of all interactions, with the nonzero shape functions of each vector."""

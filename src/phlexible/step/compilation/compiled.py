@@ -29,7 +29,7 @@ from numba.extending import intrinsic
 
 from phlexible.step.compilation import passes
 from phlexible.step.compilation.kept_code import SealedCodeCache
-from phlexible.step.compilation.lanes import LaneForm, number_kind
+from phlexible.step.compilation.lanes import LaneForm, common_kind
 from phlexible.step.compilation.notation import (
     FORMS,
     FUNCTION_PLACES,
@@ -144,7 +144,7 @@ def choose_program_class(library: Any, arguments: Sequence[Any]) -> None:
     known = get_structure(tables.structure).counts["unknowns"] if tables.structure else ProgramOfStructure.MOST + 1
     if known <= ProgramOfStructure.MOST:
         library.__class__ = ProgramOfStructure
-    elif isinstance(tables.numbers, Lanes):
+    elif isinstance(tables.number_kind, Lanes):
         library.__class__ = ProgramInLanes
 
 
@@ -176,10 +176,10 @@ class Kernel(Written):
 
         A ``float``, and rows of numbers, are as wide as those of the arguments.
         """
-        numbers = number_kind(arguments)
+        number_kind = common_kind(arguments)
         pairs = zip(self.forms, arguments, strict=True)
-        own = (form.at(number_kind([each]) if form is SHARED_NUMBER else numbers) for form, each in pairs)
-        return signature(self.result.at(numbers), *_passed_types(own, arguments))
+        own = (form.at(common_kind([each]) if form is SHARED_NUMBER else number_kind) for form, each in pairs)
+        return signature(self.result.at(number_kind), *_passed_types(own, arguments))
 
     def is_compiled_in(self, library: Any, sig: Any) -> bool:
         """Return whether this kernel function (compiled, of the time step) has been compiled into a library
@@ -208,15 +208,15 @@ class LaneByLane(Kernel):
     """A function of numbers with branches on them, which lanes call one after the other."""
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        numbers = number_kind(sig.args)
-        if not isinstance(numbers, Lanes):
+        number_kind = common_kind(sig.args)
+        if not isinstance(number_kind, Lanes):
             return super()._call(context, builder, sig, values)
         single, members = self.signature_of([form.alone for form in self.forms]), member_types(sig.return_type)
         found = [ir.Constant(context.get_value_type(each), ir.Undefined) for each in members]
-        for lane in range(numbers.count):
+        for lane in range(number_kind.count):
             pairs = zip(sig.args, values, strict=True)
             own = [
-                builder.extract_element(value, INDEX(lane)) if number_kind([kind]) == numbers else value
+                builder.extract_element(value, INDEX(lane)) if common_kind([kind]) == number_kind else value
                 for kind, value in pairs
             ]
             answer = super()._call(context, builder, single, own)
@@ -242,14 +242,14 @@ class Exported(Kernel):
     def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Return the Numba signature with which other programs call this exported kernel function (compiled, of the
         time step). Its SIMD lanes (mechanisms at the same time) are those of the tables among the arguments."""
-        found = self.signature_for(number_kind(arguments[:1]))
+        found = self.signature_for(common_kind(arguments[:1]))
         return signature(found.return_type, *_passed_types(found.args, arguments))
 
-    def signature_for(self, numbers: NumberKind) -> Any:
+    def signature_for(self, number_kind: NumberKind) -> Any:
         """Return the Numba signature of this exported kernel function for numbers of a kind (of one mechanism, of
         several in SIMD lanes, or dual numbers). Kernels are compiled functions of the time step."""
-        own = [form.alone if form is SHARED_NUMBER else form.at(numbers) for form in self.forms]
-        return signature(self.result.at(numbers), *own)
+        own = [form.alone if form is SHARED_NUMBER else form.at(number_kind) for form in self.forms]
+        return signature(self.result.at(number_kind), *own)
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
         structure = sig.args[0].structure
@@ -258,8 +258,8 @@ class Exported(Kernel):
             return super()._call(context, builder, sig, values)
         if structure:
             return context.get_constant_null(sig.return_type)
-        for given, known in zip(sig.args[1:], self.signature_for(sig.args[0].numbers).args[1:], strict=True):
-            if number_kind([given]) != number_kind([known]):  # the program at that address would read other numbers
+        for given, known in zip(sig.args[1:], self.signature_for(sig.args[0].number_kind).args[1:], strict=True):
+            if common_kind([given]) != common_kind([known]):  # the program at that address would read other numbers
                 raise TypeError(f"{self.__name__} in another program takes {known}, got {given}")
         address = header_number(builder, values[0], FUNCTION_PLACES[self.__name__])
         result = sig.return_type
@@ -315,12 +315,12 @@ def exporting(kernels: Sequence[Exported]) -> Any:
     @intrinsic
     def exports(typing: Any, header: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-            tables, numbers = tables_of_header(header), header_address(context, builder, header, values[0])
+            tables, header_start = tables_of_header(header), header_address(context, builder, header, values[0])
             for kernel in kernels:
-                known = kernel.signature_for(tables.numbers)
+                known = kernel.signature_for(tables.number_kind)
                 own = signature(known.return_type, tables, *known.args[1:])
                 found = context.declare_function(builder.module, kernel.compiled_once(context, own))
-                place = builder.gep(numbers, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
+                place = builder.gep(header_start, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
                 builder.store(builder.ptrtoint(found, INTEGER), place)
             return context.get_dummy_value()
 

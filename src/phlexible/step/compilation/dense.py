@@ -15,7 +15,7 @@ from phlexible.step.compilation.notation import (
     is_same_in_lanes,
     lane_count,
     lane_value,
-    single_numbers,
+    single_floats,
     where,
 )
 
@@ -132,7 +132,7 @@ def exchange_rows(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> N
     if is_same_in_lanes(pivot):
         _swap(a + k * stride, a + lane_value(pivot, 0) * stride, count)
         return
-    numbers, width = single_numbers(a), lane_count(pivot)
+    numbers, width = single_floats(a), lane_count(pivot)
     for lane in range(width):
         own, other = k * stride * width + lane, lane_value(pivot, lane) * stride * width + lane
         for j in range(0, count * width, width):

@@ -27,16 +27,17 @@ class NumberType(types.Type):
     element = REAL
     taken: tuple[Any, ...] = types.Float, types.Integer  # what becomes one: the same in all lanes
 
-    def __init__(self, numbers: NumberKind) -> None:
-        self.numbers = numbers
-        super().__init__(f"{type(self).__name__}({numbers})")
+    def __init__(self, number_kind: NumberKind) -> None:
+        self.number_kind = number_kind
+        super().__init__(f"{type(self).__name__}({number_kind})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """Return the Numba conversion to this type from ``other``, a number that all SIMD lanes share, or to
         a secant number from its base number; None if there is none. A secant number is a value at the start
         of a time step, its change, and weights that reproduce the change. ``context`` is Numba's typing
         context."""
-        is_base = isinstance(self.numbers, Secant) and getattr(other, "numbers", None) == self.numbers.base
+        own = self.number_kind
+        is_base = isinstance(own, Secant) and getattr(other, "number_kind", None) == own.base
         return Conversion.safe if isinstance(other, self.taken) or is_base else None
 
     def unify(self, context: Any, other: Any) -> Any:
@@ -64,7 +65,7 @@ class ChoiceType(NumberType):
 @register_model(ChoiceType)
 class _NumberModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, kind.numbers.register(kind.element))
+        super().__init__(manager, kind, kind.number_kind.register(kind.element))
 
 
 def lanes_of_processor() -> int:
@@ -75,12 +76,12 @@ def lanes_of_processor() -> int:
     return 4 if features.get("avx2") else 2
 
 
-def number_kind(arguments: Sequence[Any]) -> NumberKind:
+def common_kind(arguments: Sequence[Any]) -> NumberKind:
     """Return the kind of numbers (of one mechanism, SIMD lanes, dual, secant) that values of the Numba types
     ``arguments`` have in common."""
     found = ONE
     for each in arguments:
-        kind = number_kind(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
+        kind = common_kind(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "number_kind", ONE)
         if found == ONE or isinstance(kind, Secant):
             found = kind
     return found
@@ -89,27 +90,27 @@ def number_kind(arguments: Sequence[Any]) -> NumberKind:
 @lower_cast(types.Float, NumberType)
 @lower_cast(types.Integer, NumberType)
 def _number_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
-    return wanted.numbers.constant(builder, context.cast(builder, value, kind, types.float64))
+    return wanted.number_kind.constant(builder, context.cast(builder, value, kind, types.float64))
 
 
 @lower_cast(NumberType, NumberType)
 def _number_without_change(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
-    return wanted.numbers.constant(builder, value)
+    return wanted.number_kind.constant(builder, value)
 
 
 @lower_cast(types.Boolean, TruthType)
 def _truth_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
-    return wanted.numbers.constant(builder, value)
+    return wanted.number_kind.constant(builder, value)
 
 
 @lower_cast(types.Integer, ChoiceType)
 def _choice_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
-    return wanted.numbers.constant(builder, context.cast(builder, value, kind, types.intp))
+    return wanted.number_kind.constant(builder, context.cast(builder, value, kind, types.intp))
 
 
 @lower_cast(ChoiceType, NumberType)
 def _number_of_choice(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
-    return builder.sitofp(value, wanted.numbers.register(REAL))
+    return builder.sitofp(value, wanted.number_kind.register(REAL))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +129,10 @@ class LaneForm:
     taken: tuple[type, ...] = ()
     is_discrete: bool = False
 
-    def at(self, numbers: NumberKind) -> Any:
+    def at(self, number_kind: NumberKind) -> Any:
         """Return the Numba type of a value of this form (number, truth, vector, ...) for a kind of numbers."""
-        is_shared = self.lanes is None or numbers == ONE or (self.is_discrete and not numbers.has_truths)
-        return self.alone if is_shared or self.lanes is None else self.lanes(numbers)
+        is_shared = self.lanes is None or number_kind == ONE or (self.is_discrete and not number_kind.has_truths)
+        return self.alone if is_shared or self.lanes is None else self.lanes(number_kind)
 
 
 NUMBER = LaneForm(types.float64, NumberType, (NumberType, types.Float, types.Integer))
@@ -169,10 +170,10 @@ def implement(
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, arguments: Any, keywords: Any) -> Any:
-            numbers = number_kind(arguments)
-            if not have_forms(forms, arguments) or (numbers == ONE and not has_one):
+            number_kind = common_kind(arguments)
+            if not have_forms(forms, arguments) or (number_kind == ONE and not has_one):
                 return None
-            return signature(result.at(numbers), *(form.at(numbers) for form in forms))
+            return signature(result.at(number_kind), *(form.at(number_kind) for form in forms))
 
     def _lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return rule(context, builder, *arguments)

@@ -272,14 +272,14 @@ def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> An
     """Emit LLVM code that converts ``value``, the result of a compiled entry point (compiled function that
     Python calls) to a Python object; returns the LLVM value of its address. ``builder`` is llvmlite's
     ``IRBuilder``, which writes the code. ``python`` writes calls of Python's C interface."""
-    numbers = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
-    format_ = "" if result == types.none else "L" * len(numbers)
-    if len(numbers) > 1:
+    components = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
+    format_ = "" if result == types.none else "L" * len(components)
+    if len(components) > 1:
         format_ = f"({format_})"
     if result == types.boolean:
-        numbers = [python.call("PyBool_FromLong", _POINTER, builder.zext(value, _LONG))]
+        components = [python.call("PyBool_FromLong", _POINTER, builder.zext(value, _LONG))]
         format_ = "N"
-    values = numbers if format_ else []
+    values = components if format_ else []
     return python.call("Py_BuildValue", _POINTER, python.text(format_), *values, variable=True)
 
 

@@ -13,7 +13,7 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, have_forms, implement, number_kind
+from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, common_kind, have_forms, implement
 from phlexible.step.compilation.number_kinds import (
     BIT,
     FLAGS,
@@ -50,14 +50,14 @@ def unpack(builder: Any, value: Any, size: int = 3) -> list[Any]:
     return list(known) if known else [builder.extract_value(value, i) for i in range(size)]
 
 
-def pack(builder: Any, numbers: Sequence[Any]) -> Any:
-    """Emit LLVM code that builds a vector or matrix from its components ``numbers``; returns the LLVM value.
+def pack(builder: Any, components: Sequence[Any]) -> Any:
+    """Emit LLVM code that builds a vector or matrix from its components ``components``; returns the LLVM value.
     ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
-    result = ir.Constant(ir.LiteralStructType([number.type for number in numbers]), ir.Undefined)
-    for i, number in enumerate(numbers):
+    result = ir.Constant(ir.LiteralStructType([number.type for number in components]), ir.Undefined)
+    for i, number in enumerate(components):
         result = builder.insert_value(result, number, i)
-    if isinstance(kind_of(numbers[0].type), Dual | Secant):
-        result.known = tuple(numbers)
+    if isinstance(kind_of(components[0].type), Dual | Secant):
+        result.known = tuple(components)
     return result
 
 
@@ -90,11 +90,11 @@ def is_plain_float(number: Any) -> bool:
     return bool(number.type == REAL)
 
 
-def to_register(builder: Any, numbers: Sequence[Any]) -> Any:
-    """Emit LLVM code that puts up to four floats ``numbers`` into one SIMD register; returns the LLVM value
+def to_register(builder: Any, components: Sequence[Any]) -> Any:
+    """Emit LLVM code that puts up to four floats ``components`` into one SIMD register; returns the LLVM value
     of the register. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     register = ir.Constant(FOUR, ir.Undefined)
-    for i, number in enumerate(numbers):
+    for i, number in enumerate(components):
         register = builder.insert_element(register, number, ir.Constant(INDEX, i))
     return register
 
@@ -134,19 +134,19 @@ class VectorType(types.Type):
 
     size = 3
 
-    def __init__(self, numbers: NumberKind = ONE) -> None:
-        self.numbers = numbers
-        super().__init__(f"{type(self).__name__}({numbers})")
+    def __init__(self, number_kind: NumberKind = ONE) -> None:
+        self.number_kind = number_kind
+        super().__init__(f"{type(self).__name__}({number_kind})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """Return the Numba conversion to this type from a vector that all SIMD lanes share; None for other
         types. ``context`` is Numba's typing context."""
-        return Conversion.safe if type(other) is type(self) and other.numbers == ONE else None
+        return Conversion.safe if type(other) is type(self) and other.number_kind == ONE else None
 
     def unify(self, context: Any, other: Any) -> Any:
         """Return the Numba type of a variable that holds either a vector of this type or one of type
         ``other`` that all SIMD lanes share: this type, or None. ``context`` is Numba's typing context."""
-        return self if type(other) is type(self) and other.numbers == ONE else None
+        return self if type(other) is type(self) and other.number_kind == ONE else None
 
 
 class MatrixType(VectorType):
@@ -160,27 +160,27 @@ class RowsType(types.Type):
 
     Args:
         kind: of an entry.
-        numbers: their kind.
+        number_kind: their kind of numbers.
         are_lengths: an entry is the difference to the next row: the length of one list of a ragged list.
     """
 
-    def __init__(self, kind: Kind, numbers: NumberKind = ONE, are_lengths: bool = False) -> None:
-        self.kind, self.numbers, self.are_lengths = kind, numbers, are_lengths
-        super().__init__(f"Rows({kind.name}, {numbers}, {are_lengths})")
+    def __init__(self, kind: Kind, number_kind: NumberKind = ONE, are_lengths: bool = False) -> None:
+        self.kind, self.number_kind, self.are_lengths = kind, number_kind, are_lengths
+        super().__init__(f"Rows({kind.name}, {number_kind}, {are_lengths})")
 
 
 class TablesType(types.Type):
     """Type of a pointer to the counts of a model and the addresses of its tables.
 
     Args:
-        numbers: their kind.
+        number_kind: their kind of numbers.
         structure: digest of the structure whose counts and integers are constants; empty: all are read.
         shared: what lanes share besides integers: nothing, numbers of types of bodies, all that the system writes.
     """
 
-    def __init__(self, numbers: NumberKind = ONE, structure: str = "", shared: str = "") -> None:
-        self.numbers, self.structure, self.shared = numbers, structure, shared
-        super().__init__(f"Tables({numbers}, {structure}, {shared})")
+    def __init__(self, number_kind: NumberKind = ONE, structure: str = "", shared: str = "") -> None:
+        self.number_kind, self.structure, self.shared = number_kind, structure, shared
+        super().__init__(f"Tables({number_kind}, {structure}, {shared})")
 
 
 class Vector(Any):
@@ -251,7 +251,7 @@ def tuple_form(forms: Sequence[LaneForm]) -> LaneForm:
 
 
 def _rows_form(kind: Kind, is_shared: bool = False) -> LaneForm:
-    return LaneForm(RowsType(kind), None if is_shared else lambda numbers: RowsType(kind, numbers), (RowsType,))
+    return LaneForm(RowsType(kind), None if is_shared else lambda own: RowsType(kind, own), (RowsType,))
 
 
 FORMS = {
@@ -274,20 +274,20 @@ FORMS = {
 """What the annotations of kernels stand for."""
 ENTRY = {Kind.INTEGER: CHOICE, Kind.REAL: NUMBER, Kind.VECTOR: VECTOR, Kind.MATRIX: MATRIX}
 """What an entry of a table is."""
-NUMBERS = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.VECTOR: 3, Kind.MATRIX: 9}  # of an entry
+FLOATS = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.VECTOR: 3, Kind.MATRIX: 9}  # of an entry
 
 
 @register_model(VectorType)
 @register_model(MatrixType)
 class _TupleModel(models.StructModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, [(f"c{i}", NUMBER.at(kind.numbers)) for i in range(kind.size)])
+        super().__init__(manager, kind, [(f"c{i}", NUMBER.at(kind.number_kind)) for i in range(kind.size)])
 
 
 @lower_cast(VectorType, VectorType)
 @lower_cast(MatrixType, MatrixType)
 def _vector_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
-    return pack(builder, [wanted.numbers.constant(builder, x) for x in unpack(builder, value, kind.size)])
+    return pack(builder, [wanted.number_kind.constant(builder, x) for x in unpack(builder, value, kind.size)])
 
 
 @register_model(RowsType)
@@ -306,7 +306,7 @@ class _TablesModel(models.PrimitiveModel):
 
 
 def _number_of(rows: RowsType) -> types.Type:
-    return (CHOICE if rows.kind is Kind.INTEGER else NUMBER).at(rows.numbers)
+    return (CHOICE if rows.kind is Kind.INTEGER else NUMBER).at(rows.number_kind)
 
 
 _operation = partial(implement, has_one=True)
@@ -379,7 +379,7 @@ class _VectorComponents(AttributeTemplate):
     key = VectorType
 
     def generic_resolve(self, value: Any, name: str) -> Any:
-        return NUMBER.at(value.numbers) if name in ("x", "y", "z") else None
+        return NUMBER.at(value.number_kind) if name in ("x", "y", "z") else None
 
 
 for _i, _letter in enumerate("xyz"):
@@ -419,8 +419,8 @@ class Written:
     def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Return the Numba signature of this function of compiled code for arguments of these types; the result has
         as many SIMD lanes as the widest argument."""
-        numbers = number_kind(arguments)
-        return signature(self.result.at(numbers), *(form.at(numbers) for form in self.forms))
+        number_kind = common_kind(arguments)
+        return signature(self.result.at(number_kind), *(form.at(number_kind) for form in self.forms))
 
     def __call__(self, *arguments: Any) -> Any:
         raise NotImplementedError(f"{self.__name__} is for compiled code only")
@@ -449,8 +449,8 @@ class Chosen(Written):
         types of the three."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
             if have_forms((TRUTH, form, form), arguments):
-                kind = form.at(number_kind(arguments))
-                return signature(kind, TRUTH.at(number_kind(arguments[:1])), kind, kind)
+                kind = form.at(common_kind(arguments))
+                return signature(kind, TRUTH.at(common_kind(arguments[:1])), kind, kind)
         return None
 
     @staticmethod
@@ -514,15 +514,15 @@ def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: Lane
 
     class _Converted(Written):
         def signature_of(self, arguments: Sequence[Any]) -> Any:
-            numbers = number_kind(arguments)
-            return signature(result.at(kind(numbers)), *(form.at(numbers) for form in forms))
+            number_kind = common_kind(arguments)
+            return signature(result.at(kind(number_kind)), *(form.at(number_kind) for form in forms))
 
     return lambda rule: _Converted(
         rule, result, forms, lambda context, builder, sig, values: rule(builder, *values)
     )
 
 
-@emitted_as(lambda numbers: ONE if isinstance(numbers, Dual) else numbers, NUMBER, NUMBER)
+@emitted_as(lambda number_kind: ONE if isinstance(number_kind, Dual) else number_kind, NUMBER, NUMBER)
 def value_of(builder: Any, x: Any) -> Any:
     """Return the value of a dual number x without its derivatives, and numbers of other kinds unchanged;
     emits the LLVM code for it in compiled code of the time step. ``builder`` is llvmlite's ``IRBuilder``,
@@ -536,16 +536,16 @@ def three_secants(builder: Any, w: Any, dw: Any) -> Any:
     changes dw in a time step. A secant number is a value at the start of a time step, its exact change, and
     weights that reproduce the change. Emits the LLVM code for it. ``builder`` is llvmlite's ``IRBuilder``,
     which writes the code."""
-    numbers = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
-    kind = Secant(kind_of(numbers[0][0].type))
+    components = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
+    kind = Secant(kind_of(components[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))
     units = [[one if i == k else None for i in range(3)] for k in range(3)]
     return pack(
-        builder, [kind.number(builder, x, (dx, *unit)) for (x, dx), unit in zip(numbers, units, strict=True)]
+        builder, [kind.number(builder, x, (dx, *unit)) for (x, dx), unit in zip(components, units, strict=True)]
     )
 
 
-@emitted_as(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
+@emitted_as(lambda number_kind: number_kind.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
     """Return the value of a secant number x at the start of a time step, its change, and the weights of its
     discrete gradient. Emits the LLVM code for it in compiled code of the time step. ``builder`` is llvmlite's
@@ -715,11 +715,11 @@ def rows_at(typing: Any, tables: Any, array: Any) -> Any:
 
     In lanes entry k of lane l is number k w + l of the array.
     """
-    return ROWS_OF_REALS.at(tables.numbers)(tables, array), _rows_at(1)
+    return ROWS_OF_REALS.at(tables.number_kind)(tables, array), _rows_at(1)
 
 
 @intrinsic
-def single_numbers(typing: Any, rows: Any) -> Any:
+def single_floats(typing: Any, rows: Any) -> Any:
     """Return, in compiled code, a pointer to the single floats of ``rows``, an array of numbers, vectors or
     matrices in w SIMD lanes; entry k of lane l is float k w + l. ``typing`` is Numba's typing context."""
 
@@ -748,9 +748,9 @@ ROWS_OF_REALS = FORMS[Reals]
 def _rows_at(which: int) -> Callable[..., Any]:
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         given = cgutils.create_struct_proxy(sig.args[which])(context, builder, arguments[which])
-        numbers = sig.return_type.numbers
-        address = builder.bitcast(given.data, numbers.register(REAL).as_pointer())
-        length = builder.sdiv(given.nitems, INTEGER(numbers.size))
+        number_kind = sig.return_type.number_kind
+        address = builder.bitcast(given.data, number_kind.register(REAL).as_pointer())
+        length = builder.sdiv(given.nitems, INTEGER(number_kind.size))
         return _rows(builder, address, length, ir.Constant(INTEGER, -1))
 
     return generate
@@ -764,7 +764,7 @@ def request_field(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype
-    place, numbers = record.offset(name.literal_value), tables.numbers
+    place, number_kind = record.offset(name.literal_value), tables.number_kind
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         data = cgutils.create_struct_proxy(requests)(context, builder, arguments[1]).data
@@ -774,14 +774,14 @@ def request_field(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
             own = builder.gep(first, [INTEGER(place + lane * record.size)], inbounds=True)
             return builder.load(builder.bitcast(own, REAL.as_pointer()))
 
-        if numbers == ONE:
+        if number_kind == ONE:
             return number(0)
-        found = ir.Constant(numbers.register(REAL), ir.Undefined)
-        for lane in range(numbers.size):
+        found = ir.Constant(number_kind.register(REAL), ir.Undefined)
+        for lane in range(number_kind.size):
             found = builder.insert_element(found, number(lane), INDEX(lane))
         return found
 
-    return NUMBER.at(numbers)(tables, requests, name), generate
+    return NUMBER.at(number_kind)(tables, requests, name), generate
 
 
 PLACES = {table.name: place for place, table in enumerate(TABLES)}
@@ -799,7 +799,7 @@ class _TableNames(AttributeTemplate):
         table = TABLES[PLACES[own]]
         if table.kind is Kind.COUNT:
             return types.intp
-        return RowsType(table.kind, _numbers_of_table(value, table), are_lengths=word == "count")
+        return RowsType(table.kind, _number_kind_of_table(value, table), are_lengths=word == "count")
 
 
 def _offset_table(name: str) -> tuple[str, str]:
@@ -810,7 +810,7 @@ def _offset_table(name: str) -> tuple[str, str]:
     return (f"{parts}_begin", word) if is_of_offsets else (name, "")
 
 
-def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
+def _number_kind_of_table(tables: TablesType, table: Table) -> NumberKind:
     """Return the kind of numbers in a ``table`` for compiled code: plain floats (``ONE``) where all SIMD
     lanes share the table, otherwise the kind of the ``tables``.
 
@@ -818,9 +818,9 @@ def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
     share all. Dual numbers have no derivatives to the numbers of the model.
     """
     is_of_types = tables.shared == SAME_TYPES and table.size in OF_TYPES
-    is_shared = is_of_types or table.kind is Kind.INTEGER or isinstance(tables.numbers, Dual)
+    is_shared = is_of_types or table.kind is Kind.INTEGER or isinstance(tables.number_kind, Dual)
     is_shared |= tables.shared == SAME_SYSTEM
-    return ONE if is_shared and table.writer is Writer.SYSTEM else tables.numbers
+    return ONE if is_shared and table.writer is Writer.SYSTEM else tables.number_kind
 
 
 def header_number(builder: Any, tables: Any, place: int) -> Any:
@@ -850,7 +850,7 @@ def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str
     if TABLES[place].kind is Kind.COUNT:
         return number
     entry = INTEGER if TABLES[place].kind is Kind.INTEGER else REAL
-    pointer = _numbers_of_table(kind, TABLES[place]).register(entry).as_pointer()
+    pointer = _number_kind_of_table(kind, TABLES[place]).register(entry).as_pointer()
     length = header_number(builder, tables, len(TABLES) + place) if CHECKED else None
     return _rows(builder, builder.inttoptr(number, pointer), length, ir.Constant(INTEGER, place))
 
@@ -879,13 +879,13 @@ class _RowsTyping(AbstractTemplate):
 @infer_global(operator.getitem)
 class _RowsGet(_RowsTyping):
     def signature_of(self, rows: RowsType) -> Any:
-        return signature(ENTRY[rows.kind].at(rows.numbers), rows, types.intp)
+        return signature(ENTRY[rows.kind].at(rows.number_kind), rows, types.intp)
 
 
 @infer_global(operator.setitem)
 class _RowsSet(_RowsTyping):
     def signature_of(self, rows: RowsType) -> Any:
-        return signature(types.none, rows, types.intp, ENTRY[rows.kind].at(rows.numbers))
+        return signature(types.none, rows, types.intp, ENTRY[rows.kind].at(rows.number_kind))
 
 
 @infer_global(operator.add)
@@ -908,7 +908,7 @@ def _entry_addresses(context: Any, builder: Any, rows_type: RowsType, rows: Any,
             cgutils.printf(builder, text, k, length, table)
             context.call_conv.return_user_exc(builder, IndexError, ("index outside of a table of a kernel",))
     address = builder.extract_value(rows, 0)
-    count = NUMBERS[rows_type.kind]
+    count = FLOATS[rows_type.kind]
     first = builder.mul(k, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else k
     return [
         builder.gep(address, [builder.add(first, ir.Constant(INTEGER, i), flags=("nsw",))], inbounds=True)
@@ -923,15 +923,15 @@ def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     if sig.args[0].are_lengths:
         (end,) = _entry_addresses(context, builder, sig.args[0], rows, builder.add(k, INTEGER(1), flags=("nsw",)))
         return builder.sub(builder.load(end), builder.load(places[0]), flags=("nsw",))
-    numbers = [kind_of(place.type.pointee).load(builder, place) for place in places]
-    return pack(builder, numbers) if len(numbers) > 1 else numbers[0]
+    components = [kind_of(place.type.pointee).load(builder, place) for place in places]
+    return pack(builder, components) if len(components) > 1 else components[0]
 
 
 @lower_builtin(operator.setitem, RowsType, types.intp, types.Any)
 def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     places = _entry_addresses(context, builder, sig.args[0], *arguments[:2])
-    numbers = unpack(builder, arguments[2], len(places)) if len(places) > 1 else [arguments[2]]
-    for number, place in zip(numbers, places, strict=True):
+    components = unpack(builder, arguments[2], len(places)) if len(places) > 1 else [arguments[2]]
+    for number, place in zip(components, places, strict=True):
         kind_of(place.type.pointee).store(builder, number, place)
     return context.get_dummy_value()
 
@@ -944,7 +944,7 @@ def _shift(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 def _emit_shift(builder: Any, kind: Kind, rows: Any, shift: Any) -> Any:
     """Emit LLVM code for the pointer to a table's rows moved on by ``shift`` entries; returns the LLVM value.
     ``kind`` is that of the entries. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
-    count = NUMBERS[kind]
+    count = FLOATS[kind]
     step = builder.mul(shift, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else shift
     address = builder.gep(builder.extract_value(rows, 0), [step], inbounds=True)
     rows = builder.insert_value(rows, address, 0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.errors import ParameterError
 from phlexible.step.gpu.thread_programs import (
-    MOST_NUMBERS,
+    MOST_VALUES,
     STEPS,
     VELOCITIES,
     ThreadLayout,
@@ -49,9 +49,9 @@ class ThreadStepper:
         if rest := alone(first.memory):
             raise ParameterError(f"a GPU steps no {', '.join(rest)}")
         layout = ThreadLayout(first.memory)
-        if layout.numbers > MOST_NUMBERS:
-            words = f"a thread of a GPU has room for {MOST_NUMBERS} numbers"
-            raise ParameterError(f"{words}, the model needs {layout.numbers}")
+        if layout.size > MOST_VALUES:
+            words = f"a thread of a GPU has room for {MOST_VALUES} numbers"
+            raise ParameterError(f"{words}, the model needs {layout.size}")
 
         def written() -> str:
             print(COMPILING_THREADS, file=sys.stderr, flush=True)
@@ -70,7 +70,7 @@ class ThreadStepper:
         requests = np.concatenate([call.request for call in calls])
         self.state[self._known, ~requests["continues"]] = 0.0
         requests["continues"] = True
-        tables = layout.data_numbers([call.memory for call in calls])
+        tables = layout.values_of_all([call.memory for call in calls])
         self._columns = tables.shape[1]
         self._tables, self._requests = self._filled(tables), self._filled(requests)
         self._state, self._row, self._loads = (

@@ -27,7 +27,7 @@ from phlexible.step.tables.declarations import TABLES, Kind
 from phlexible.step.tables.memory import HEADER, LANES, PLACES, Memory, specialized_structure
 from phlexible.step.tables.requests import StepRequest, dtype_of
 
-MOST_NUMBERS = 60_000
+MOST_VALUES = 60_000
 """That a thread can have of its own: 512 kB."""
 
 
@@ -40,7 +40,7 @@ class ThreadLayout:
     Attributes:
         structure: structure of all mechanisms, which is constant in their programs.
         header: counts by their indices in a header, zero where addresses belong.
-        state_numbers: count of numbers of the state, the first array of a thread.
+        state_size: count of numbers of the state, the first array of a thread.
         arrays: lengths of the others, which begin as zeros or, the last ones, with numbers of the system's tables.
         data: names of these tables, in the order of their arrays.
         places: index of a table in a header -> number of the array (-1: the state) and of its first entry in it.
@@ -50,8 +50,8 @@ class ThreadLayout:
         self.structure = specialized_structure(example, example)
         header, places, length = example.header_layout
         self.header: list[int] = header.tolist()
-        self.state_numbers = example.counts["state_numbers"]
-        begins = sorted({begin for begin in places.values() if begin >= self.state_numbers})
+        self.state_size = example.counts["state_size"]
+        begins = sorted({begin for begin in places.values() if begin >= self.state_size})
         ends = [*begins[1:], length]
         self.arrays = [end - begin for begin, end in zip(begins, ends, strict=True)]
         number = {begin: k for k, begin in enumerate(begins)}
@@ -72,22 +72,22 @@ class ThreadLayout:
         return len(self.arrays) - len(self.data)
 
     @property
-    def numbers(self) -> int:
+    def size(self) -> int:
         """Total count of floats in the state and the arrays of one GPU thread."""
-        return self.state_numbers + sum(self.arrays)
+        return self.state_size + sum(self.arrays)
 
-    def numbers_of(self, data: Mapping[str, NDArray[np.generic]]) -> Array:
+    def values_of(self, data: Mapping[str, NDArray[np.generic]]) -> Array:
         """Return the numbers of one mechanism's constant tables ``data`` in the order of a GPU thread's
         arrays, shape (numbers,)."""
         return np.concatenate([np.zeros(0), *(np.asarray(data[name]).ravel() for name in self.data)])
 
-    def data_numbers(self, memories: Sequence[Memory]) -> Array:
+    def values_of_all(self, memories: Sequence[Memory]) -> Array:
         """Return the numbers of the constant tables of all mechanisms (``memories``) for the threads of a
         GPU. Shape (numbers, mechanisms), or (numbers, 1) if the mechanisms share their tables."""
         first = memories[0].system_tables
         if all(memory.system_tables is first for memory in memories):
-            return self.numbers_of(first)[:, None]
-        return np.stack([self.numbers_of(memory.system_tables) for memory in memories], axis=-1)
+            return self.values_of(first)[:, None]
+        return np.stack([self.values_of(memory.system_tables) for memory in memories], axis=-1)
 
 
 STEPS, VELOCITIES = "ph_steps", "ph_velocities"
@@ -98,7 +98,7 @@ AT_ONCE = 16
 
 _BYTE, _INT, _LONG, _REAL = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _POINTER, _REALS, _LONGS = _BYTE.as_pointer(), _REAL.as_pointer(), _LONG.as_pointer()
-_NUMBERS = types.Array(types.float64, 1, "C")
+_FLOATS = types.Array(types.float64, 1, "C")
 _REQUESTS = types.Array(from_dtype(dtype_of(StepRequest)), 1, "C")
 _WRITTEN_OUT = ("fabs", "sqrt", "floor", "fma", "smax", "smin", "umax", "umin", "ctlz", "abs", "memset", "memcpy")
 _NO_CODE = ("lifetime", "assume", "experimental", "nvvm", "dbg")
@@ -145,9 +145,9 @@ def thread_program(
     entry = np.dtype([(f"{LANES}1 {layout.structure.register()}", np.int64)])
     header = types.Array(from_dtype(entry), 1, "C")
     with global_compiler_lock, context.push_code_library(library):
-        kinds = header, _NUMBERS, _REQUESTS, *[_NUMBERS] * 4
+        kinds = header, _FLOATS, _REQUESTS, *[_FLOATS] * 4
         taken = compile_into(context, steps, kinds, types.UniTuple(types.intp, 2))
-        known = header, *[_NUMBERS] * 3, types.float64
+        known = header, *[_FLOATS] * 3, types.float64
         found = compile_into(context, velocities, known, types.boolean)
         turn = compile_into(context, _atan2, (types.float64, types.float64), types.float64)
         module = library.create_ir_module("threads")
@@ -289,8 +289,8 @@ class _OfThread:
         one for all mechanisms or one for each. ``builder`` is llvmlite's ``IRBuilder``, which writes the
         code."""
         layout = self.layout
-        kept = self.alloca(builder, layout.state_numbers)
-        self.emit_copy(builder, layout.state_numbers, (state, n, thread), kept, False)
+        kept = self.alloca(builder, layout.state_size)
+        self.emit_copy(builder, layout.state_size, (state, n, thread), kept, False)
         arrays = [self.alloca(builder, length) for length in layout.arrays]
         column = builder.select(builder.icmp_signed("==", columns, _LONG(1)), _LONG(0), thread)
         begin = 0
@@ -360,7 +360,7 @@ class _StepsOfThread(_OfThread):
         far, near = (builder.bitcast(each, _REALS) for each in (asked, request))
         self.emit_copy(builder, dtype.itemsize // 8, (far, _LONG(1), _LONG(0)), near, False)
         count = 3 * layout.header[PLACES["load_values"]]
-        held, stored = self.alloca(builder, AT_ONCE * count), self.alloca(builder, layout.state_numbers)
+        held, stored = self.alloca(builder, AT_ONCE * count), self.alloca(builder, layout.state_size)
         for k in range(AT_ONCE):
             self.emit_copy(builder, count, (loads, n, thread), builder.gep(held, [_LONG(k * count)]), False)
         reactions = layout.header[PLACES["reactions"]]
@@ -383,7 +383,7 @@ class _StepsOfThread(_OfThread):
             nothing,
             (held, _LONG(AT_ONCE * count)),
             (first, _LONG(reactions)),
-            (stored, _LONG(layout.state_numbers)),
+            (stored, _LONG(layout.state_size)),
         ]
         _, found = self.call(builder, values)
         done = builder.extract_value(found, 0)
@@ -394,8 +394,8 @@ class _StepsOfThread(_OfThread):
         builder.position_at_end(again)
         builder.branch(before)
         builder.position_at_end(after)
-        self.emit_copy(builder, layout.state_numbers, (state, n, thread), kept, True)
-        self.emit_copy(builder, layout.state_numbers, (row, n, thread), stored, True)
+        self.emit_copy(builder, layout.state_size, (state, n, thread), kept, True)
+        self.emit_copy(builder, layout.state_size, (row, n, thread), stored, True)
         builder.store(builder.load(taken), builder.gep(counts, [thread]))
         builder.ret_void()
 

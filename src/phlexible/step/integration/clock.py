@@ -157,7 +157,7 @@ class Checkpoint:
         continues: the next step starts where one of the same size ended.
         failed: the next step has been tried at full size.
         layout: description of the numbers; other versions may store others.
-        numbers: numbers that the stepper stores from step to step, shape (numbers,).
+        values: numbers that the stepper stores from step to step, shape (numbers,).
     """
 
     time: float
@@ -176,7 +176,7 @@ class Checkpoint:
     continues: bool
     failed: bool
     layout: str
-    numbers: Array
+    values: Array
 
 
 def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:

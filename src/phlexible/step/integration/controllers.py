@@ -10,7 +10,7 @@ from types import FrameType
 
 import numpy as np
 
-from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, function_error, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, function_error, reals
 from phlexible.description.ground import frame_angular_velocities, frame_rotations, frame_velocities
 from phlexible.description.interactions.feedback import Controller, Feedback, transition_matrices
 from phlexible.description.interactions.state_force import StateLaw
@@ -88,14 +88,14 @@ class SampledController:
         )
         self._values = memory[ends[-1] :].reshape(self._queue, self.value.size)
 
-    def __call__(self, time: float, numbers: Array, read: Read) -> Array:
-        """Return the output values of the controller that act from a time on [s], shape (size,). ``numbers``
+    def __call__(self, time: float, measurements: Array, read: Read) -> Array:
+        """Return the output values of the controller that act from a time on [s], shape (size,). ``measurements``
         are the measurements by compiled code, and ``read`` returns the whole state for others. A sample of
         the measurements is taken first if one is due.
 
         Args:
             time: start of the step [s].
-            numbers: measurements of all controllers by compiled code, shape (measured numbers,).
+            measurements: measurements of all controllers by compiled code, shape (measured numbers,).
             read: returns the whole state as a run of one instant.
 
         Raises:
@@ -103,7 +103,7 @@ class SampledController:
             ParameterError: it returned something else than finite numbers of its size.
         """
         is_first = bool(np.isnan(self._clock[0]))
-        return self.answer(time, lambda: self._measured(numbers, read, is_first))
+        return self.answer(time, lambda: self._measured(measurements, read, is_first))
 
     def is_due(self, time: float) -> bool:
         """Return whether the controller takes a sample of its measurements at a time [s]."""
@@ -157,8 +157,8 @@ class SampledController:
             self._moves[duration] = transition_matrices(law, duration)
         return self._moves[duration]
 
-    def _measured(self, numbers: Array, read: Read, is_first: bool) -> Array:
-        own = numbers[self._begin :]
+    def _measured(self, measurements: Array, read: Read, is_first: bool) -> Array:
+        own = measurements[self._begin :]
         if not self.value.channels:
             return own[: self._count].copy()
         found, place = np.zeros(self._count), 0
@@ -203,7 +203,7 @@ def checked_values(value: ControlledValue, answer: object, time: float) -> Array
     """
     found = np.zeros(0)
     with suppress(ParameterError):
-        found = numbers("values", answer, largest=ANY_SIZE).ravel()  # type: ignore[arg-type]  # what holds no numbers is refused
+        found = reals("values", answer, largest=ANY_SIZE).ravel()  # type: ignore[arg-type]  # what holds no numbers is refused
     if found.shape != (value.size,) or not np.isfinite(found).all():
         words = {1: "one finite number", 3: "three finite numbers"}
         wanted = words.get(value.size, f"{value.size} finite numbers")
@@ -277,7 +277,7 @@ class Controllers:
             np.array([vector for _, vector in parts], dtype=np.int64),
             np.array([*(weight for weight, _ in parts), *(term.coefficient for term in terms)], dtype=np.float64),
         )
-        self._numbers = np.zeros(place)
+        self._measurements = np.zeros(place)
         self._angle_rates = np.array([place + 1 for kind, _, place, _ in items if kind == ANGLE], dtype=np.int64)
         self._moving = [(k, v) for k, v in enumerate(assembly.vectors) if v.carrier == MOVING]
 
@@ -317,7 +317,7 @@ class Controllers:
         """
         self._write_moving_rates(moving_rates)
         self._measure(*self._memory, self.angles)
-        measured = self._numbers.copy()  # theirs to keep
+        measured = self._measurements.copy()  # theirs to keep
         for each, controller, begin, end, column in self._calls:
             answer = evaluated(each, controller, time, measured[begin:end])
             if type(answer) is float and column >= 0 and isfinite(answer):
@@ -391,8 +391,8 @@ class Controllers:
             start, change: all vectors at its start, and their changes in it, shape (vectors, 3).
         """
         self._measure(start + 0.5 * change, change / h, self.angles.copy())
-        rates = self._numbers[self._angle_rates]  # of the mean directions, 2 tan(delta(angle)/2)/h
-        self._numbers[self._angle_rates] = 2.0 * np.arctan(0.5 * h * rates) / h
+        rates = self._measurements[self._angle_rates]  # of the mean directions, 2 tan(delta(angle)/2)/h
+        self._measurements[self._angle_rates] = 2.0 * np.arctan(0.5 * h * rates) / h
         return np.concatenate(self._law_values(time))
 
     def write_law_values(self, law_values: Array, values: Array) -> None:
@@ -421,12 +421,12 @@ class Controllers:
         """Return the values of each law of the state (user function that gives forces) for its latest measurements
         at a time [s]. There is one array for each law."""
         return [
-            checked_values(each, law(time, self._numbers[begin:end].copy()), time)
+            checked_values(each, law(time, self._measurements[begin:end].copy()), time)
             for each, law, begin, end, _ in self._laws
         ]
 
     def _measure(self, places: Array, rates: Array, angles: Array) -> None:
-        none = measure(places, rates, *self._tables, angles, self._numbers)
+        none = measure(places, rates, *self._tables, angles, self._measurements)
         if none >= 0:
             item = self._measured_items[none]
             assert isinstance(item, MeasuredCoordinate), "points have a rate"

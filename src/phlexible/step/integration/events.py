@@ -137,21 +137,21 @@ class RunEvents:
             self._keep(np.array([end]), watched)
         return found
 
-    def locate(self, numbers: list[int], start: float, end: float, before: Array, last_step: float) -> float:
-        """Return the first time at which one of the events ``numbers`` occurs in the time step from ``start``
+    def locate(self, indices: list[int], start: float, end: float, before: Array, last_step: float) -> float:
+        """Return the first time at which one of the events ``indices`` occurs in the time step from ``start``
         to ``end`` [s], by root finding. The time step is repeated from the snapshot ``before`` of its start;
         ``last_step`` is the length of the one before it [s].
 
         Args:
-            numbers: indices of the conditions, which are satisfied at the end of the step.
+            indices: indices of the conditions, which are satisfied at the end of the step.
             start, end: start and end of the step [s].
             before: snapshot of the stepper at its start.
             last_step: length of the step before it [s].
         """
-        for number in numbers:
+        for number in indices:
             self._reached[number] = self._located(number, start, end, before, last_step)
         self._stepper.restore(before)
-        return min(self._reached[number] for number in numbers)
+        return min(self._reached[number] for number in indices)
 
     def _located(self, number: int, start: float, end: float, before: Array, last_step: float) -> float:
         def excess(time: float) -> float:
@@ -185,11 +185,11 @@ class RunEvents:
         return self.stopped is None if number == STOP else bool(np.isnan(self._stepper.event_times[number]))
 
     def _excesses(self, times: Array, rows: Mapping[str, Array], only: int | None = None) -> dict[int, Array]:
-        numbers = [only] if only is not None else [n for n in self._conditions if self._is_pending(n)]
-        if not numbers or not len(times):
+        indices = [only] if only is not None else [n for n in self._conditions if self._is_pending(n)]
+        if not indices or not len(times):
             return {}
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
-        return {number: self._conditions[number].excess(recording) for number in numbers}
+        return {number: self._conditions[number].excess(recording) for number in indices}
 
     def _beyond(self, times: Array, rows: Mapping[str, Array], which: slice) -> list[int]:
         own = {name: array[which] for name, array in rows.items()}

@@ -38,7 +38,7 @@ class StepSizes(NamedTuple):
 class RunSnapshot(NamedTuple):
     """State of the stepper, shape (numbers,), and sizes of the last steps: all that the next steps depend on."""
 
-    numbers: Array
+    values: Array
     sizes: StepSizes
 
 
@@ -130,7 +130,7 @@ class Run:
                 if depth > level or not taken.steps:
                     self.count.add(taken, start)
                 if not taken.steps:
-                    self.stepper.restore(before.numbers)
+                    self.stepper.restore(before.values)
                     if depth == MOST_HALVINGS:
                         raise step_failure(self.stepper, start, end, taken)
                     self.sizes = StepSizes(depth + 1, 0, self.sizes.last)
@@ -162,7 +162,7 @@ class Run:
 
     def restore(self, snapshot: RunSnapshot) -> None:
         """Set the run back to the state and time step sizes of a snapshot."""
-        self.stepper.restore(snapshot.numbers)
+        self.stepper.restore(snapshot.values)
         self.sizes = snapshot.sizes
 
     def _change_size(self, time: float) -> None:

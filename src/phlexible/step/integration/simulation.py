@@ -33,7 +33,7 @@ HIGH_LEVEL = 8  # from which on bodies are looked at after each block, which the
 MOST_PARTS = 2**12  # shorter steps at most, or a single one of the grid
 EASY_BLOCKS = 2  # that would have done with longer steps, before these are taken
 LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the length, whose errors are 8 times these
-FIRST_BLOCK, FIRST_NUMBERS = 16, 2**20  # steps; numbers where no part of a run is kept. Blocks grow while they take
+FIRST_BLOCK, FIRST_VALUES = 16, 2**20  # steps; numbers where no part of a run is kept. Blocks grow while they take
 BLOCK_SECONDS = 0.2  # less than that,
 GROWTH = 4  # times at once, with a tolerance; where they take the less the more, up to
 MOST_GROWTH = 64
@@ -81,7 +81,7 @@ class Simulation:
         self._progress: Progress = lambda done, count: None
         self._tolerance = tolerance
         self._level, self._easy = 0 if tolerance is None else FIRST_LEVEL, 0
-        many = FIRST_NUMBERS // max(stepper.numbers_a_step, 1) if NEEDS_WHOLE_RUNS.get() else 0
+        many = FIRST_VALUES // max(stepper.values_per_step, 1) if NEEDS_WHOLE_RUNS.get() else 0
         self._block = 1 if stepper.is_controlled else min(max(FIRST_BLOCK, many), self._longest_block())
         self._since_stored, self._failed = 0, False  # the next step at full size
         self._is_late = is_late
@@ -98,12 +98,12 @@ class Simulation:
         self._events.begin(clock.instant(clock.first))
 
     def _go_on(self, last: RecordedStates, checkpoint: Checkpoint) -> None:
-        if checkpoint.layout != self._stepper.layout or len(checkpoint.numbers) != len(self._stepper.snapshot()):
+        if checkpoint.layout != self._stepper.layout or len(checkpoint.values) != len(self._stepper.snapshot()):
             raise ResultFileError(
                 "the file was written by a version of phlexible whose state has other numbers: this one can "
                 "read it but not continue it; simulate again, or resume with the phlexible that wrote it"
             )
-        self._stepper.restore(checkpoint.numbers)
+        self._stepper.restore(checkpoint.values)
         self._recorder.resume_from(last, checkpoint.last_weight, self._stepper.last_reactions)
         run, sizes = self._run, StepSizes(last=checkpoint.last_step)
         run.halvings, self._since_stored = checkpoint.halvings, checkpoint.since_stored
@@ -138,7 +138,7 @@ class Simulation:
             continues=sizes.continues,
             failed=self._failed,
             layout=self._stepper.layout,
-            numbers=self._stepper.snapshot(),
+            values=self._stepper.snapshot(),
         )
 
     def _flush(self, k: int) -> None:
@@ -152,7 +152,7 @@ class Simulation:
         one time step adjoins it."""
         reached = self._reached
         if reached is not None and reached.last_weight == OPEN:
-            self._stepper.restore(reached.numbers)
+            self._stepper.restore(reached.values)
             find = self._reactions(reached.time, reached.time, is_projected=False)
             if self._is_late:
                 self.late[-1] = find
@@ -235,7 +235,7 @@ class Simulation:
         depend on wall time, so that runs repeat."""
         if self._tolerance is not None or self._events.watches:
             return 1 if self._stepper.is_controlled else FIRST_BLOCK
-        return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
+        return max(16, BLOCK_BYTES // (8 * max(self._stepper.values_per_step, 1)))
 
     def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
         """Take up to ``steps`` equal time steps of the grid from time step k on, record them and return how many
@@ -268,7 +268,7 @@ class Simulation:
             return self._take_fewer()
         instants, done = fine[::parts], taken.steps // parts
         if self._tolerance is not None and not self._is_accurate(taken, done == steps, instants):
-            self._stepper.restore(before.numbers)
+            self._stepper.restore(before.values)
             return self._take_fewer()
         met = self._events.first_satisfied(fine, taken.watched) if taken.watched else None
         if met is not None:  # the steps before it again; the one in which it is met is cut there
@@ -358,8 +358,8 @@ class Simulation:
             taken = piece.taken
             self._progress(k, self._clock.count)
             if taken.watched and (met := self._events.satisfied_inside(piece.end, taken.watched)):
-                numbers, sizes = piece.before
-                cut = self._events.locate(met, piece.start, piece.end, numbers, sizes.last)
+                values, sizes = piece.before
+                cut = self._events.locate(met, piece.start, piece.end, values, sizes.last)
                 run.repeat(piece, cut)
                 if cut == piece.start:
                     self._apply_events(cut)

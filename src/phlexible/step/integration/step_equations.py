@@ -8,7 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.step.programs import connect_duals, step_derivatives, step_equations
 from phlexible.step.tables.memory import DIRECTIONS, DualMemory, Memory
 
-MOST_NUMBERS = 2_000_000
+MOST_VALUES = 2_000_000
 """Floats of dual states that are evaluated in one call."""
 
 
@@ -42,7 +42,7 @@ class StepEquations:
             loads: load values in the steps, (N, 3 values).
             with_ends: whether the second result is wanted, (N, numbers); else it has no rows.
         """
-        count, numbers = len(sizes), self.memory.counts["state_numbers"]
+        count, numbers = len(sizes), self.memory.counts["state_size"]
         stride = 2 if states.ndim == 3 else 1
         missed = np.zeros((count, self.memory.counts["unknowns"]))
         ends = np.zeros((count if with_ends else 0, numbers))
@@ -68,7 +68,7 @@ class StepEquations:
             directions: changes of the stored numbers of both, (k, 2, numbers).
         """
         count, unknowns = len(directions), self.memory.counts["unknowns"]
-        together = max(1, MOST_NUMBERS // (2 * DIRECTIONS * directions[0].size)) * DIRECTIONS if count else 1
+        together = max(1, MOST_VALUES // (2 * DIRECTIONS * directions[0].size)) * DIRECTIONS if count else 1
         missed, ends = np.zeros((count, unknowns)), np.zeros((count, directions.shape[2]))
         for first in range(0, count, together):
             own = directions[first : first + together]

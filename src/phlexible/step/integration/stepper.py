@@ -141,7 +141,7 @@ class Stepper(MechanismState):
             if status != CONVERGED or done == count:
                 break
         self.measured_at = float(instants[done]) if with_controllers and done else nan
-        found, error = self.memory.rows(rows.numbers), float(self._step_error[0])
+        found, error = self.memory.rows(rows.rows), float(self._step_error[0])
         is_stopped = self._stop is not None
         return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials)
 
@@ -164,7 +164,7 @@ class Stepper(MechanismState):
         rows, error = StoredRows(self.memory, 0, Storage()), float(self._step_error[0])
         self._step(rows, 1.0, self._course(np.array([time]), 1.0, self.shares))
         self.measured_at, self._step_error[0] = nan, error
-        return self.memory.rows(rows.numbers)
+        return self.memory.rows(rows.rows)
 
     def _requested_rows(self, taken: Advance, storage: Storage) -> Advance:
         """Return the result ``taken`` of time steps that were all stored, with only the rows that ``storage``
@@ -393,7 +393,7 @@ class Stepper(MechanismState):
         return recording_of(self.assembly.system, self.work_sources, np.array([time]), self.now(time))
 
     @property
-    def numbers_a_step(self) -> int:
+    def values_per_step(self) -> int:
         """Number of floats that one time step needs in memory: the stored row of its state, and value, first and
         second rate of each moving ground frame and drive, load and prescribed force. It limits how many time
         steps are taken at a time."""

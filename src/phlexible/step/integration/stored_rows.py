@@ -114,7 +114,7 @@ class StoredRows:
         storage: rule which of the steps are stored.
 
     Attributes:
-        numbers: the rows, shape (rows, state numbers).
+        rows: the rows, shape (rows, state numbers).
         first: reactions of the first step.
         every, since_stored: store every n-th of the next steps; steps since the last one stored.
         continues: the step before had the same size, and ended at this state.
@@ -122,7 +122,7 @@ class StoredRows:
 
     def __init__(self, memory: Memory, count: int, storage: Storage) -> None:
         kept = (storage.phase + count) // storage.every if count else 1
-        self.numbers = np.zeros((kept, len(memory.state)))
+        self.rows = np.zeros((kept, len(memory.state)))
         self.first: Array = np.zeros(memory.counts["reactions"])
         self.every, self.since_stored, self.continues = storage.every, storage.phase, storage.continues
         self._memory, self._row, self._open, self._is_first = memory, 0, -1, True
@@ -131,7 +131,7 @@ class StoredRows:
     def rest(self) -> Array:
         """View of the stored rows (one for each instant) that are still to be filled, shape (rows, state
         numbers)."""
-        return self.numbers[self._row :]
+        return self.rows[self._row :]
 
     @property
     def keeps_next(self) -> bool:
@@ -150,12 +150,12 @@ class StoredRows:
         else it is copied. 0 steps: nothing."""
         if not steps:
             return
-        if stored is not None and len(stored) == len(self.numbers):
-            self.numbers = stored
+        if stored is not None and len(stored) == len(self.rows):
+            self.rows = stored
         elif stored is not None:
             self.rest[: len(stored)] = stored
         if self._open >= 0:
-            own = self.numbers[self._open, self.numbers.shape[1] - len(reactions) :]
+            own = self.rows[self._open, self.rows.shape[1] - len(reactions) :]
             own += reactions
             own *= 0.5
         if self._is_first:

@@ -147,10 +147,10 @@ def joint_force_norm(t: Tables, f: int) -> float:
 
 
 @compiled
-def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
+def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
     """Add to Newton's matrix (``t.blocks``) how the friction of force element f in a joint depends on the
     joint's multipliers (its force). These are entries in the columns of the joint and the rows of the bodies.
-    The element has ``count`` functions from number ``begin`` on, gradients of ``numbers`` entries each. h is
+    The element has ``count`` functions from number ``begin`` on, gradients of ``entries`` entries each. h is
     the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
     node, size = t.constraint_node[t.bearing[f]], joint_force_norm(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
@@ -160,7 +160,7 @@ def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, number
     for a in range(t.carrier_count[f]):
         group = t.groups_begin[f] + a
         for k in range(count):
-            left = t.left_gradient + (k * numbers + t.group_place[group])
+            left = t.left_gradient + (k * entries + t.group_place[group])
             for i in range(t.group_width[group]):
                 line, force = t.blocks + (t.group_upper[group] + i * t.node_size[node]), slope * t.along[begin + k]
                 for r in range(t.bearing_rows[f]):

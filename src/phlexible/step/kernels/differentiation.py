@@ -75,7 +75,7 @@ def differentiate(
             become adjoints that contain the instants after them (9.6). DIRECT: the first is input, the others are
             output (9.4).
         equations: (steps, changes, unknowns). ADJOINT: receives mu (9.5). DIRECT: dF/dp.
-        work: memory of ``work_numbers`` floats.
+        work: memory of ``work_size`` floats.
     """
     register = flush_subnormals()
     t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
@@ -229,7 +229,7 @@ def _evaluate(
         copy(t.residual, missed + k * t.unknowns, t.unknowns)
         if len(ends) > 0:
             advance_history_variables(t, lengths[k])
-            copy(t.state, after + k * t.state_numbers, t.state_numbers)
+            copy(t.state, after + k * t.state_size, t.state_size)
     restore_control(register)
 
 
@@ -255,11 +255,11 @@ def evaluate_residual(
     at all stored states; of ``load_values``, three for each load, those of number ``step`` are used.
     ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
     model and its state."""
-    copy(states + max(first, second) * t.state_numbers, t.state, t.state_numbers)
+    copy(states + max(first, second) * t.state_size, t.state, t.state_size)
     copy(t.multiplier, t.multiplier1, t.rows)
-    copy(states + second * t.state_numbers, t.state, t.state_numbers)
+    copy(states + second * t.state_size, t.state, t.state_size)
     copy(t.velocity, t.velocity1, t.velocities)
-    copy(states + first * t.state_numbers, t.state, t.state_numbers)
+    copy(states + first * t.state_size, t.state, t.state_size)
     set_vectors(t.moving0, moving + 3 * t.moving * first, t.moving)
     set_vectors(t.moving1, moving + 3 * t.moving * second, t.moving)
     set_vectors(t.load_value, load_values + 3 * t.load_values * step, t.load_values)
@@ -292,7 +292,7 @@ def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, 
     at these states, ``header`` is that of the tables."""
     t, states, given = tables_at(header), reals_at(rows), reals_at(moving)
     for k in range(count):
-        copy(states + k * t.state_numbers, t.state, t.state_numbers)
+        copy(states + k * t.state_size, t.state, t.state_size)
         set_vectors(t.moving0, given + 3 * t.moving * k, t.moving)
         set_vectors(t.moving1, given + 3 * t.moving * k, t.moving)
         begin_step(t)

@@ -88,7 +88,7 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
     x, N = x + c, N + 9 * c
     fill(N, t.planes * m, 0.0)
     for s in range(t.patches_begin[kind], t.stiffness_patch[kind]):
-        W, rows, columns = t.type_number + t.patch_number[s], t.patch_rows[s], t.patch_columns[s]
+        W, rows, columns = t.type_value + t.patch_number[s], t.patch_rows[s], t.patch_columns[s]
         plane = N + ((t.patch_second[s] * d + t.patch_first[s]) * m + t.patch_row[s])
         add_rows(x + t.patch_column[s], columns, W, rows, plane, rows)
     if t.first_moment[kind] >= 0:
@@ -182,7 +182,7 @@ def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
             c[k] = along(row(C, t.patch_second[s + k]), t.patch_first[s + k])
         skip, size = 1 if j == 0 else 0, length * t.patch_columns[s]
         for k in range(1 if i == 0 else 0, t.patch_columns[s]):
-            W = t.type_number + (t.patch_number[s] + k * length + skip)
+            W = t.type_value + (t.patch_number[s] + k * length + skip)
             own = t.blocks + (line[i + k] + j + skip - 1)
             if count == 1:  # in space, where moments of modes have no patches in common
                 add_multiple(own, c[0], W, length - skip)
@@ -394,12 +394,12 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     them. Its square is stored energy. The linear forms L_g . eta whose squares it contains are stored in
     ``slopes``. ``t`` holds all tables (arrays) of the model and its state."""
     first, last = t.strain_first[s], t.strain_last[s]
-    value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
+    value = product(t.type_value + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
     g = start
     while g < end:
         count, begin = t.square_alike[g], t.square_first[g]
-        L, length = t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin
+        L, length = t.type_value + (t.square_row[g] + begin), t.square_last[g] - begin
         matrix_vector(L, count, length, eta + begin, slopes + g)
         g += count
     for k in range(start, end):
@@ -417,7 +417,7 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
     ``strain_value`` stores, ``slopes_a`` and ``slopes_b``. ``t`` holds all tables (arrays) of the model and
     its state."""
     for i in range(t.strain_first[s], t.strain_last[s]):
-        out[i] = t.type_number[t.strain_row[s] + i]
+        out[i] = t.type_value[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
     if t.strain_has_matrix[s] == 1:
         for k in range(g, end):
@@ -426,7 +426,7 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
     weighted = t.coefficient
     while g < end:
         count, begin = t.square_alike[g], t.square_first[g]
-        L, length = t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin
+        L, length = t.type_value + (t.square_row[g] + begin), t.square_last[g] - begin
         for k in range(count):
             weighted[k] = 0.5 * t.square_factor[g + k] * (slopes_a[g + k] + slopes_b[g + k])
         add_rows(weighted, count, L, length, out + begin, length)
@@ -465,7 +465,7 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
     kind, own = t.type_of[b], strain + t.frame_strain[b]
     total, at = 0.0, slopes + t.frame_square[b]
     for k in range(t.stiffness_patch[kind], t.damping_patch[kind]):
-        A, length = t.type_number + t.patch_number[k], t.patch_rows[k]
+        A, length = t.type_value + t.patch_number[k], t.patch_rows[k]
         for j in range(t.patch_columns[k]):
             x = abs(eta[t.patch_column[k] + j])
             for i in range(length):
@@ -473,13 +473,13 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         parts, stress, start = 0.0, t.strain_weight[s] * abs(own[s]), t.squares_begin[s]
         for i in range(t.strain_first[s], t.strain_last[s]):
-            parts += abs(t.type_number[t.strain_row[s] + i] * eta[i])
+            parts += abs(t.type_value[t.strain_row[s] + i] * eta[i])
         for g in range(start, start + t.squares_count[s]):
             factor = (
                 eta[t.strain_first[s] + g - start] if t.strain_has_matrix[s] == 1 else t.square_factor[g] * at[g]
             )
             for i in range(t.square_first[g], t.square_last[g]):
-                parts += abs(factor * t.type_number[t.square_row[g] + i] * eta[i])
+                parts += abs(factor * t.type_value[t.square_row[g] + i] * eta[i])
         total += stress * parts
     return total
 
@@ -581,11 +581,11 @@ def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
         for k in range(g, end):
             begin = t.square_first[k]
             line = t.blocks + (lines[t.strain_first[s] + k - g] + begin)
-            add_multiple(line, stress, t.type_number + (t.square_row[k] + begin), t.square_last[k] - begin)
+            add_multiple(line, stress, t.type_value + (t.square_row[k] + begin), t.square_last[k] - begin)
         return
     while g < end:
         begin, length, count = t.square_first[g], t.square_last[g] - t.square_first[g], t.square_alike[g]
-        slopes, weighted = t.type_number + (t.square_row[g] + begin), t.scratch
+        slopes, weighted = t.type_value + (t.square_row[g] + begin), t.scratch
         for i in range(length):
             for k in range(count):
                 weighted[k] = stress * t.square_factor[g + k] * slopes[k * length + i]
@@ -601,7 +601,7 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
     for s in range(begin, end):
         length = t.patch_rows[s]
         for k in range(t.patch_columns[s]):
-            A = t.type_number + (t.patch_number[s] + k * length)
+            A = t.type_value + (t.patch_number[s] + k * length)
             add_multiple(t.blocks + (lines[t.patch_column[s] + k] + t.patch_row[s]), factor, A, length)
 
 
@@ -636,7 +636,7 @@ def add_patch_product(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> No
     """Compute y += A x in place, for the matrix A of a body type that consists of the dense patches ``begin``
     .. ``end`` - 1 and is zero elsewhere. ``t`` holds all tables (arrays) of the model and its state."""
     for s in range(begin, end):
-        A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
+        A, rows = t.type_value + t.patch_number[s], t.patch_rows[s]
         add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
 
 
@@ -647,7 +647,7 @@ def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
     state."""
     total = 0.0
     for s in range(begin, end):
-        A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
+        A, rows = t.type_value + t.patch_number[s], t.patch_rows[s]
         for k in range(t.patch_columns[s]):
             total += x[t.patch_column[s] + k] * product(A + k * rows, y + t.patch_row[s], rows)
     return total

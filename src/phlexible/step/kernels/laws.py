@@ -284,10 +284,10 @@ def relation_size(t: Tables, row: int) -> float:
 
 
 @compiled
-def add_relation_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
+def add_relation_blocks(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
     """Add the multiplier's column and row for force element f, one coordinate of a relation such as gears, to
     Newton's matrix. They follow from the gradients of its ``count`` functions from number ``begin`` on,
-    ``numbers`` entries each. Nothing happens if f is in no relation. h is the length of the time step [s].
+    ``entries`` entries each. Nothing happens if f is in no relation. h is the length of the time step [s].
     ``t`` holds all tables (arrays) of the model and its state."""
     if t.force_row[f] < 0:
         return
@@ -297,7 +297,7 @@ def add_relation_blocks(t: Tables, f: int, begin: int, count: int, numbers: int,
         group = t.groups_begin[f] + a
         upper, lower = t.blocks + t.group_upper[group], t.blocks + t.group_lower[group]
         for r in range(count):
-            place = r * numbers + t.group_place[group]
+            place = r * entries + t.group_place[group]
             left, right = t.left_gradient + place, t.right_gradient + place
             force, rate = h * factor * t.along[begin + r], factor * t.slope[begin + r] / h
             for i in range(t.group_width[group]):
@@ -527,7 +527,7 @@ def measure(
     terms: IntegerRows,
     chords: IntegerRows,
     parts: IntegerRow,
-    numbers: Rows1,
+    coefficients: Rows1,
     angles: Rows1,
     measured: Rows1,
 ) -> int:
@@ -537,8 +537,8 @@ def measure(
     zero, which has no rate, or -1.
 
     A coordinate is made of ``functions``, sums of ``terms``; a term is a product of two ``chords``, each a
-    weighted sum of vectors whose indices are ``parts``. ``numbers`` are weights and coefficients, ``angles`` the
-    last angles over full turns.
+    weighted sum of vectors whose indices are ``parts``. ``coefficients`` has first the weights of vectors, then the
+    coefficients of terms; ``angles`` are the last angles over full turns.
 
     Args:
         places, rates: of all vectors, (vectors, 3).
@@ -547,7 +547,7 @@ def measure(
         terms: the two chords of each, (terms, 2).
         chords: first and last + 1 of the parts of each, (chords, 2).
         parts: vector of each.
-        numbers: weights of the parts, then coefficients of the terms.
+        coefficients: weights of the parts, then coefficients of the terms.
         angles: last values over full turns, NaN before the first; new ones are written.
         measured: receives the numbers.
     """
@@ -565,15 +565,15 @@ def measure(
                 for i in range(3):
                     a, da, b, db = 0.0, 0.0, 0.0, 0.0
                     for k in range(chords[terms[p, 0], 0], chords[terms[p, 0], 1]):
-                        a += numbers[k] * places[parts[k], i]
-                        da += numbers[k] * rates[parts[k], i]
+                        a += coefficients[k] * places[parts[k], i]
+                        da += coefficients[k] * rates[parts[k], i]
                     for k in range(chords[terms[p, 1], 0], chords[terms[p, 1], 1]):
-                        b += numbers[k] * places[parts[k], i]
-                        db += numbers[k] * rates[parts[k], i]
+                        b += coefficients[k] * places[parts[k], i]
+                        db += coefficients[k] * rates[parts[k], i]
                     own += a * b
                     change += da * b + a * db
-                value += numbers[len(parts) + p] * own
-                rate += numbers[len(parts) + p] * change
+                value += coefficients[len(parts) + p] * own
+                rate += coefficients[len(parts) + p] * change
             y, dy = (value, y[0]), (rate, dy[0])
         if kind == ANGLE:  # y is (sine, cosine)
             theta, before = atan2(y[0], y[1]), angles[items[m, 3]]

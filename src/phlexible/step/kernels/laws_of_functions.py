@@ -71,19 +71,19 @@ def add_law_tangents(t: Tables, h: float) -> None:
         if count == 0:
             continue
         last = t.groups_end[f] - 1
-        numbers = t.group_place[last] + t.group_width[last]
-        fill(t.left_gradient, count * numbers, 0.0)
-        fill(t.right_gradient, count * numbers, 0.0)
+        entries = t.group_place[last] + t.group_width[last]
+        fill(t.left_gradient, count * entries, 0.0)
+        fill(t.right_gradient, count * entries, 0.0)
         for r in range(count):
             m = begin + r
             compute_gradients(t, m)
             for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
-                _gather_gradients(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+                _gather_gradients(t, f, e, t.left_gradient + r * entries, t.right_gradient + r * entries)
             add_second_derivatives(t, m, t.generalized[m], h)
-        _add_law_blocks(t, f, begin, count, numbers, h)
-        add_relation_blocks(t, f, begin, count, numbers, h)
+        _add_law_blocks(t, f, begin, count, entries, h)
+        add_relation_blocks(t, f, begin, count, entries, h)
         if t.bearing[f] >= 0:
-            add_joint_friction_columns(t, f, begin, count, numbers, h)
+            add_joint_friction_columns(t, f, begin, count, entries, h)
 
 
 @exported
@@ -94,20 +94,20 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
-        (begin, count), numbers = acting_functions(t, i), t.group_place[last] + t.group_width[last]
+        (begin, count), entries = acting_functions(t, i), t.group_place[last] + t.group_width[last]
         for m in range(begin, begin + count):
             t.function_change[m] = 0.0
         compute_coordinate_force(t, i, h, 0.0)
-        fill(t.left_gradient, count * numbers, 0.0)
-        fill(t.right_gradient, count * numbers, 0.0)
+        fill(t.left_gradient, count * entries, 0.0)
+        fill(t.right_gradient, count * entries, 0.0)
         for r in range(count):
             m = begin + r
             compute_gradients(t, m)
             total += t.force_factor[f] * t.slope[m] * rate_of_function(t, m)
             for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
-                _gather_gradients(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+                _gather_gradients(t, f, e, t.left_gradient + r * entries, t.right_gradient + r * entries)
         if is_first:
-            add_relation_blocks(t, f, begin, count, numbers, h)
+            add_relation_blocks(t, f, begin, count, entries, h)
     return total
 
 
@@ -139,29 +139,29 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
     It uses the levers of the step that was tried last.
     """
     (begin, count), last = acting_functions(t, t.constraints + f), t.groups_end[f] - 1
-    numbers = t.group_place[last] + t.group_width[last]
-    fill(t.left_gradient, count * numbers, 0.0)
+    entries = t.group_place[last] + t.group_width[last]
+    fill(t.left_gradient, count * entries, 0.0)
     for r in range(count):
         compute_gradients(t, begin + r)
         for e in range(t.function_parts_begin[begin + r], t.function_parts_end[begin + r]):
-            _gather_gradients(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
-    for j in range(numbers):
+            _gather_gradients(t, f, e, t.left_gradient + r * entries, t.right_gradient + r * entries)
+    for j in range(entries):
         total = 0.0
         for r in range(count):
-            total += t.along[begin + r] * t.left_gradient[r * numbers + j]
+            total += t.along[begin + r] * t.left_gradient[r * entries + j]
         t.left_gradient[j] = total
 
 
 @compiled
-def _add_law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
+def _add_law_blocks(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
     """Subtract the stiffness of force element f in a time step of length h from its blocks of Newton's matrix
     in ``t.blocks``. It is h left (dg/dw) right with the gradients of its ``count`` functions from number
-    ``begin`` on at the mean and at the end, ``numbers`` entries each. ``t`` holds all tables (arrays) of the
+    ``begin`` on at the mean and at the end, ``entries`` entries each. ``t`` holds all tables (arrays) of the
     model and its state."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for r in range(count):
-            left = t.left_gradient + (r * numbers + t.group_place[groups + a])
+            left = t.left_gradient + (r * entries + t.group_place[groups + a])
             if count > FEW and not _is_reached(left, t.group_width[groups + a]):
                 continue
             for b in range(t.groups_count[f]):
@@ -171,7 +171,7 @@ def _add_law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: 
                 width, stride = t.group_width[groups + b], t.group_stride[groups + b]
                 for s in range(count):
                     slope = h * t.tangent[LAW_WIDTH * (begin + r) + s]
-                    right = t.right_gradient + (s * numbers + t.group_place[groups + b])
+                    right = t.right_gradient + (s * entries + t.group_place[groups + b])
                     if count > FEW and not _is_reached(right, width):
                         continue
                     for i in range(t.group_width[groups + a] if any_of(slope != 0.0) else 0):

@@ -120,7 +120,7 @@ def advance(
         are_equal = abs(sizes[0] - sizes[substeps - 1]) <= SAME_SIZE * longest
     for step in range(count):
         if substeps > 1:
-            copy(t.state, t.saved_state, t.state_numbers)
+            copy(t.state, t.saved_state, t.state_size)
             fill(t.mean_reaction, t.reactions, 0.0)
         for part in range(substeps):
             place = step * substeps + part
@@ -144,7 +144,7 @@ def advance(
             if any_of(status != CONVERGED):
                 if substeps > 1:
                     asked_parts = t.parts[0]
-                    copy(t.saved_state, t.state, t.state_numbers)
+                    copy(t.saved_state, t.state, t.state_size)
                     t.parts[0] = asked_parts
                 form_teams(t, False)
                 restore_control(register)
@@ -165,7 +165,7 @@ def advance(
             kept = row
             row += 1
             set_vectors(t.moving0, given + 3 * t.moving * (step + 1) * substeps, t.moving)
-            store_state(t, rows + t.state_numbers * kept)
+            store_state(t, rows + t.state_size * kept)
     if asked.measures:
         set_vectors(t.moving0, given + 3 * t.moving * count * substeps, t.moving)
         begin_bodies(t)
@@ -185,7 +185,7 @@ def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row:
         if step == 0:
             first[i] = t.reaction[i]
         if stored_row >= 0:
-            own = t.state_numbers * (stored_row + 1) - t.reactions + i
+            own = t.state_size * (stored_row + 1) - t.reactions + i
             rows[own] = 0.5 * (rows[own] + t.reaction[i])
 
 
@@ -543,5 +543,5 @@ def store_state(t: Tables, stored: Reals) -> None:
     model and its state."""
     begin_ports(t)
     compute_energies(t)
-    copy(t.state, stored, t.state_numbers)
+    copy(t.state, stored, t.state_size)
     t.step_error[0] = 0.0

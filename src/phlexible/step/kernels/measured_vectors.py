@@ -84,7 +84,7 @@ def measure_rows(
     terms,
     chords,
     parts,
-    numbers,
+    coefficients,
     places,
     rates,
     angles,
@@ -92,7 +92,7 @@ def measure_rows(
 ):
     """Evaluate sensors for many mechanisms of one structure: apply ``measured_vectors`` (positions and rates
     of points) and then ``measure`` (coordinates and rates) to each row, and write the results to
-    ``measured``. ``position``, ``rotation``, ``eta``, ``velocity``, ``base``, ``shapes`` and ``numbers`` have
+    ``measured``. ``position``, ``rotation``, ``eta``, ``velocity``, ``base``, ``shapes`` and ``coefficients`` have
     a row for each mechanism; ``dimension``, ``vectors``, ``items``, ``functions``, ``terms``, ``chords`` and
     ``parts`` are shared; ``places``, ``rates`` and ``angles`` are scratch memory.
 
@@ -106,4 +106,4 @@ def measure_rows(
         x, R, q, nu = position[k], rotation[k], eta[k], velocity[k]
         measured_vectors(x, R, q, nu, dimension, vectors, base[k], shapes[k], places, rates)
         angles[:] = nan
-        measure(places, rates, items, functions, terms, chords, parts, numbers[k], angles, measured[k])
+        measure(places, rates, items, functions, terms, chords, parts, coefficients[k], angles, measured[k])

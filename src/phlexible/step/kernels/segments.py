@@ -122,7 +122,7 @@ def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
     S is stored over sqrt(m).
     """
     kind = t.type_of[b]
-    m, S = t.elastic_count[kind] + 1, t.type_number + t.first_moment[kind]
+    m, S = t.elastic_count[kind] + 1, t.type_value + t.first_moment[kind]
     for q in range(t.dimension):
         s = -product(S + q * m, x, m)
         if t.planes == 2:
@@ -140,7 +140,7 @@ def set_border(t: Tables, b: int, C: Matrix) -> None:
     columns are minus the 3 x 3 matrix C times the first moments of the shape functions. ``t`` holds all
     tables (arrays) of the model and its state."""
     n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
-    S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
+    S = t.type_value + (t.first_moment[t.type_of[b]] + 1)
     bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
     for q in range(d):
         t.blocks[t.node_diagonal[b] + (first + q) * (r + 1)] = 1.0

@@ -130,7 +130,7 @@ def term_energy(t: Tables, q: int, change: float) -> float:
 
     From this difference, terms that cancel at small strains are small themselves.
     """
-    kind, a, b = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q]
+    kind, a, b = t.soft_function[q], t.soft_first_constant[q], t.soft_second_constant[q]
     x = undeformed_value(q) + change
     if kind == NOTHING:
         return 0.0
@@ -169,7 +169,7 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a
     time step [J/m3]. x is a strain invariant that becomes x + change; then follows the derivative of the
     quotient to its end value. ``t`` holds all tables (arrays) of the model and its state."""
-    kind, a, b, end = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q], x + change
+    kind, a, b, end = t.soft_function[q], t.soft_first_constant[q], t.soft_second_constant[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
     if kind == PROPORTIONAL:
@@ -579,7 +579,7 @@ def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
     the time step. a = 1 or 2 is the reference coordinate; axes are world axes. ``t`` holds all tables
     (arrays) of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
-    start = nodal_slope(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
+    start = nodal_slope(t.position, nodes, t.face_value + (t.face_shape[f] + p * m), m, a)
     return start + 0.5 * tangent_change(t, f, p, a)
 
 
@@ -589,7 +589,7 @@ def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
     quadrature point p. a = 1 or 2 is the reference coordinate; axes are world axes. ``t`` holds all tables
     (arrays) of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
-    return nodal_slope(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
+    return nodal_slope(t.shift, nodes, t.face_value + (t.face_shape[f] + p * m), m, a)
 
 
 @compiled
@@ -612,7 +612,7 @@ def add_pressures(t: Tables, h: float) -> None:
                 push, shape = (h * t.load_value[q].x) * mean_normal(t, f, p), t.face_shape[f] + p * m
                 for i in range(m):
                     rows = t.residual + t.velocities_begin[t.face_node[first + i]]
-                    weight = t.face_number[shape + i].x
+                    weight = t.face_value[shape + i].x
                     for d in range(t.dimension):
                         rows[d] -= weight * along(push, d)
 
@@ -627,7 +627,7 @@ def pressure_work(t: Tables, q: int) -> float:
         for p in range(t.face_point_count[f]):
             moved, shape = vector(0.0, 0.0, 0.0), t.face_shape[f] + p * m
             for i in range(m):
-                moved += t.face_number[shape + i].x * t.shift[t.face_node[first + i]]
+                moved += t.face_value[shape + i].x * t.shift[t.face_node[first + i]]
             work += t.load_value[q].x * dot(moved, mean_normal(t, f, p))
     return work
 
@@ -648,12 +648,12 @@ def add_pressure_tangents(t: Tables, h: float) -> None:
                 u = 0.5 * mean_tangent(t, f, p, 1) + (1.0 / 12.0) * tangent_change(t, f, p, 1)
                 v = 0.5 * mean_tangent(t, f, p, 2) + (1.0 / 12.0) * tangent_change(t, f, p, 2)
                 for j in range(m):
-                    n, width = t.face_number[shape + j], t.carrier_stride[t.face_node[first + j]]
+                    n, width = t.face_value[shape + j], t.carrier_stride[t.face_node[first + j]]
                     arm = factor * (n.y * v - n.z * u)
                     for axis in range(t.dimension):
                         push = cross(unit(axis), arm)
                         for i in range(m):
                             block = t.blocks + (t.face_block[pairs + i * m + j] + axis)
-                            weight = t.face_number[shape + i].x
+                            weight = t.face_value[shape + i].x
                             for d in range(t.dimension):
                                 block[d * width] -= weight * along(push, d)

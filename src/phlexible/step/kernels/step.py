@@ -435,7 +435,7 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
     ``turning``: step of the gyroscopic terms; 0 leaves the mass matrix where nothing rotates in the step. With
     ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
     """
-    fill(t.blocks, t.block_numbers, 0.0)
+    fill(t.blocks, t.block_entries, 0.0)
     for b in range(t.frames):
         if is_alone(t, b):
             inertia_tangent(t, b, turning, moves)

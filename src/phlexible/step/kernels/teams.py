@@ -8,7 +8,7 @@ couplings of bodies read and write ``t``. Bodies of teams are eliminated before 
 
 from phlexible.step.compilation.compiled import compiled, compiled_without_overlap, exported
 from phlexible.step.compilation.dense import fill, subtract_product
-from phlexible.step.compilation.notation import Reals, Tables, Truth, any_of, single_numbers, tables_of_teams
+from phlexible.step.compilation.notation import Reals, Tables, Truth, any_of, single_floats, tables_of_teams
 from phlexible.step.kernels.floating_bodies import (
     balance_frame,
     begin_frame,
@@ -95,9 +95,9 @@ def start_teams(t: Tables) -> None:
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
         for lane in range(TEAM_LANES):
             f = frame_of(t, g, lane)
-            write_lane(t.velocity + t.velocities_begin[f], single_numbers(own.velocity + v), lane, n)
-            write_lane(t.xi0 + t.coordinates_begin[f], single_numbers(own.xi0 + c), lane, t.coordinates_count[b])
-            write_lane(single_numbers(t.rotation + f), single_numbers(own.rotation + b), lane, 9)
+            write_lane(t.velocity + t.velocities_begin[f], single_floats(own.velocity + v), lane, n)
+            write_lane(t.xi0 + t.coordinates_begin[f], single_floats(own.xi0 + c), lane, t.coordinates_count[b])
+            write_lane(single_floats(t.rotation + f), single_floats(own.rotation + b), lane, 9)
         unpack_velocity(own, b, own.velocity, own.linear0, own.spin0, own.rate0)
         own.xi1[c] = 1.0
         begin_frame(own, b)
@@ -114,17 +114,17 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
         for lane in range(TEAM_LANES):
             first = t.velocities_begin[frame_of(t, g, lane)]
-            write_lane(t.velocity1 + first, single_numbers(own.velocity1 + v), lane, n)
+            write_lane(t.velocity1 + first, single_floats(own.velocity1 + v), lane, n)
         unpack_velocity(own, b, own.velocity1, own.linear1, own.spin1, own.rate1)
         move_frame(own, b, h, damping)
         balance_frame(own, b, h)
-        rows = single_numbers(own.residual + (v + d))
+        rows = single_floats(own.residual + (v + d))
         for lane in range(TEAM_LANES):
             f = frame_of(t, g, lane)
-            read_lane(single_numbers(own.xi1 + c), t.xi1 + t.coordinates_begin[f], lane, t.coordinates_count[b])
-            read_lane(single_numbers(own.half_turn + b), single_numbers(t.half_turn + f), lane, 3)
-            read_lane(single_numbers(own.rotation1 + b), single_numbers(t.rotation1 + f), lane, 9)
-            read_lane(single_numbers(own.inverse_mean + b), single_numbers(t.inverse_mean + f), lane, 9)
+            read_lane(single_floats(own.xi1 + c), t.xi1 + t.coordinates_begin[f], lane, t.coordinates_count[b])
+            read_lane(single_floats(own.half_turn + b), single_floats(t.half_turn + f), lane, 3)
+            read_lane(single_floats(own.rotation1 + b), single_floats(t.rotation1 + f), lane, 9)
+            read_lane(single_floats(own.inverse_mean + b), single_floats(t.inverse_mean + f), lane, 9)
             read_lane(rows, t.residual + (t.velocities_begin[f] + d), lane, n - d)
 
 
@@ -135,7 +135,7 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
     time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for g in range(active_team_count(t)):
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
-        block = single_numbers(own.blocks + t.node_diagonal[b])
+        block = single_floats(own.blocks + t.node_diagonal[b])
         for lane in range(TEAM_LANES):
             write_lane(t.blocks + t.node_diagonal[frame_of(t, g, lane)], block, lane, size * size)
         inertia_tangent(own, b, h, 1.0)
@@ -163,8 +163,8 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
             k, size = later(t, g, 0, i), n * t.neighbour_size[later(t, g, 0, i)]
             for lane in range(TEAM_LANES):
                 place = later(t, g, lane, i)
-                write_lane(t.blocks + t.upper[place], single_numbers(own.blocks + t.upper[k]), lane, size)
-                write_lane(t.blocks + t.lower[place], single_numbers(own.blocks + t.lower[k]), lane, size)
+                write_lane(t.blocks + t.upper[place], single_floats(own.blocks + t.upper[k]), lane, size)
+                write_lane(t.blocks + t.lower[place], single_floats(own.blocks + t.lower[k]), lane, size)
         if any_of(not factor_visit(own, first)):
             return True
         for i in range(count):
@@ -191,7 +191,7 @@ def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool
             add_row_scale(t, visit, i, 1.0)
         for r in range(rows):
             row = t.blocks + (t.target[place] + r * t.target_stride[place])
-            add_lane(single_numbers(product + r * columns), row, lane, columns)
+            add_lane(single_floats(product + r * columns), row, lane, columns)
         if measures:
             add_row_scale(t, visit, i, -1.0)
 
@@ -203,10 +203,10 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
     model and its state."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
-        n, x, y = t.visit_size[first], own.update + t.visit_row[first], single_numbers(own.scratch)
+        n, x, y = t.visit_size[first], own.update + t.visit_row[first], single_floats(own.scratch)
         if not returns:
             for lane in range(TEAM_LANES):
-                write_lane(b + t.visit_row[visit_of(t, g, lane)], single_numbers(x), lane, n)
+                write_lane(b + t.visit_row[visit_of(t, g, lane)], single_floats(x), lane, n)
             solve_visit_rows(own, first, x, 1)
         for i in range(t.neighbours_count[first]):
             k, size = later(t, g, 0, i), t.neighbour_size[later(t, g, 0, i)]
@@ -220,7 +220,7 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
             for lane in range(t.team_count[g]):
                 add_lane(y, b + t.neighbour_row[later(t, g, lane, i)], lane, size)
         for lane in range(t.team_count[g] if returns else 0):
-            read_lane(single_numbers(x), b + t.visit_row[visit_of(t, g, lane)], lane, n)
+            read_lane(single_floats(x), b + t.visit_row[visit_of(t, g, lane)], lane, n)
 
 
 @exported
@@ -233,4 +233,4 @@ def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> 
         own = tables_of_teams(t.team[0])
         frame_energies(own, frame_of(t, g, 0), h, damping, with_parts, own.frame_energy)
         for lane in range(t.team_count[g]):
-            add_lane(single_numbers(own.frame_energy), t.frame_energy, lane, FRAME_ENERGIES)
+            add_lane(single_floats(own.frame_energy), t.frame_energy, lane, FRAME_ENERGIES)

@@ -293,7 +293,7 @@ SOFT_TABLES = parse_tables(
     faces           | loads | | of surfaces under pressure
     face_nodes      | faces | | of all faces
     face_pairs      | faces | | pairs of nodes of all faces
-    face_numbers    | 1 | | shape functions at quadrature points of all kinds of faces
+    face_values    | 1 | | shape functions at quadrature points of all kinds of faces
     soft_branches   | soft_groups | | of spring and dashpot, of all groups of elements
     soft_creeps     | soft_elements | | branches at quadrature points of all elements
     SYSTEM INTEGER
@@ -315,12 +315,12 @@ SOFT_TABLES = parse_tables(
     soft_shear        | soft_groups | Pa |
     soft_viscosity    | soft_groups | s | tau
     soft_branch_share | soft_branches | | of the elasticity of small strains
-    soft_first_number | soft_functions | Pa | of the function
-    soft_second_number | soft_functions | Pa |
+    soft_first_constant | soft_functions | Pa | of the function
+    soft_second_constant | soft_functions | Pa |
     soft_weight       | soft_points | m3 | undeformed volume
     SYSTEM VECTOR
     soft_gradient     | soft_slopes | 1/m | of a shape function, undeformed axes
-    face_number       | face_numbers | | weight times N, N,1 and N,2 along reference coordinates
+    face_value       | face_values | | weight times N, N,1 and N,2 along reference coordinates
     STEP REAL
     soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
     point_tangent     | 36 soft_points | Pa | its symmetric part at all points, for conjugate gradients
@@ -434,7 +434,7 @@ TABLES: tuple[Table, ...] = (
         squares         | strains | | of all strains of all types
         frame_strains   | 1 | | of all frames
         frame_squares   | 1 | | of all frames
-        type_numbers    | 1 | | in all blocks of the types
+        type_values    | 1 | | in all blocks of the types
         inner_branches  | types | | of spring and dashpot, of all types
         inner_strains   | frames | | of the springs of all branches of all frames
         velocities      | carriers | | entries of nu of all carriers
@@ -457,7 +457,7 @@ TABLES: tuple[Table, ...] = (
         forces          | 1 | | interactions that are laws
         groups          | forces | | what laws touch: carriers, then auxiliary vectors
         group_blocks    | forces | | blocks between the groups of a law
-        group_numbers   | 1 | | numbers in the gradients of one law, the most of any
+        gradient_entries   | 1 | | numbers in the gradients of one law, the most of any
         auxiliaries     | 1 | | changes of vectors that are unknowns of their own
         loads           | 1 | | forces and moments on attachments
         load_values     | 1 | | of loads, then of prescribed forces
@@ -468,13 +468,13 @@ TABLES: tuple[Table, ...] = (
         targets         | visits | | of all visits
         unknowns        | 1 | | rows of all nodes
         reactions       | 1 | | rows, then forces
-        block_numbers   | 1 | | in all blocks
+        block_entries   | 1 | | in all blocks
         widest          | 1 | | velocities of one carrier, the most of any
-        product_numbers | 1 | | in products of constraints that are eliminated together
-        border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
+        elimination_entries | 1 | | in products of constraints that are eliminated together
+        border_entries  | 1 | | right-hand sides in the border of a segmented frame, the most of any
         history_length  | 1 | | updates of Newton's method that are remembered
         recurrences     | 1 | | of misses: one, or in composed steps one for each part
-        kept_numbers    | 1 | | in lanes those of all blocks, for lanes that keep their factors; else none
+        stored_entries    | 1 | | in lanes those of all blocks, for lanes that keep their factors; else none
         kept_rows       | 1 | | the same of constrained functions
         kept_pivots     | 1 | | the same of pivots
         branches        | forces | | of spring and dashpot in series, of all forces
@@ -483,7 +483,7 @@ TABLES: tuple[Table, ...] = (
         impacts         | 1 | | stops that remember how fast bodies met
         fadings         | 1 | | relaxation times, each once
         teams           | 1 | | equal bodies that step in lanes, up to eight each
-        state_numbers   | 1 | | of the state
+        state_size   | 1 | | of the state
         SYSTEM INTEGER
         type_of           | frames | | type of a frame
         carrier_block     | carriers | | block (carrier, carrier)
@@ -509,7 +509,7 @@ TABLES: tuple[Table, ...] = (
         patch_rows        | patches | | how many
         patch_column      | patches | | first j
         patch_columns     | patches | | how many
-        patch_number      | patches | | start in type_number, column by column
+        patch_number      | patches | | start in type_value, column by column
         patch_alike       | patches | | so many of W from this one on have these rows and columns: they go together
         strain_row        | strains | | where entry 0 of the linear row would be; its support is stored
         strain_first      | strains | | support of the gradient: first ..
@@ -597,7 +597,7 @@ TABLES: tuple[Table, ...] = (
         team_visit        | 8 teams | | of the body of each lane, eliminated before all that it is coupled to
         is_in_team        | nodes | | 1: a body that is in one
         SYSTEM REAL
-        type_number       | type_numbers | | numbers of all types
+        type_value       | type_values | | numbers of all types
         viscosity         | types | s | tau
         strain_weight     | strains | | D_s
         square_factor     | squares | |
@@ -739,13 +739,13 @@ TABLES: tuple[Table, ...] = (
         scalar_force      | forces | | F along the coordinate
         frame_work        | forces | J | of moving frames on pairs, in the step
         force_slope       | forces | | its derivative to theta_{n+1}
-        left_gradient     | group_numbers | | of one law: carriers' rows
-        right_gradient    | group_numbers | |
+        left_gradient     | gradient_entries | | of one law: carriers' rows
+        right_gradient    | gradient_entries | |
         row_relaxation    | rows | | of the last factorization
         row_scale         | rows | | what elimination of carriers put on the diagonal
         row_curvature     | rows | | second derivative over the inertia, where Newton's matrix was computed
-        blocks            | block_numbers | |
-        other_blocks      | kept_numbers | | before the last factorization
+        blocks            | block_entries | |
+        other_blocks      | stored_entries | | before the last factorization
         other_relaxation  | kept_rows | |
         residual          | unknowns | |
         update            | unknowns | |
@@ -755,8 +755,8 @@ TABLES: tuple[Table, ...] = (
         multiplier1       | rows | |
         saved_multiplier  | rows | |
         scratch           | 9 widest | |
-        border            | border_numbers | | right-hand sides of V, w and y
-        product           | product_numbers | | of blocks, before it is added where it belongs
+        border            | border_entries | | right-hand sides of V, w and y
+        product           | elimination_entries | | of blocks, before it is added where it belongs
         copied            | 36 one | | columns of a block that is multiplied by the inverse of another
         coefficient       | 9 one | | of a contraction
         status            | one | | of the last step that was not taken
@@ -764,7 +764,7 @@ TABLES: tuple[Table, ...] = (
         ledger            | 2 one | J | what the energies of the last step miss, and what they may
         recurrence        | 42 one | | equations of the coefficients by which misses follow from each other
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
-        saved_state       | state_numbers | | at the start of a composed step
+        saved_state       | state_size | | at the start of a composed step
         in_teams          | one | | 1: bodies step in their teams now
         frame_energy      | 6 one | J | sums over the frames (``frame_energies``)
         family_work       | 3 one | J | that families store in the step, the sum of its sizes, what they lose
@@ -803,7 +803,7 @@ TABLES: tuple[Table, ...] = (
         multiplier        | rows | N, N m | of the last step
         force             | forces | N, N m | of the last step
         VIEW REAL
-        state             | state_numbers | | all stored tables
+        state             | state_size | | all stored tables
         reaction          | reactions | | the last of them: multiplier and force
         """
     ),

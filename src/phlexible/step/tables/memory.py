@@ -20,14 +20,14 @@ from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FAMILIES, FUNCTIONS
 from phlexible.step.tables.structures import Structure
 
-NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
+SHAPES = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
 """Shape of an entry."""
 
-SIZES = {kind: int(np.prod(shape)) for kind, shape in NUMBERS.items()}
+SIZES = {kind: int(np.prod(shape)) for kind, shape in SHAPES.items()}
 
-TYPES = {kind: np.dtype(np.int64 if kind is Kind.INTEGER else np.float64) for kind in NUMBERS}
+TYPES = {kind: np.dtype(np.int64 if kind is Kind.INTEGER else np.float64) for kind in SHAPES}
 
-NO_ENTRIES = {kind: np.zeros((0, *shape), dtype=TYPES[kind]) for kind, shape in NUMBERS.items()}
+NO_ENTRIES = {kind: np.zeros((0, *shape), dtype=TYPES[kind]) for kind, shape in SHAPES.items()}
 
 PLACES = {table.name: place for place, table in enumerate(TABLES)}
 """Of tables in a header."""
@@ -54,12 +54,12 @@ DUAL = "dual"
 DIRECTIONS = 4
 """Along which a dual number has derivatives: four take no longer than one."""
 
-OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branches", "type_numbers")
+OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branches", "type_values")
 """Sizes of tables of what equal bodies have in common."""
 
 _OF_TYPES = tuple(each.name for each in TABLES if TYPES.get(each.kind) == np.float64 and each.size in OF_TYPES)
 
-OF_FEW = {"kept_numbers": (1, "block_numbers"), "kept_rows": (1, "rows"), "kept_pivots": (2, "unknowns")}
+OF_FEW = {"stored_entries": (1, "block_entries"), "kept_rows": (1, "rows"), "kept_pivots": (2, "unknowns")}
 """Counts that only tables of several mechanisms in lanes have, and what they are: a factor, another count."""
 
 
@@ -83,7 +83,7 @@ _FACTORS, _SIZED_BY, _MORE = np.array(
     [(factor, _COUNT_NAMES[name], more) for factor, name, more in (TABLES[k].sized_by for k in _TABLES)]
 ).T
 _PACKING = {
-    TABLES[k].name: (TYPES[TABLES[k].kind], len(NUMBERS[TABLES[k].kind]), *TABLES[k].sized_by) for k in _TABLES
+    TABLES[k].name: (TYPES[TABLES[k].kind], len(SHAPES[TABLES[k].kind]), *TABLES[k].sized_by) for k in _TABLES
 }
 _EMPTY = {kind: np.zeros(0, dtype=kind) for kind in TYPES.values()}
 _WIDTHS = np.array([SIZES[TABLES[place].kind] for place in _TABLES])
@@ -97,25 +97,25 @@ class StateRows(Mapping[str, Array]):
     """Stored tables as views of rows of the state, each of shape (rows, entries of the table), made on access.
 
     Args:
-        numbers: shape (rows, state numbers).
+        rows: shape (rows, state numbers).
         places: first and last + 1 number, and shape, of each table.
 
     Attributes:
-        numbers: of the rows.
+        rows: of the rows.
     """
 
-    def __init__(self, numbers: Array, places: Mapping[str, Place]) -> None:
-        self.numbers, self._places = numbers, places
+    def __init__(self, rows: Array, places: Mapping[str, Place]) -> None:
+        self.rows, self._places = rows, places
 
     def __getitem__(self, name: str) -> Array:
         """Return one stored table, by its name, of all stored states as a view, shape (rows, entries of the
         table)."""
         begin, end, shape = self._places[name]
-        return self.numbers[:, begin:end].reshape(len(self.numbers), *(shape or ()))
+        return self.rows[:, begin:end].reshape(len(self.rows), *(shape or ()))
 
     def copied(self, rows: int | IntArray | slice) -> "StateRows":
         """Return a copy of the chosen rows; a number ``rows`` chooses one, which stays a row of its own."""
-        return StateRows(np.atleast_2d(self.numbers[rows]).copy(), self._places)
+        return StateRows(np.atleast_2d(self.rows[rows]).copy(), self._places)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -163,13 +163,13 @@ class Memory:
     def _lay_out(self) -> None:
         """Compute the lengths of all tables of this memory from the counts, and the offsets of those that
         change during a run: first the state, then what time steps write."""
-        self.counts["state_numbers"] = 0
+        self.counts["state_size"] = 0
         entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
         for _ in range(2):  # what is as long as the state is known once its tables are
             counts = np.array([self.counts[name] for name in _COUNT_NAMES])
             entries[_TABLES] = _FACTORS * counts[_SIZED_BY] + _MORE
             sizes[_TABLES] = _WIDTHS * entries[_TABLES]
-            self.counts["state_numbers"] = state = int(sizes[_STORED].sum())
+            self.counts["state_size"] = state = int(sizes[_STORED].sum())
         self._template[_COUNTS] = counts
         self._template[len(TABLES) : 2 * len(TABLES)] = entries
         begins, lengths = np.zeros_like(sizes), -(-sizes[_WRITTEN] // ALIGNED) * ALIGNED
@@ -202,7 +202,7 @@ class Memory:
         other._allocate()
         return other
 
-    def with_numbers(self, tables: Mapping[str, Array]) -> Self:
+    def with_changed_tables(self, tables: Mapping[str, Array]) -> Self:
         """Return new memory in which the ``tables``, arrays by the names of tables of the system, have other
         numbers, of the same shapes. All tables that change during a run are zero in it."""
         other = copy(self)
@@ -231,7 +231,7 @@ class Memory:
             if array.shape != own.shape or own.dtype == np.int64:
                 return None
             changed[name] = array
-        return self.with_numbers(changed)
+        return self.with_changed_tables(changed)
 
     def connect(self, programs: Iterable[Callable[[IntArray], object]]) -> None:
         """Make each compiled program write the addresses of its functions into the header of this memory. Through
@@ -251,7 +251,7 @@ class Memory:
         if name not in self._places:
             return np.diff(self._tables[f"{name.removesuffix('_count')}_begin"])
         begin, end, shape = self._places[name]
-        array = self._numbers[begin:end]
+        array = self._values[begin:end]
         return array.view(np.int64) if shape is None else array.reshape(shape)
 
     @property
@@ -310,24 +310,24 @@ class Memory:
         return StateRows(states, self._columns)
 
     def _allocate(self) -> None:
-        self._numbers: Array = np.zeros(self._length)
-        self.state = self._numbers[: self.counts["state_numbers"]]
-        self.header, self.steps_alone = self._header_of(self._numbers, 1), 0
+        self._values: Array = np.zeros(self._length)
+        self.state = self._values[: self.counts["state_size"]]
+        self.header, self.steps_alone = self._header_of(self._values, 1), 0
         if self.counts["teams"]:  # in lanes where the first body of each is: only pages of these are ever used
-            self._team_numbers = np.frombuffer(mmap(-1, TEAM_LANES * self._numbers.nbytes))
-            self._team_header = self._header_of(self._team_numbers, TEAM_LANES)
+            self._team_values = np.frombuffer(mmap(-1, TEAM_LANES * self._values.nbytes))
+            self._team_header = self._header_of(self._team_values, TEAM_LANES)
             self["team"][0] = self._team_header.ctypes.data
 
-    def _header_of(self, numbers: Array, width: int) -> IntArray:
+    def _header_of(self, values: Array, width: int) -> IntArray:
         """Return the header (addresses of tables) for a memory in which each number that changes during a run is
-        stored ``width`` times. There is one for each lane or component of dual numbers; ``numbers`` is the
+        stored ``width`` times. There is one for each lane or component of dual values; ``values`` is the
         memory."""
         header = self._template.copy()
-        header[self._offsets[:, 0]] = numbers.ctypes.data + numbers.itemsize * width * self._offsets[:, 1]
+        header[self._offsets[:, 0]] = values.ctypes.data + values.itemsize * width * self._offsets[:, 1]
         return header
 
     def _checked(self, table: Table, array: NDArray[Any] | None) -> NDArray[np.generic]:
-        shape = (table.entries(self.counts), *NUMBERS[table.kind])
+        shape = (table.entries(self.counts), *SHAPES[table.kind])
         if array is None or not array.size:
             array = NO_ENTRIES[table.kind]
         assert array.shape == shape, f"{table.name} has shape {array.shape}, expected {shape}"
@@ -399,10 +399,10 @@ class LaneMemory:
         kept = {name: factor * counts[count] for name, (factor, count) in OF_FEW.items()}
         plan = Memory({**counts, **kept, **example._tables})
         self.width, self.is_specialized, self.have_types, self._example = width, is_specialized, have_types, example
-        self._numbers = _aligned_zeros(plan._length, width)
-        self.state = self._numbers[: counts["state_numbers"]]
-        self.status = self._numbers[plan._places["status"][0]]
-        header = plan._header_of(self._numbers, width)
+        self._values = _aligned_zeros(plan._length, width)
+        self.state = self._values[: counts["state_size"]]
+        self.status = self._values[plan._places["status"][0]]
+        header = plan._header_of(self._values, width)
         self._stacked: dict[str, Array] = {}
         for place, table in enumerate(TABLES):
             if have_types and table.name in _OF_TYPES:
@@ -443,7 +443,7 @@ class LaneMemory:
             if self._members[lane] is memory._tables:
                 continue
             self._members[lane] = memory._tables
-            self._numbers[:, lane] = 0.0
+            self._values[:, lane] = 0.0
             for name in _OF_TYPES if self.have_types and lane == 0 else ():
                 self._places[PLACES[name]] = memory._tables[name].__array_interface__["data"][0]
             for name, stacked in self._stacked.items():
@@ -463,14 +463,14 @@ class DualMemory:
     def __init__(self, example: Memory) -> None:
         width = 2 * DIRECTIONS
         self._example = example  # kept alive
-        self._numbers = _aligned_zeros(example._length, width)
-        self._numbers[:, 0] = example._numbers
+        self._values = _aligned_zeros(example._length, width)
+        self._values[:, 0] = example._values
         for begin, end, shape in example._places.values():
             if shape is None:  # of the values, one after the other
-                own = self._numbers[begin:end].reshape(-1)
+                own = self._values[begin:end].reshape(-1)
                 own[:] = 0.0
-                own[: end - begin] = example._numbers[begin:end]
-        self._addresses = example._header_of(self._numbers, width)
+                own[: end - begin] = example._values[begin:end]
+        self._addresses = example._header_of(self._values, width)
         self._addresses[2 * len(TABLES) :] = 0
         self.header = self._addresses.view([(f"{DUAL}{DIRECTIONS}", np.int64)])
 
@@ -490,7 +490,7 @@ def _aligned_zeros(count: int, width: int) -> Array:
 
 def _shape(table: Table, size: int) -> tuple[int, ...] | None:
     """Return the shape of a table of ``size`` numbers that changes during a run, None for integers."""
-    return None if table.kind is Kind.INTEGER else (size // SIZES[table.kind], *NUMBERS[table.kind])
+    return None if table.kind is Kind.INTEGER else (size // SIZES[table.kind], *SHAPES[table.kind])
 
 
 def _aligned(size: int) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from phlexible.step.tables.memory import DIRECTIONS, DUAL
 
 Request = TypeVar("Request")
-NUMBERS = {int: np.int64, float: np.float64, bool: np.bool_}
+TYPES = {int: np.int64, float: np.float64, bool: np.bool_}
 
 
 CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, NEARLY_CONVERGED, UNBALANCED = range(6)
@@ -152,7 +152,7 @@ class DerivativeRequest(NamedTuple):
     auxiliary_entries: int
 
 
-def work_numbers(unknowns: int, entries: int, changes: int) -> int:
+def work_size(unknowns: int, entries: int, changes: int) -> int:
     """Return how many floats of working memory ``differentiate`` needs, for this number of ``unknowns``, of
     ``entries`` of Newton's matrix and of ``changes`` that are propagated."""
     return 4 * unknowns * max(1, min(COLUMNS, changes)) + unknowns + 2 * entries
@@ -168,4 +168,4 @@ def empty_request(kind: Any) -> NDArray[np.void]:
 def dtype_of(kind: Any) -> np.dtype[np.void]:
     """Return the structured NumPy type whose fields are those of the request class ``kind``, as compiled code reads
     them."""
-    return np.dtype([(name, NUMBERS[hint]) for name, hint in get_type_hints(kind).items()], align=True)
+    return np.dtype([(name, TYPES[hint]) for name, hint in get_type_hints(kind).items()], align=True)

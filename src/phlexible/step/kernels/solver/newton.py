@@ -173,14 +173,14 @@ def factor_newtons_matrix(
     if relaxation == 0.0:
         keeps = keeps & active
     if any_of(keeps):
-        copy(t.blocks, t.other_blocks, t.kept_numbers)
+        copy(t.blocks, t.other_blocks, t.stored_entries)
         copy(t.row_relaxation, t.other_relaxation, t.kept_rows)
         for i in range(t.kept_pivots):
             t.other_pivots[i] = t.pivots[i]
     jacobian(t, h, damping)
     is_regular = eliminate(t, relaxation)
     if any_of(keeps):
-        for i in range(t.kept_numbers):
+        for i in range(t.stored_entries):
             t.blocks[i] = where(keeps, t.other_blocks[i], t.blocks[i])
         for i in range(t.kept_rows):
             t.row_relaxation[i] = where(keeps, t.other_relaxation[i], t.row_relaxation[i])

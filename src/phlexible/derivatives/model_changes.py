@@ -31,7 +31,7 @@ Part = tuple[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class ModelNumbers:
+class ModelChanges:
     """Changes of all numerical data of a perturbed model relative to the model of a run: table entries, prescribed
     vectors, loads and initial state.
 
@@ -48,18 +48,18 @@ class ModelNumbers:
         sequence of time steps without velocity jumps."""
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
-    def times(self, factor: float) -> "ModelNumbers":
+    def times(self, factor: float) -> "ModelChanges":
         """Return these changes of model data (tables, prescribed values, initial state) multiplied by a factor."""
-        return ModelNumbers({part: factor * own for part, own in self.parts.items()})
+        return ModelChanges({part: factor * own for part, own in self.parts.items()})
 
-    def plus(self, other: "ModelNumbers") -> "ModelNumbers":
+    def plus(self, other: "ModelChanges") -> "ModelChanges":
         """Return the sum of this and the ``other`` set of changes of model data (tables, prescribed values,
         initial state); an array that only one of them has is taken from there."""
         known = self.parts
         sums = {part: known[part] + own if part in known else own for part, own in other.parts.items()}
-        return ModelNumbers({**known, **sums})
+        return ModelChanges({**known, **sums})
 
-    def within(self, masks: Mapping[Part, Mask]) -> "ModelNumbers":
+    def within(self, masks: Mapping[Part, Mask]) -> "ModelChanges":
         """Return these changes of model data with zeros where the masks are False. Tables without a mask are left
         out; prescribed values and initial state without a mask become zero."""
         found = {}
@@ -68,7 +68,7 @@ class ModelNumbers:
                 found[part] = np.where(masks[part], own, 0.0)
             elif part[0] != "table":
                 found[part] = np.zeros_like(own)
-        return ModelNumbers(found)
+        return ModelChanges(found)
 
 
 def _parts(
@@ -89,7 +89,7 @@ def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
     return _parts(tables, [f.moving for f in functions], [f.loads for f in functions], start)
 
 
-def changed_masks(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
+def changed_masks(up: ModelChanges, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
     """Return masks of the model data that change by more than round-off (a fixed share of their size): a boolean
     array of the shape of the data for each array, by its kind and name. ``up`` are the changes, ``sizes`` the
     sizes. Arrays without such a change are left out."""
@@ -106,7 +106,7 @@ def random_shares(count: int) -> Array:
 
 
 def separate_masks(
-    changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
+    changes: Sequence[ModelChanges], shares: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
     """Return for each parameter masks of the model data that it alone changes. In ``changes`` are those of
     three models in which all parameters changed by different ``shares``, shape (3, parameters); their ratios
@@ -160,7 +160,7 @@ def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[i
     return [[members[j] for j in group] for group in (disjoint_groups(moved) if moved else ())]
 
 
-def lie_within(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
+def lie_within(other: ModelChanges, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
     """Return whether all changes of ``other``, a perturbed model, lie within the masks of the parameters that
     were perturbed. Changes that are round-off of ``sizes`` are ignored."""
     for name, array in other.parts.items():
@@ -179,7 +179,7 @@ def equal_readings(first: Array, second: Array) -> bool:
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())
 
 
-def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNumbers | None:
+def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelChanges | None:
     """Return the changes of all data (tables, prescribed values, initial state) from the model ``base`` of a run to
     the model ``other``. None: their integers or shapes differ, so that changes of numbers do not describe it."""
     first, second = base.assembly.memory, other.assembly.memory
@@ -192,7 +192,7 @@ def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNum
     functions = [(stretch.functions, stretch.functions_of(other.assembly)) for stretch in run.stretches]
     moving, loads = [b.moving - a.moving for a, b in functions], [b.loads - a.loads for a, b in functions]
     start = {name: table - begin[name] for name, table in start_tables(other, base).items()}
-    return ModelNumbers(_parts(tables, moving, loads, start))
+    return ModelChanges(_parts(tables, moving, loads, start))
 
 
 def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:

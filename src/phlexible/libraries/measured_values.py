@@ -98,11 +98,11 @@ class MeasuredSource:
     def count(self) -> int:
         """Return the number of values that compiled code measures of this source: value and rate of each
         coordinate, or of each vector."""
-        (items, *_), weights = self.reading.numbers[1], self.reading.numbers[2]
+        (items, *_), weights = self.reading.arguments[1], self.reading.arguments[2]
         return 2 * len(items) if weights is None else 6 * len(items)
 
 
-class MeasuredNumbers:
+class MeasuredValues:
     """Positions of all measurements: velocities of bodies, drifts of joints, moving vectors, then sources.
 
     Args:
@@ -124,8 +124,8 @@ class MeasuredNumbers:
         self._keys = {part.key: k for k, part in moving if isinstance(part, CarriedVector)}
         self._sources: dict[object, MeasuredSource] = {}
         self._origins: list[object] = []
-        self._state = self._numbers(-1, -1 - counts["state_numbers"], -1)
-        self._velocities = self._numbers(0, counts["velocities"])
+        self._state = self._entries(-1, -1 - counts["state_size"], -1)
+        self._velocities = self._entries(0, counts["velocities"])
 
     @cached_property
     def _ambiguous(self) -> list[int]:
@@ -172,7 +172,7 @@ class MeasuredNumbers:
             self._add(id(origin), reading, name, str(origin))
             self._origins.append(origin)
         source = self._sources[id(origin)]
-        numbers, gather = self._of_source(source), source.reading.numbers[2]
+        numbers, gather = self._of_source(source), source.reading.arguments[2]
         found: list[TapeNumber] = (numbers if gather is None else gather @ numbers).tolist()
         return found
 
@@ -195,9 +195,9 @@ class MeasuredNumbers:
 
     def _of_source(self, source: MeasuredSource) -> Array:
         first = self._begin + source.first
-        return self._numbers(first, first + source.count)
+        return self._entries(first, first + source.count)
 
-    def _numbers(self, *places: int) -> Array:
+    def _entries(self, *places: int) -> Array:
         """Return the numbers of the tape (recorded operations) at the positions ``range(*places)``, as an
         array of objects, shape (count,)."""
         found = np.empty(len(range(*places)), dtype=object)
