@@ -53,6 +53,7 @@ from .rods import (
     flying_spaghetti as flying_spaghetti,
     princeton_beam as princeton_beam,
     roll_up as roll_up,
+    tendon_arm as tendon_arm,
     twisted_ring as twisted_ring,
 )
 from .shells import (

@@ -10,6 +10,7 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.rod import Rod
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.loads import Force, Torque
+from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joints import Fixed, Revolute
 from phlexible.description.joints.sliding import Sliding
 from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection
@@ -226,4 +227,59 @@ def collar_on_rod(
     model.apply(hub.drive(angle=lambda time: speed * time, rate=lambda time: speed, name="hub"))
     slide = model.connect(Sliding(collar.origin, rod))
     model.apply(slide.stop(lower=0.0, upper=0.98 * length))
+    return model
+
+
+# A soft arm that two tendons pull out of an upright position, which is not stable.
+
+RIGID_IN_SHEAR = 100.0  # shear coefficient of a rod whose shear does not count
+
+
+@ready_model(duration=3.0, step=1e-2, operating_point="unloaded")
+def tendon_arm(
+    tension: float = 1.0,
+    second_tension: float = 1.0,
+    offset: float = 0.02,
+    length: float = 0.6,
+    radius: float = 0.03,
+    youngs_modulus: float = 1e6,
+    viscosity: float = 0.03,
+    elements: int = 12,
+    gravity: float = 9.81,
+) -> Model:
+    """An upright arm of silicone with a tendon on each of two sides of it, which pull it over within seconds.
+    Build and return this ready model of the gallery, to be simulated or linearized.
+
+    It is a little longer than the longest column that stands under its own weight. The tendons run at a constant
+    distance from the axis, through a guide every element, and end at the tip; motors set their tensions. The rod
+    does not shear, as in the source.
+
+    Source: SoRoMoX, *paper_results/secIVa_benchmarking_sequential_cpu* (tud-phi/soromox on GitHub, 2026), the
+    tendon-driven arm of its comparison with SoRoSim.
+
+    Reference: files of the position of the tip there, x = -y and z after 1, 2 and 3 s: by SoRoMoX -0.0654, 0.5893;
+    -0.3238, 0.3117; -0.2941, 0.3827 m, by SoRoSim -0.0631, 0.5899; -0.3207, 0.3205; -0.2966, 0.3778 m. Both have
+    linear curvatures in two segments. Here, -0.0633, 0.5898; -0.3229, 0.3137; -0.2949, 0.3808 m.
+
+    Shown by: ``phlexible run tendon-arm``.
+
+    Args:
+        tension, second_tension: of the tendons beside the axis along the section's z and y [N].
+        offset: of the tendons from the axis [m].
+        length, radius: of the arm [m].
+        youngs_modulus: of the arm, which is incompressible and has a density of 1000 kg/m3 [Pa].
+        viscosity: Kelvin-Voigt time [s]; 3 eta / E with the eta of the source.
+        elements: of order 2, of the arm.
+        gravity: along -z [m/s2].
+    """
+    silicone = Material(positive("youngs_modulus", youngs_modulus), 1000.0, 0.5, viscosity=viscosity)
+    section = CircularSection(2 * positive("radius", radius), shear_coefficient=RIGID_IN_SHEAR)
+    model = Model(gravity=(0.0, 0.0, -gravity))
+    top = (0.0, 0.0, positive("length", length))
+    arm = model.add(Rod(length, section, silicone, elements=elements, order=2), "arm", shape=[(0, 0, 0), top])
+    model.connect(Fixed(model.ground.at((0.0, 0.0, 0.0)), arm.start))
+    for name, force, (y, z) in (("first", tension, (0.0, offset)), ("second", second_tension, (offset, 0.0))):
+        guides = [arm.point((x, y, z)) for x in np.linspace(0.0, length, elements + 1)]
+        tendon = model.apply(Tendon(guides, stiffness=1e4, name=f"{name} tendon"))
+        model.apply(tendon.motor(force, name=f"{name} motor"))
     return model
