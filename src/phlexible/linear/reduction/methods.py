@@ -16,10 +16,9 @@ from phlexible.linear.frequency_response import frequency_response
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE, mechanical_model
 from phlexible.linear.reduction.bases import SPARE, with_few_ports
-from phlexible.linear.reduction.normal_forms import LARGEST, STILL, galerkin_model, normal_form
+from phlexible.linear.reduction.normal_forms import LARGEST, STILL
 from phlexible.linear.reduction.state_bases import (
     ReductionMethod,
-    energy_basis,
     flexible_reduction,
     motion_basis,
     rigid_size,
@@ -190,12 +189,16 @@ def reduced_model(
         found = Reduction(flexible_reduction(model, order, method, matched, static_correction), None)
         reached = found.model.order - rigid_size(model)
     else:
-        if model.mechanics is None:
-            basis = state_basis(model, order, method, matched, static_correction)
-            found = Reduction(state_reduction(model, basis), None)
+        mechanics = model.mechanics
+        if mechanics is not None and order >= (states := 2 * mechanics.freedom + mechanics.inner_count):
+            raise ParameterError(f"order must be below the {states} states of the model, got {order}")
+        if mechanics is None or method in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
+            free = model if mechanics is None else without_constraints(model)
+            basis = state_basis(free, order, method, matched, static_correction)
+            found = Reduction(state_reduction(free, basis), None)
             reached = basis.columns.shape[1] - basis.prescribed
         else:
-            found = _mechanical_reduction(model, model.mechanics, order, method, matched, static_correction)
+            found = _mechanical_reduction(model, mechanics, order, method, matched, static_correction)
             reached = found.model.order
         if not reached:
             raise ModelError("no state is both controllable and observable; choose other inputs or outputs")
@@ -229,13 +232,6 @@ def _mechanical_reduction(
     frequencies: Sequence[float] | None,
     static_correction: bool,
 ) -> Reduction:
-    states = 2 * mechanics.freedom + mechanics.inner_count
-    if order >= states:
-        raise ParameterError(f"order must be below the {states} states of the model, got {order}")
-    if method in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
-        form = normal_form(without_constraints(model))
-        basis = energy_basis(form, order, method)
-        return Reduction(galerkin_model(form, basis, model), None)
     if order % 2 and not mechanics.inner:
         raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
     count = max(1, order // (2 + len(mechanics.inner)))

@@ -12,7 +12,6 @@ from scipy import linalg
 from phlexible.algebra.arrays import Array
 from phlexible.errors import MissingExtraError, ModelError, ParameterError
 from phlexible.linear.first_order import EnergyForm
-from phlexible.linear.observed import ObservedPHDAE, dense_model
 
 # First-order form with energy ``|x|^2 / 2``: ``dx/dt = (J - R) x + B u``, for bases of states.
 #
@@ -52,59 +51,6 @@ class NormalForm:
     velocities: BoolArray | None
 
 
-def normal_form(model: ObservedPHDAE) -> NormalForm:
-    """Transform a second-order model without constraints to first order in coordinates with energy ``|x|^2 / 2``.
-    The equations are ``dx/dt = (J - R) x + B u``, with dense matrices and rigid motions separated.
-
-    Raises:
-        ModelError: too many states for dense matrices, displacements as outputs, or an energy that is
-            not positive.
-    """
-    mechanics = model.mechanics
-    if mechanics is None or mechanics.constraint_matrix.shape[0]:
-        raise ModelError("the normal form needs a mechanical model without constraints")
-    if (states := 2 * mechanics.size + mechanics.inner_count) > LARGEST:
-        raise ModelError(
-            f"{states} states are too many for dense matrices (at most {LARGEST}); reduce with "
-            'method="krylov" first'
-        )
-    if 0 in mechanics.differentiations:
-        raise ModelError("displacements and angles are no outputs of this reduction; take velocities")
-    lower = linalg.cholesky(mechanics.mass.toarray(), lower=True)
-
-    def halved(matrix: Array) -> Array:
-        return np.asarray(linalg.solve_triangular(lower, matrix, lower=True))
-
-    K = halved(halved(mechanics.stiffness.toarray()).T)
-    values, vectors = linalg.eigh((K + K.T) / 2)
-    level = ROUND_OFF * len(K) * values.max(initial=0.0)
-    if (values < -level).any():
-        raise ModelError("the energy of this model is not positive; balanced and IRKA reductions need that")
-    kept = values > level
-    L = vectors[:, kept] * np.sqrt(values[kept])
-    n, r = len(K), L.shape[1]
-    D = halved(halved(mechanics.velocity.toarray()).T).T
-    C = halved(halved(mechanics.damping.toarray()).T)
-    inner = [each.projected(linalg.inv(lower.T)).reduced() for each in mechanics.inner]
-    e = sum(each.size for each in inner)
-    strained = np.vstack([np.zeros((0, n)), *(each.rows.toarray() for each in inner)])
-    structure = np.block(
-        [
-            [np.zeros((r, r)), L.T, np.zeros((r, e))],
-            [-L, -(D - D.T) / 2, -strained.T],
-            [np.zeros((e, r)), strained, np.zeros((e, e))],
-        ]
-    )
-    fading = np.concatenate([np.zeros(0), *(np.full(each.size, 1 / each.time) for each in inner)])
-    dissipation = linalg.block_diag(np.zeros((r, r)), (C + C.T) / 2, np.diag(fading))
-    nothing = np.zeros((e, mechanics.forces.shape[1]))
-    ports = np.vstack([np.zeros((r, mechanics.forces.shape[1])), halved(mechanics.forces), nothing])
-    seen = halved(mechanics.rows.T).T
-    outputs = np.hstack([np.zeros((len(seen), r)), seen, np.zeros((len(seen), e))])
-    velocities = None if inner else np.arange(r + n) >= r  # strains that fade belong to no velocity alone
-    return _with_constants(structure, dissipation, ports, outputs, velocities)
-
-
 def normal_form_of_states(form: EnergyForm) -> NormalForm:
     """Convert a linear model (``form``) in energy coordinates to the free coordinates that constraints leave.
     The equations are ``dx/dt = (J - R) x + B u``, with the energy ``|x|^2 / 2``. Inputs that prescribe
@@ -129,20 +75,6 @@ def _with_constants(
     left, sizes, _ = linalg.svd(parts, full_matrices=False) if parts.size else (np.zeros((0, 0)), np.zeros(0), 0)
     rigid = still @ left[:, sizes > REACHED * np.linalg.norm(ports)] if parts.size else still[:, :0]
     return NormalForm(structure, dissipation, ports, outputs, rigid, moving, velocities)
-
-
-def galerkin_model(form: NormalForm, basis: Array, source: ObservedPHDAE) -> ObservedPHDAE:
-    """Project a model in normal form (energy ``|x|^2 / 2``) on an orthonormal ``basis``, shape (n, m). Return
-    the small model with m states, which is port-Hamiltonian too. Names of inputs and outputs are those of
-    ``source``."""
-    J, R = basis.T @ form.structure @ basis, basis.T @ form.dissipation @ basis
-    refuse_drifting(
-        J - R, lambda still: np.linalg.norm((form.structure - form.dissipation) @ basis @ still, axis=0)
-    )
-    one = np.eye(basis.shape[1])
-    matrices = (one, (J - J.T) / 2, (R + R.T) / 2, basis.T @ form.ports, one)
-    names = tuple(f"state {k}" for k in range(basis.shape[1]))
-    return dense_model(source, matrices, form.outputs @ basis, names)
 
 
 def refuse_drifting(small: Array, speeds: Callable[[Array], Array]) -> None:
