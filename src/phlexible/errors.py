@@ -222,6 +222,16 @@ class ResultFileError(PhlexibleError, OSError):
         return cls(f"cannot write {path}: {words}")
 
 
+@contextmanager
+def writing(path: str | PathLike[str]) -> Iterator[None]:
+    """Context manager in which an ``OSError`` becomes a ``ResultFileError``: the file ``path`` cannot be
+    written."""
+    try:
+        yield
+    except OSError as error:
+        raise error if isinstance(error, ResultFileError) else ResultFileError.of_writing(path, error) from error
+
+
 class MissingExtraError(PhlexibleError, ImportError):
     """An optional package is needed; the message gives the install command."""
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
-from zipfile import ZIP_DEFLATED, ZipFile
 
 from phlexible.display import distinct, identifier
-from phlexible.errors import ResultFileError
 from phlexible.libraries.data import ModelData
+from phlexible.libraries.linking import write_archive
 from phlexible.measure.sensors import XYZ
 from phlexible.version import __version__
 
@@ -236,10 +235,5 @@ def write_fmu(files: FmuFiles, binaries: Sequence[tuple[str, str, bytes]], path:
         ResultFileError: it cannot be written.
     """
     name = identifier(files.data.name)
-    try:
-        with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-            archive.writestr("modelDescription.xml", files.description)
-            for folder, suffix, content in binaries:
-                archive.writestr(f"binaries/{folder}/{name}{suffix}", content)
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error
+    libraries = {f"binaries/{folder}/{name}{suffix}": content for folder, suffix, content in binaries}
+    write_archive({"modelDescription.xml": files.description, **libraries}, path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from phlexible.errors import MissingExtraError, ParameterError, PhlexibleError, ResultFileError
+from phlexible.errors import MissingExtraError, ParameterError, PhlexibleError, writing
 from phlexible.libraries.machine_code import Machine
 
 SOURCES = ("model.h", "model.c")
@@ -135,12 +135,9 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
     Raises:
         ResultFileError: it cannot be written.
     """
-    try:
-        with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-            for name, content in files.items():
-                archive.writestr(name, content)
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error
+    with writing(path), ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
 
 
 def linked_library(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
@@ -178,10 +175,8 @@ def write_bytes(content: bytes, path: Path) -> None:
     Raises:
         ResultFileError: it cannot be written.
     """
-    try:
+    with writing(path):
         path.write_bytes(content)
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error
 
 
 def write_library(content: bytes, path: Path) -> None:
@@ -191,13 +186,11 @@ def write_library(content: bytes, path: Path) -> None:
     Raises:
         ResultFileError: they cannot be written.
     """
-    try:
+    with writing(path):
         beside = path.with_name(f".{path.name}.new")
         beside.write_bytes(content)
         os.replace(beside, path)  # a library that somebody has loaded stays what it is
         shutil.copyfile(HERE / "model.h", path.with_name("model.h"))
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error
 
 
 def _flags(target: Platform) -> list[str]:

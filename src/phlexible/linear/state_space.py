@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import io, linalg
 
 from phlexible.algebra.arrays import Array, file_path
-from phlexible.errors import ModelError, ParameterError, ResultFileError
+from phlexible.errors import ModelError, ParameterError, writing
+from phlexible.extras import optional
 from phlexible.linear.constraint_elimination import algebraic_states, without_constraints
 from phlexible.linear.first_order import energy_form
 from phlexible.linear.observed import ObservedPHDAE
+
+if TYPE_CHECKING:
+    from control import StateSpace
 
 # State spaces of models whose inputs prescribe velocities, or whose outputs are joint forces (docs/theory.md, 7).
 #
@@ -36,6 +41,20 @@ class StateSpaceMatrices:
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+
+    def for_control(self, period: float | None = None) -> "StateSpace":
+        """Return these matrices as a ``StateSpace`` of python-control with names of states, inputs and outputs, in
+        which underscores stand for dots, which python-control reserves for subsystems. ``period`` is that of the
+        samples [s]; None: continuous.
+
+        Raises:
+            MissingExtraError: python-control is not installed.
+        """
+        names = {
+            kind: [name.replace(".", "_") for name in getattr(self, kind)]
+            for kind in ("states", "inputs", "outputs")
+        }
+        return optional("control", "control").ss(self.A, self.B, self.C, self.D, period or 0, **names)
 
 
 def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -> StateSpaceMatrices:
@@ -127,15 +146,10 @@ def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()
         ParameterError: accelerations that name no such input.
         ModelError: more than 4000 states, or an E that is singular beyond multipliers of constraints.
     """
-    if model.mechanics is not None:
-        mechanics = model.mechanics
-        states = 2 * mechanics.freedom + mechanics.inner_count
-        if states > LARGEST:
-            raise ModelError(f"a dense state space of {states} states is refused (at most {LARGEST}); reduce first")
-    if model.order > LARGEST and model.mechanics is None:
-        raise ModelError(
-            f"a dense state space of {model.order} states is refused (at most {LARGEST}); reduce first"
-        )
+    mechanics = model.mechanics
+    states = model.order if mechanics is None else 2 * mechanics.freedom + mechanics.inner_count
+    if states > LARGEST:
+        raise ModelError(f"a dense state space of {states} states is refused (at most {LARGEST}); reduce first")
     algebraic = algebraic_states(model)
     if accelerations or model.port_map[algebraic].nnz or model.output_matrix[:, algebraic].nnz:
         return prescribed_state_space(model, accelerations)
@@ -170,7 +184,5 @@ def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
     variables: dict[str, object] = {name: getattr(matrices, name) for name in "ABCD"}
     for name in ("states", "inputs", "outputs"):
         variables[name] = np.array(getattr(matrices, name), dtype=object)
-    try:
+    with writing(path):
         io.savemat(str(path), variables)
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error

@@ -10,7 +10,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, file_path, finite, positive, whole
 from phlexible.description.ports import Attachment
-from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
+from phlexible.errors import MissingExtraError, ParameterError, writing
 from phlexible.extras import optional
 from phlexible.measure.sensors import Position
 from phlexible.pictures.artists import draw_arrows, draw_bodies, draw_surroundings, draw_symbols, draw_touched
@@ -166,11 +166,8 @@ def film_of(figure: Any, moving: Sequence[Any], path: Path, frames_per_second: i
             artist.draw(renderer)
         sink(np.asarray(canvas.buffer_rgba()))
 
-    try:
-        with encoder(path, width, height, frames_per_second) as sink:
-            yield lambda: draw(sink)
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error
+    with writing(path), encoder(path, width, height, frames_per_second) as sink:
+        yield lambda: draw(sink)
 
 
 @contextmanager

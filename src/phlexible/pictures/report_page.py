@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 from phlexible.algebra.arrays import Array, IntArray, file_path
 from phlexible.bodies.skin import Skin
 from phlexible.display import table
-from phlexible.errors import ParameterError, ResultFileError
+from phlexible.errors import ParameterError, writing
 from phlexible.pictures.scene import Anchor, DrawnBody, NodeField, Scene
 from phlexible.pictures.scenes import KIND as SURFACE
 from phlexible.pictures.summaries import Part
@@ -474,11 +474,8 @@ def write_page(path: str | PathLike[str], text: str) -> None:
     Raises:
         ResultFileError: the file cannot be written.
     """
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error
+    with writing(path), open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def section(title: str, content: str, is_open: bool = False) -> str:

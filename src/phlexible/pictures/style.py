@@ -14,7 +14,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray, file_path
 from phlexible.algebra.rotations import cross
-from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
+from phlexible.errors import MissingExtraError, ParameterError, writing
 from phlexible.extras import optional
 from phlexible.pictures.scene import PALETTE, DrawnBody, NodeField, Scene
 
@@ -137,11 +137,10 @@ def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
     """
     if (path := picture_path(path)) is not None:
         try:
-            figure.savefig(path)
+            with writing(path):
+                figure.savefig(path)
         except ValueError as error:
             raise ParameterError(f"cannot write a figure to {path}: {error}") from error
-        except OSError as error:
-            raise ResultFileError.of_writing(path, error) from error
     return figure
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.errors import ResultFileError
+from phlexible.errors import writing
 from phlexible.extras import optional
 from phlexible.measure.sensors import checked_sensors, reading_columns
 from phlexible.results.files.fields import FIELDS, labels
@@ -68,7 +68,5 @@ def to_csv(run: RecordedRun, path: str, chosen: Sequence[Sensor]) -> None:
     """
     found = reading_columns(checked_sensors("sensors", chosen), run)
     heads = ",".join(f'"{name}"' if "," in name else name for name in (TIME, *found))
-    try:
+    with writing(path):
         np.savetxt(path, np.column_stack([run.time, *found.values()]), "%.17g", ",", header=heads, comments="")
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error

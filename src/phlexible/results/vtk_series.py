@@ -13,7 +13,7 @@ from phlexible.bodies.flexible.skin import von_mises
 from phlexible.bodies.flexible.user_mesh import vtk_cells
 from phlexible.bodies.skin import BodyStress
 from phlexible.description.ports import PlacedBody
-from phlexible.errors import ParameterError, ResultFileError
+from phlexible.errors import ParameterError, writing
 from phlexible.extras import optional
 from phlexible.pictures.scene import DrawnBody
 from phlexible.pictures.scenes import scene_of
@@ -49,17 +49,15 @@ def export(run: RecordedRun, path: str, every: int | None, progress: bool | None
     scene = scene_of(run, instants)
     bodies = zip(run.system.bodies, scene.bodies, strict=True)
     series = [(placed.name, _Meshed.of(run, placed, drawn) or _Surface(drawn)) for placed, drawn in bodies]
-    try:
-        with index.open("w", encoding="utf-8") as file, progress_bar(is_bar_shown(progress), "exporting") as tell:
-            _append(file, HEAD)
-            for number, time in enumerate(scene.time):
-                for part, (name, shape) in enumerate(series):
-                    own = index.with_name(f"{index.stem}_{part}_{number:05d}.vtu")
-                    meshio.write(own, shape.mesh_at(meshio, number))
-                    _append(file, _entry(float(time), part, name, own.name))
-                tell(number + 1, len(scene.time))
-    except OSError as error:
-        raise ResultFileError.of_writing(path, error) from error
+    bar = progress_bar(is_bar_shown(progress), "exporting")
+    with writing(path), index.open("w", encoding="utf-8") as file, bar as tell:
+        _append(file, HEAD)
+        for number, time in enumerate(scene.time):
+            for part, (name, shape) in enumerate(series):
+                own = index.with_name(f"{index.stem}_{part}_{number:05d}.vtu")
+                meshio.write(own, shape.mesh_at(meshio, number))
+                _append(file, _entry(float(time), part, name, own.name))
+            tell(number + 1, len(scene.time))
 
 
 def _append(file: TextIO, lines: str) -> None:

@@ -5,10 +5,10 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from phlexible.errors import ResultFileError, warn_user
+from phlexible.errors import ResultFileError, warn_user, writing
 
 # Ctrl-C waits while numbers are written.
 
@@ -61,10 +61,8 @@ class FileLock(AbstractContextManager["FileLock"]):
         self._path = path.with_name(f".{path.name}.lock")
         self.descriptor = -1
         while self.descriptor < 0:
-            try:
+            with writing(path):
                 descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-            except OSError as error:
-                raise ResultFileError.of_writing(path, error) from error
             self.descriptor = self._locked(descriptor, path)
 
     def _locked(self, descriptor: int, path: Path) -> int:
@@ -120,17 +118,14 @@ def replacing(path: Path) -> Iterator[Path]:
     refuse_existing(path, overwrite=True)
     draft = path.with_name(f".{path.name}.part")
     try:
-        yield draft
-        with open(draft, "r+b") as file:
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except BaseException as error:
-        try:
+        with writing(path):
+            yield draft
+            with open(draft, "r+b") as file:
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+    except BaseException:
+        with suppress(OSError):  # the first error says more
             draft.unlink(missing_ok=True)
-        except OSError:
-            pass  # the first error says more
-        if isinstance(error, OSError) and not isinstance(error, ResultFileError):
-            raise ResultFileError.of_writing(path, error) from error
         raise
 
 
