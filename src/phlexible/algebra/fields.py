@@ -68,6 +68,12 @@ def set_fields(record: object, **values: object) -> None:
     vars(record).update(values)
 
 
+def field_values(record: Any, kind: Any = None) -> dict[str, Any]:
+    """Return the fields of ``record``, an instance of a dataclass, by name: all of them, or those of its base class
+    ``kind``."""
+    return {each.name: getattr(record, each.name) for each in fields(kind or record)}
+
+
 @cache
 def _checks(kind: Any) -> tuple[tuple[str, Check, bool], ...]:
     """Return name, check function and whether None is allowed, for each checked field of the dataclass ``kind``:

@@ -82,7 +82,7 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
     efforts = null_space(_scaled_rows(N.T), allow_dependent=True)
     states = null_space(_scaled_rows(N.T @ inner), allow_dependent=True)
     V, W = efforts.basis, states.basis
-    return ObservedPHDAE(
+    free = LinearPHDAE(
         V.T @ E[kept][:, kept] @ W,
         V.T @ J[kept][:, kept] @ V,
         V.T @ R[kept][:, kept] @ V,
@@ -90,11 +90,9 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
         _free_states(model, kept, states),
         model.ports,
         (inner @ W)[efforts.free],  # V has an identity in these rows
-        outputs=model.outputs,
-        output_matrix=model.output_matrix[:, kept] @ W,
-        differentiations=model.differentiations,
-        output_units=model.output_units,
     )
+    rows = model.output_matrix[:, kept] @ W
+    return observed(free, model.outputs, rows, model.differentiations, units=model.output_units)
 
 
 def _names_of(model: ObservedPHDAE, states: IntArray) -> str:

@@ -249,29 +249,9 @@ def displacement_form(
     """Convert second-order matrices (``mechanics``) to a first-order port-Hamiltonian model with states (q,
     v, e, lambda): displacements, velocities, strains of viscoelastic branches and ``multipliers`` of
     constraints. ``coordinates`` are the names and units of the displacements, ``ports`` those of the inputs."""
-    n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
-    one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
-    ties = sparse.csr_array((rows, rows))
-    S, B, R = in_blocks(mechanics.inner, n)
-    G, names, rest = mechanics.constraint_matrix, _inner_names(mechanics), mechanics.inner_count + rows
-    return LinearPHDAE(
-        descriptor=sparse.block_diag([one, mechanics.mass, S, ties], "csr"),
-        structure=_blocks(
-            [
-                [nothing, one, None, None],
-                [-one, -mechanics.velocity, -B.T, G.T],
-                [None, B, sparse.csr_array(S.shape), None],
-                [None, -G, None, ties],
-            ]
-        ),
-        dissipation=sparse.block_diag([nothing, mechanics.damping, R, ties], "csr"),
-        port_map=sparse.csr_array(
-            np.vstack([np.zeros((n, len(ports))), mechanics.forces, np.zeros((rest, len(ports)))])
-        ),
-        effort_map=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rest)], "csr"),
-        states=(*coordinates, *rates_of(coordinates), *names, *multipliers),
-        ports=ports,
-    )
+    one = sparse.eye_array(mechanics.size, format="csr")
+    states = (*coordinates, *rates_of(coordinates), *_inner_names(mechanics), *multipliers)
+    return _first_order(mechanics, (one, one, mechanics.stiffness), states, ports, strains_first=True)
 
 
 def _inner_names(mechanics: LinearMechanics) -> tuple[StateBlock, ...]:
@@ -300,32 +280,40 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
             'form="stress" holds about an unloaded, undeformed pose at rest and without strings, which their '
             'tension makes stiff; take at="unloaded", which leaves gravity and loads out, or form="displacement"'
         )
-    mechanics = linear.mechanics
-    found = stress_states(linear.system, linear.point, stress)
-    B, count = found.rates, len(found.blocks)
-    n, rows, G = mechanics.size, mechanics.constraint_matrix.shape[0], mechanics.constraint_matrix
-    elastic, ties = sparse.csr_array((count, count)), sparse.csr_array((rows, rows))
+    mechanics, found = linear.mechanics, stress_states(linear.system, linear.point, stress)
+    strains = (found.compliance, found.rates, sparse.eye_array(len(found.blocks), format="csr"))
+    states = (*rates_of(linear.coordinates), *found.blocks, *_inner_names(mechanics), *multiplier_blocks(linear))
+    return _first_order(mechanics, strains, states, linear.ports, strains_first=False)
+
+
+def _first_order(
+    mechanics: LinearMechanics,
+    strains: tuple[sparse.sparray, sparse.sparray, sparse.sparray],
+    states: tuple[StateBlock, ...],
+    ports: tuple[Port, ...],
+    strains_first: bool,
+) -> LinearPHDAE:
+    """Return a first-order port-Hamiltonian model from second-order matrices (``mechanics``). Its ``states`` are
+    velocities, strains or stresses s, strains of viscoelastic branches and multipliers of constraints; s come first
+    if ``strains_first``. The three matrices ``strains`` are E, B and Q of ``E ds/dt = B v`` with the
+    stresses Q s."""
+    compliance, rates, efforts = strains
+    n, count, rows = mechanics.size, compliance.shape[0], mechanics.constraint_matrix.shape[0]
+    still, ties, G = sparse.csr_array((count, count)), sparse.csr_array((rows, rows)), mechanics.constraint_matrix
     S, inner, R = in_blocks(mechanics.inner, n)
-    total = n + count + mechanics.inner_count + rows
-    forces = np.zeros((total, len(linear.ports)))
-    forces[:n] = mechanics.forces
-    return LinearPHDAE(
-        descriptor=sparse.block_diag([mechanics.mass, found.compliance, S, ties], "csr"),
-        structure=_blocks(
-            [
-                [-mechanics.velocity, -B.T, -inner.T, G.T],
-                [B, elastic, None, None],
-                [inner, None, sparse.csr_array(S.shape), None],
-                [-G, None, None, ties],
-            ]
-        ),
-        dissipation=sparse.block_diag([mechanics.damping, elastic, R, ties], "csr"),
-        port_map=sparse.csr_array(forces),
-        effort_map=sparse.eye_array(total, format="csr"),
-        states=(*rates_of(linear.coordinates), *found.blocks, *_inner_names(mechanics), *multiplier_blocks(linear)),
-        ports=linear.ports,
+    structure = [
+        [-mechanics.velocity, -rates.T, -inner.T, G.T],
+        [rates, still, None, None],
+        [inner, None, sparse.csr_array(S.shape), None],
+        [-G, None, None, ties],
+    ]
+    one, *others = (sparse.eye_array(size, format="csr") for size in (n, mechanics.inner_count, rows))
+    diagonals = [mechanics.mass, compliance, S, ties], [mechanics.damping, still, R, ties], [one, efforts, *others]
+    order = (1, 0, 2, 3) if strains_first else (0, 1, 2, 3)
+    descriptor, dissipation, effort_map = (
+        sparse.csr_array(sparse.block_diag([blocks[k] for k in order])) for blocks in diagonals
     )
-
-
-def _blocks(blocks: list[list[sparse.sparray | None]]) -> sparse.csr_array:
-    return sparse.csr_array(sparse.block_array(blocks, format="csr"))
+    forces, begin = np.zeros((descriptor.shape[0], len(ports))), count if strains_first else 0
+    forces[begin : begin + n] = mechanics.forces
+    whole = sparse.csr_array(sparse.block_array([[structure[i][k] for k in order] for i in order]))
+    return LinearPHDAE(descriptor, whole, dissipation, sparse.csr_array(forces), states, ports, effort_map)

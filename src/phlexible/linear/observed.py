@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.fields import field_values
 from phlexible.bodies.stress_space import StressContinuity
 from phlexible.display import shortened
 from phlexible.errors import ModelError, ParameterError
@@ -126,19 +127,8 @@ def dense_model(
     ``output_matrix``. The equations are ``E dx/dt = (J - R) Q x + B u``. Names of inputs and outputs are
     those of ``source``, ``names`` are those of the states."""
     E, J, R, B, Q = (sparse.csr_array(matrix) for matrix in matrices)
-    return ObservedPHDAE(
-        E,
-        J,
-        R,
-        B,
-        same_unit(names, UNIT_ENERGY),
-        source.ports,
-        Q,
-        outputs=source.outputs,
-        output_matrix=output_matrix,
-        differentiations=source.differentiations,
-        output_units=source.output_units,
-    )
+    small = LinearPHDAE(E, J, R, B, same_unit(names, UNIT_ENERGY), source.ports, Q)
+    return observed(small, source.outputs, output_matrix, source.differentiations, units=source.output_units)
 
 
 def observed(
@@ -156,13 +146,7 @@ def observed(
     respect to time (``differentiations``). ``units`` are those of the outputs, ``form`` that of the states;
     ``mechanics`` are the second-order matrices and ``linear`` the linearized mechanism, if there are any."""
     return ObservedPHDAE(
-        model.descriptor,
-        model.structure,
-        model.dissipation,
-        model.port_map,
-        model.states,
-        model.ports,
-        model.effort_matrix,
+        **field_values(model, LinearPHDAE),
         outputs=outputs,
         output_matrix=output_matrix,
         differentiations=differentiations,

@@ -5,7 +5,7 @@ allows (docs/theory.md, 8; (8.45)). Steps of the model bend it: one from the pos
 question, in which friction has no limit, and one that stands still there, in which it has.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.algebra.fields import field_values
 from phlexible.errors import EquilibriumError
 from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
 from phlexible.state.branches import BRISTLE, friction_springs, history_variable_count
@@ -111,7 +112,7 @@ class StickingFriction:
 
     def __getstate__(self) -> dict[str, object]:
         """Return the fields of this description of sticking friction for pickling, without cached results."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return field_values(self)
 
     @classmethod
     def of(cls, equations: RestEquations, start: State) -> Self:

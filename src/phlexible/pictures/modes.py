@@ -1,13 +1,14 @@
 """Pictures of linear models: mode shapes, frequencies over a parameter, Bode plots."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, finite, option, positive, text, whole
+from phlexible.algebra.fields import field_values
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import velocity_components
@@ -186,7 +187,7 @@ class ModeShapes(Modes):
     @classmethod
     def from_modes(cls, modes: Modes) -> Self:
         """Return the given modes as an object that can also be plotted, animated and reported."""
-        return cls(**{field.name: getattr(modes, field.name) for field in fields(Modes)})
+        return cls(**field_values(modes, Modes))
 
     @overload
     def plot(
@@ -509,7 +510,7 @@ class BodeResponse(FrequencyResponse):
     @classmethod
     def from_response(cls, response: FrequencyResponse) -> Self:
         """Return the given frequency response as an object that can also be plotted."""
-        return cls(**{field.name: getattr(response, field.name) for field in fields(FrequencyResponse)})
+        return cls(**field_values(response, FrequencyResponse))
 
     @overload
     def plot(self, path: str | PathLike[str] | None = None, *, axes: None = None) -> "Figure": ...

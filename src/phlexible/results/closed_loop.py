@@ -1,7 +1,7 @@
 """A linear model with a controller around it (docs/theory.md, 8)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from phlexible.description.interactions.functions import receive
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError
-from phlexible.extras import optional
 from phlexible.linear.state_space import StateSpaceMatrices
 
 if TYPE_CHECKING:
@@ -107,12 +106,7 @@ class ClosedLoop:
         Raises:
             MissingExtraError: python-control is not installed.
         """
-        control, own = optional("control", "control"), self.matrices
-        names = {
-            kind: [name.replace(".", "_") for name in getattr(own, kind)]
-            for kind in ("states", "inputs", "outputs")
-        }
-        return control.ss(own.A, own.B, own.C, own.D, 0 if self.period is None else self.period, **names)
+        return self.matrices.for_control(self.period)
 
 
 def closed_loop(
@@ -148,7 +142,7 @@ def closed_loop(
                 raise ParameterError("a discrete controller needs its period: period= [s], or dt= of the system")
     if period is not None:
         A, B = discretized(plant.A, plant.B, period)
-        plant = StateSpaceMatrices(A, B, plant.C, plant.D, plant.states, plant.inputs, plant.outputs)
+        plant = replace(plant, A=A, B=B)
         law = law if law.is_discrete else sample_controller(law, period)
     enter = _selected("on", on, plant.inputs)
     leave = _selected("measured", measured, plant.outputs)

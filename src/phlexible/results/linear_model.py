@@ -1,7 +1,7 @@
 """Linear port-Hamiltonian model of ``Model.linearize``, with modes, responses and reductions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, flag, option, positive, texts
+from phlexible.algebra.fields import field_values
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError
-from phlexible.extras import optional
 from phlexible.linear.composition import body_model, composed_model
 from phlexible.linear.constraint_elimination import with_momenta, without_constraints
 from phlexible.linear.frequency_response import frequency_response
@@ -50,7 +50,7 @@ class LinearModel(ObservedPHDAE):
         forces count among the self-stresses of ``modes``.
         """
         seen = model if isinstance(model, ObservedPHDAE) else collocated(model)
-        return cls(**{field.name: getattr(seen, field.name) for field in fields(ObservedPHDAE)})
+        return cls(**field_values(seen, ObservedPHDAE))
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -205,8 +205,7 @@ class LinearModel(ObservedPHDAE):
             flag("keep_rigid", keep_rigid),
             flag("static_correction", static_correction),
         )
-        values = {field.name: getattr(found.model, field.name) for field in fields(ObservedPHDAE)}
-        return ReducedModel(**values, full=full, basis=found.basis)
+        return ReducedModel(**field_values(found.model, ObservedPHDAE), full=full, basis=found.basis)
 
     def to_state_space(self, accelerations: Sequence[str] = ()) -> "StateSpace":
         """Return this linear model as a ``StateSpace`` (A, B, C, D) of python-control with named states,
@@ -223,18 +222,8 @@ class LinearModel(ObservedPHDAE):
             ModelError: too many states for dense matrices, algebraic states that are no multipliers, or outputs
                 that answer to the rate of an input, named.
         """
-        control = optional("control", "control")
         texts("accelerations", accelerations)
-        found = state_space_matrices(self, accelerations)
-        return control.ss(
-            found.A,
-            found.B,
-            found.C,
-            found.D,
-            states=list(_plain(found.states)),
-            inputs=list(_plain(found.inputs)),
-            outputs=list(_plain(found.outputs)),
-        )
+        return state_space_matrices(self, accelerations).for_control()
 
     @overload
     def interconnect(
@@ -358,9 +347,3 @@ class ReducedModel(LinearModel):
                 '="modal", "craig_bampton" or "krylov"'
             )
         return body_deformations(linear, body, self.basis)
-
-
-def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names with every dot replaced by an underscore, since python-control reserves dots for
-    subsystems."""
-    return tuple(name.replace(".", "_") for name in names)
