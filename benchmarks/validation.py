@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from published import beams, motions, plates, rods, solids, stability
+from published import beams, motions, plates, rods, sliding, solids, stability
 from published.number import Number
 
 PAGE = Path(__file__).parent.parent / "docs" / "validation.md"
@@ -19,6 +19,7 @@ GROUPS = {
     "Beams: frequencies, sections": beams,
     "Rods and beams in parts: large deflections, large motions": rods,
     "Mechanisms, tops, strings, contact": motions,
+    "Sliding joints, tendons along rods": sliding,
     "Solid bodies from meshes": solids,
     "Plates": plates,
     "Buckling": stability,
