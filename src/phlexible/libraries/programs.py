@@ -27,6 +27,9 @@ from phlexible.step.tables.memory import Memory
 
 _OF_ALL = (advance, joint_velocities, measured_vectors, measure)
 
+BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
+"""Programs that some model may need; the script that compiles them for wheels (.ci) asks for them."""
+
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
     """Return the compiled programs for the features of a model (with the tables ``memory``), such as

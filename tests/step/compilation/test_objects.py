@@ -1,6 +1,7 @@
 """Machine code in files: used where it fits these sources and this machine, and called without Numba."""
 
 import ast
+import runpy
 import struct
 import subprocess
 import sys
@@ -38,6 +39,7 @@ def weigh(
     return len(any), asked.steps
 '''
 SMALL = 1e-310
+SCRIPTS = Path(__file__).parents[3] / ".ci"
 WEIGHT = 12.0 * np.exp(0.5) + 3 * 0.25
 
 
@@ -190,6 +192,13 @@ ph.gallery.four_bar().simulate(1e-3, 1e-3, progress=False)
 assert "numba" not in sys.modules and "phlexible.step.kernels" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("script", sorted(name.stem for name in SCRIPTS.glob("*.py")))
+def test_scripts_of_releases_find_what_they_import_from_the_package(script, monkeypatch):
+    """Nothing but a release runs some of them: a name that the package no longer has would be told then only."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    runpy.run_path(str(SCRIPTS / f"{script}.py"), run_name="not run")
 
 
 def test_the_digest_of_sources_leaves_out_docstrings_alone():
