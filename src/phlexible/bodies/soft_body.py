@@ -18,11 +18,11 @@ from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import Skin
 from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.soft_mesh import (
-    FACES,
     SoftMesh,
     SoftPoints,
     chosen_nodes,
     node_groups,
+    soft_surface,
     surface_mass,
 )
 from phlexible.display import short_repr
@@ -64,16 +64,9 @@ def surface_triangles(mesh: SoftMesh) -> IntArray:
     from outside, or all elements of a sheet."""
     if mesh.is_sheet:
         return _split_faces(mesh.corners)
-    places, cells = mesh.places, mesh.corners
-    faces = np.concatenate([cells[:, list(face)] for face in FACES[mesh.kind]])
-    middles = np.tile(places[cells].mean(axis=1), (len(FACES[mesh.kind]), 1))
-    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
-    boundary = first[count == 1]
-    faces, away = faces[boundary], places[faces[boundary]].mean(axis=1) - middles[boundary]
-    triangles = _split_faces(faces)
-    a, b, c = (places[triangles[:, k]] for k in range(3))
-    outward = np.einsum("ti,ti->t", np.cross(b - a, c - a), np.tile(away, (len(triangles) // len(faces), 1))) > 0
-    return np.where(outward[:, None], triangles, triangles[:, ::-1])
+    surface, corners = soft_surface(mesh, None), 3 if mesh.kind.is_simplex else 4
+    assert surface is not None, "a solid has one"
+    return _split_faces(surface.nodes[surface.faces][:, :corners])[:, ::-1]  # whose faces are seen from inside
 
 
 def vertex_normals(places: Array, triangles: IntArray) -> Array:

@@ -367,10 +367,11 @@ class FlexibleBody(Body):
         None if it was made from matrices. Of its surface the vertices are reported, of a plane mesh all of them."""
         points, materials = self.points, self.materials
         if isinstance(points, PlatePoints) and isinstance(materials, PlateSection):
-            shapes_at = partial(plate_stress_shapes, points, materials)
+            shapes_at, surface = partial(plate_stress_shapes, points, materials), points.surface_nodes
         elif isinstance(points, MeshPoints) and isinstance(materials, ElementMaterials):
             shapes = points.shapes[:, : points.mesh.dimension]
             shapes_at = partial(stress_shapes, points.mesh, materials, shapes)
+            surface = points.mesh.vertex_nodes if points.mesh.dimension == 2 else points.surface_nodes
         else:
             return None
 
@@ -381,7 +382,7 @@ class FlexibleBody(Body):
         def drawn(skin: Skin) -> IntArray:
             return np.asarray(KDTree(points.nodes).query(skin.positions)[1])[:, None]
 
-        return BodyStress(points.nodes, _surface(points), components, drawn)
+        return BodyStress(points.nodes, surface, components, drawn)
 
     def reduced(self, basis: ArrayLike) -> "FlexibleBody":
         """Return this body with k elastic coordinates in place of n: the columns of ``basis`` (n, k), for example
@@ -497,15 +498,6 @@ def _checked_thickness(thickness: float | None, dimension: int) -> float:
     if thickness is None:
         raise ParameterError("thickness of a plane mesh is needed [m]")
     return positive("thickness", thickness)
-
-
-def _surface(points: MeshedPoints) -> IntArray:
-    """Return the indices of the vertex nodes on the surface of a mesh (``points``): all vertices of a plane
-    mesh, those on both surfaces of a plate."""
-    mesh = points.mesh
-    corners = mesh.cells if mesh.dimension == 2 else mesh.mesh.facets[:, mesh.mesh.boundary_facets()]
-    found = np.unique(mesh.vertex_nodes[np.asarray(corners)])
-    return np.concatenate([found, found + mesh.node_count]) if isinstance(points, PlatePoints) else found
 
 
 def _vector_text(values: Array) -> str:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, option, reals, text
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, reals
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
-from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface
+from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface, named_specs
 from phlexible.bodies.flexible.points import NodePoints
 from phlexible.bodies.flexible.retained import Condensed, ShapeOptions, condense, interface_motion, retained_body
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected_stiffness
@@ -129,19 +129,13 @@ def nodal_interfaces(
     Raises:
         ParameterError: no such nodes, or too few for a rotation.
     """
-    if interfaces is not None and not isinstance(interfaces, Mapping):
-        raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
-    return tuple(_nodal_interface(text("name of an interface", k), s, model) for k, s in (interfaces or {}).items())
+    return tuple(_nodal_interface(*spec, model) for spec in named_specs(interfaces, InterfaceKind))
 
 
-def _nodal_interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterface:
+def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalModel) -> MeshInterface:
     """Return one interface (set of nodes on which joints and loads act) of a ``model`` of matrices, with this
-    ``name`` and the user's description ``spec``. It has the rows that give its displacement and rotation from
-    the unknowns."""
-    nodes: Any = spec
-    kind = InterfaceKind.AVERAGE
-    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
-        nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
+    ``name``, ``kind`` and the user's choice of ``nodes``. It has the rows that give its displacement and rotation
+    from the unknowns."""
     nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
     members = np.unique(chosen_points(f"interface {name!r}", nodes, model.places, {}))
     if not len(members):

@@ -122,11 +122,10 @@ def _mesh_interface(
         raise region.size_error(name, mesh)
     if kind is InterfaceKind.AVERAGE:
         region.refuse_rest(name, mesh, mesh.mesh.facets.T[region.facets])
-    measures, squares, outward = _area_integrals(mesh, region.facets)
-    rows = _mean_rows(name, measures, squares, mesh)
-    position = measures[:3].sum(axis=1) / measures[3].sum()
+    basis = quadrature_basis(mesh, None, region.facets)
+    position, rows = mean_rows(name, basis, mesh, mesh.dimension)
     members = mesh.facet_nodes(region.facets) if kind is InterfaceKind.AVERAGE else region.nodes(mesh)
-    return MeshInterface(name, kind, position, members, thickness * outward, rows)
+    return MeshInterface(name, kind, position, members, thickness * outward_area(basis), rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,23 +275,15 @@ def _extent_hint(nodes: Any, source: UserMesh) -> str:
     return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")
 
 
-def _area_integrals(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
-    """Return integrals over facets of a mesh with N nodes: shape functions times x, y, z and 1 (4, N), products x
-    x^T (3, 3), and the outward normal (3,), zero if the facets are not flat."""
+def quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
+    """Return a scikit-fem basis with quadrature points on the given facets of a mesh, or on the given cells if
+    ``facets`` is None."""
     import skfem
 
-    basis = skfem.FacetBasis(mesh.mesh, mesh.element, facets=facets.astype(np.int32), intorder=2 * mesh.order + 2)
-    x = np.asarray(basis.global_coordinates())
-    weights = np.asarray(basis.dx)
-    fields = np.zeros((4, *weights.shape))
-    fields[: len(x)], fields[3] = x, 1.0
-    values = np.array([np.broadcast_to(np.asarray(each[0]), weights.shape) for each in basis.basis])
-    entries = np.einsum("aeq,ceq,eq->cae", values, fields, weights)
-    result = np.zeros((4, mesh.node_count))
-    for component in range(4):
-        np.add.at(result[component], np.asarray(basis.element_dofs), entries[component])
-    squares = np.einsum("ceq,feq,eq->cf", fields[:3], fields[:3], weights)
-    return result, squares, outward_area(basis)
+    degree = 2 * mesh.order + 2
+    if facets is None:
+        return skfem.CellBasis(mesh.mesh, mesh.element, elements=cells, intorder=degree, disable_doflocs=True)
+    return skfem.FacetBasis(mesh.mesh, mesh.element, facets=facets.astype(np.int32), intorder=degree)
 
 
 def outward_area(basis: Any) -> Array:
@@ -304,27 +295,42 @@ def outward_area(basis: Any) -> Array:
     return np.asarray(outward * (np.linalg.norm(outward) > FLAT * weights.sum()))
 
 
-def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) -> Array:
-    """Return the matrix that gives mean displacement and rotation of a mesh region from the displacements of
-    all N nodes, by least squares; shape (6, 3 N) in space and (3, 2 N) in the plane. ``measures`` are
-    integrals of shape functions over the region, ``squares`` (3, 3) those of products of positions, ``name``
-    is that of the interface."""
-    area = measures[3].sum()
-    center = measures[:3].sum(axis=1) / area
-    arms = measures[:3] - center[:, None] * measures[3]  # int xi N_a
-    euler = squares - area * np.outer(center, center)
+def mean_rows(
+    name: str, basis: Any, mesh: ElementMesh, unknowns: int, thickness: float = 0.0
+) -> tuple[Array, Array]:
+    """Return the centroid of a mesh region, shape (3,) [m], and the matrix that gives its mean displacement and
+    rotation from the unknowns of all N nodes, by least squares. It has shape (6, ``unknowns`` N), in the plane,
+    with two unknowns a node, (3, 2 N). The scikit-fem ``basis`` has the quadrature points, ``name`` is that of
+    the interface, ``thickness`` that of a plate [m], 0 for other bodies.
+
+    The mean is over the edge or area, of plates times the thickness: points at height z move by u + z d.
+    """
+    weights = np.asarray(basis.dx)
+    x = np.zeros((3, *weights.shape))
+    x[: mesh.dimension] = np.asarray(basis.global_coordinates())
+    total = weights.sum()
+    center = (x * weights).sum(axis=(1, 2)) / total
+    arms = x - center[:, None, None]
+    values = np.array([np.broadcast_to(np.asarray(each[0]), weights.shape) for each in basis.basis])
+    means, moments = np.zeros(mesh.node_count), np.zeros((3, mesh.node_count))
+    dofs = np.asarray(basis.element_dofs)
+    np.add.at(means, dofs, np.einsum("aeq,eq->ae", values, weights))
+    for axis in range(3):
+        np.add.at(moments[axis], dofs, np.einsum("aeq,eq,eq->ae", values, weights, arms[axis]))
+    euler = np.einsum("ceq,feq,eq->cf", arms, arms, weights)
+    euler[2, 2] += total * thickness**2 / 12
+    d, axes = min(unknowns, 3), [2] if unknowns == 2 else [0, 1, 2]
     inertia = np.trace(euler) * np.eye(3) - euler
-    d, count = mesh.dimension, mesh.node_count
-    moments = np.array([cross_matrix(arm) for arm in arms.T])  # xi x (.) of each node, (N, 3, 3)
-    axes = [2] if d == 2 else [0, 1, 2]
     about = inertia[np.ix_(axes, axes)]
-    if np.linalg.eigvalsh(about)[0] <= ON_A_LINE * np.trace(inertia):
+    if not thickness and np.linalg.eigvalsh(about)[0] <= ON_A_LINE * np.trace(inertia):
         raise ParameterError(f"interface {name!r} lies on one line: it has no rotation about it")
-    rotation_rows = np.linalg.solve(about, moments[:, axes, :d].transpose(1, 0, 2).reshape(len(axes), -1))
-    means = np.zeros((d, count, d))
-    for axis in range(d):
-        means[axis, :, axis] = measures[3] / area
-    return np.vstack([means.reshape(d, -1), rotation_rows.reshape(len(axes), -1)])
+    turning = np.zeros((3, mesh.node_count, 6))  # int (x - x_m) x u
+    turning[:, :, :3] = cross_matrix(moments.T).transpose(1, 0, 2)
+    turning[0, :, 3] = turning[1, :, 4] = means * thickness**2 / 12
+    rows = np.zeros((d + len(axes), mesh.node_count, unknowns))
+    rows[range(d), :, range(d)] = means / total
+    rows[d:] = np.einsum("ab,bNc->aNc", np.linalg.inv(about), turning[axes, :, :unknowns])
+    return center, rows.reshape(len(rows), -1)
 
 
 # Rigid interfaces: their nodes follow a few unknowns of the interface (docs/theory.md, 3).

@@ -16,8 +16,10 @@ from phlexible.bodies.flexible.interfaces import (
     InterfaceSpec,
     MeshInterface,
     MeshRegion,
+    mean_rows,
     named_specs,
     outward_area,
+    quadrature_basis,
     refuse_shared_nodes,
     region_of,
 )
@@ -80,66 +82,23 @@ def _plate_interface(
         region = region_of(name, nodes, source, mesh, with_sides=False)
     cells, facets, members = region.cells, region.facets, region.nodes(mesh)
     if len(cells):
-        basis, averaged = _quadrature_basis(mesh, cells, None), mesh.cells[cells]
+        basis, averaged = quadrature_basis(mesh, cells, None), mesh.cells[cells]
         area = np.array([0.0, 0.0, np.asarray(basis.dx).sum()])
     elif len(facets):
-        basis, averaged = _quadrature_basis(mesh, None, facets), mesh.mesh.facets.T[facets]
+        basis, averaged = quadrature_basis(mesh, None, facets), mesh.mesh.facets.T[facets]
         area = thickness * outward_area(basis)
     else:
         raise region.size_error(name, mesh)
     if kind is InterfaceKind.AVERAGE:
         region.refuse_rest(name, mesh, averaged)
         members = np.unique(mesh.element_nodes[cells]) if len(cells) else mesh.facet_nodes(facets)
-    position, rows = _mean_rows(basis, mesh, thickness)
+    position, rows = mean_rows(name, basis, mesh, UNKNOWNS, thickness)
     if kind is InterfaceKind.HINGED and _is_line(mesh.nodes[members]):
         raise ParameterError(
             f"interface {name!r} lies on one line and is hinged, so that it has no rotation; take a Revolute on a "
             '"rigid" one, or hinge more edges together'
         )
     return MeshInterface(name, kind, position, members, area, rows)
-
-
-def _quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
-    """Return a scikit-fem basis with quadrature points on the given facets of a mesh, or on the given cells if
-    ``facets`` is None."""
-    import skfem
-
-    degree = 2 * mesh.order + 2
-    if facets is None:
-        return skfem.CellBasis(mesh.mesh, mesh.element, elements=cells, intorder=degree, disable_doflocs=True)
-    return skfem.FacetBasis(mesh.mesh, mesh.element, facets=facets.astype(np.int32), intorder=degree)
-
-
-def _mean_rows(basis: Any, mesh: ElementMesh, thickness: float) -> tuple[Array, Array]:
-    """Return the centroid of a plate region, shape (3,) [m], and the matrix that gives its mean displacement
-    and rotation from the nodal unknowns; shape (6, 5 N). ``basis`` has the quadrature points. ``mesh`` is the
-    finite element mesh. ``thickness`` is that of the plate [m].
-
-    The mean is over the edge or area times the thickness: points at height z move by u + z d.
-    """
-    weights = np.asarray(basis.dx)
-    x = np.zeros((3, *weights.shape))
-    x[:2] = np.asarray(basis.global_coordinates())
-    total = weights.sum()
-    center = (x * weights).sum(axis=(1, 2)) / total
-    arms = x - center[:, None, None]
-    values = np.array([np.broadcast_to(np.asarray(each[0]), weights.shape) for each in basis.basis])
-    means, moments = np.zeros(mesh.node_count), np.zeros((3, mesh.node_count))
-    dofs = np.asarray(basis.element_dofs)
-    np.add.at(means, dofs, np.einsum("aeq,eq->ae", values, weights))
-    for axis in range(3):
-        np.add.at(moments[axis], dofs, np.einsum("aeq,eq,eq->ae", values, weights, arms[axis]))
-    euler = np.einsum("ceq,feq,eq->cf", arms, arms, weights)
-    euler[2, 2] += total * thickness**2 / 12
-    inertia = np.trace(euler) * np.eye(3) - euler
-    rows = np.zeros((6, mesh.node_count, UNKNOWNS))
-    rows[[0, 1, 2], :, [0, 1, 2]] = means / total
-    turning = rows[3:]  # int (x - x_m) x u
-    turning[0, :, 2], turning[1, :, 2] = moments[1], -moments[0]
-    turning[2, :, 1], turning[2, :, 0] = moments[0], -moments[1]
-    turning[0, :, 3] = turning[1, :, 4] = means * thickness**2 / 12
-    rows[3:] = np.einsum("ab,bNc->aNc", np.linalg.inv(inertia), turning)
-    return center, rows.reshape(6, -1)
 
 
 def _is_line(places: Array) -> bool:
