@@ -6,10 +6,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import lapack
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import as_array, lu_factors
+from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ConvergenceError, ModelError, SingularMatrixError
 from phlexible.papers.equations import Equations
 from phlexible.port_hamiltonian.model import Matrix
@@ -96,7 +95,7 @@ RADAU_IIA_2 = Tableau("Radau IIA 2", np.array([1 / 3, 1.0]))
 RADAU_IIA_3 = Tableau("Radau IIA 3", np.array([(4 - np.sqrt(6)) / 10, (4 + np.sqrt(6)) / 10, 1.0]))
 
 
-# Newton's matrix of a collocation step, factored: dense or sparse, as the slope of the model comes.
+# Newton's matrix of a collocation step, factored.
 
 
 class NewtonFactors:
@@ -117,41 +116,8 @@ class NewtonFactors:
     def __init__(
         self, step: float, coefficients: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
     ) -> None:
-        self.step, self._sparse = step, None
-        coupling = step * coefficients
-        if sparse.issparse(slope) and slope.shape[0] > SMALL:
-            self._factor_sparse(coupling, slope, descriptor, is_algebraic)
-        else:
-            self._factor_dense(coupling, as_array(slope), as_array(descriptor), is_algebraic)
-
-    def _factor_dense(
-        self, coupling: Array, slope: Array, descriptor: Array, is_algebraic: NDArray[np.bool_]
-    ) -> None:
-        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta time step as a dense
-        array; rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is
-        the time step times a_ij, ``slope`` the derivative of the residual. ``descriptor`` is the matrix E;
-        ``is_algebraic`` marks multipliers."""
-        stages, n = len(coupling), len(slope)
-        between, own = np.where(is_algebraic, 0.0, slope), np.where(is_algebraic, slope, descriptor)
-        largest = np.abs(coupling).max() * np.abs(between).max(axis=1) + np.abs(own).max(axis=1)
-        if not largest.all():
-            raise ModelError(SINGULAR)
-        scale = 1 / largest
-        self._scale = np.tile(scale, stages)
-        blocks = coupling[:, None, :, None] * (scale[:, None] * between)[:, None]
-        for stage in range(stages):
-            blocks[stage, :, stage] += scale[:, None] * own
-        self._dense, self._pivots, info = lapack.dgetrf(blocks.reshape(stages * n, stages * n))
-        if info > 0:
-            raise ModelError(SINGULAR)
-
-    def _factor_sparse(
-        self, coupling: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
-    ) -> None:
-        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta time step as a
-        sparse matrix; rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular.
-        ``coupling`` is the time step times a_ij, ``slope`` the derivative of the residual. ``descriptor`` is
-        the matrix E; ``is_algebraic`` marks multipliers."""
+        self.step, coupling = step, step * coefficients
+        slope, descriptor = sparse.csr_array(slope), sparse.csr_array(descriptor)
         differential = sparse.diags_array((~is_algebraic).astype(np.float64), format="csr")
         algebraic = sparse.diags_array(is_algebraic.astype(np.float64), format="csr")
         between = sparse.kron(sparse.csr_array(coupling), slope @ differential)
@@ -162,7 +128,7 @@ class NewtonFactors:
             raise ModelError(SINGULAR)
         self._scale = 1 / largest
         try:
-            self._sparse = lu_factors(sparse.diags_array(self._scale) @ matrix)
+            self._factors = lu_factors(sparse.diags_array(self._scale) @ matrix)
         except SingularMatrixError:
             raise ModelError(SINGULAR) from None
 
@@ -170,14 +136,9 @@ class NewtonFactors:
         """Return Newton's matrix of an implicit Runge-Kutta time step inverted times the residuals
         ``defects`` of its s stages, by the stored LU factors: changes of the stage unknowns; both have shape
         (s, n)."""
-        right = self._scale * defects.ravel()
-        if self._sparse is not None:
-            return np.asarray(self._sparse.solve(right)).reshape(defects.shape)
-        return np.asarray(lapack.dgetrs(self._dense, self._pivots, right)[0]).reshape(defects.shape)
+        return np.asarray(self._factors.solve(self._scale * defects.ravel())).reshape(defects.shape)
 
 
-SMALL = 50
-"""States up to which arrays are factored faster than sparse matrices."""
 SINGULAR = "the equations of a step are singular: constraints depend on each other, or a state has no equation"
 
 
