@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, file_path, function_error, option, positive, reals
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, file_path, option, positive, reals
 from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.display import how_many
 from phlexible.errors import (
     ConvergenceError,
     ModelError,
     ParameterError,
-    PhlexibleError,
     ResultFileError,
     VelocityError,
 )
@@ -82,9 +81,22 @@ def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -
             f"inputs must be None, a function u(t) or u(t, x), or a dict of ports such as "
             f"{{'start force': u}}, got {inputs!r}"
         )
-    many = _ManyInputs(tuple(parts), model.port_size)
+
+    takes_state = any(part.takes_state for part in parts)
+    last: list[Array] = []  # times and inputs: of functions of time, the same stages of the same step
+
+    def many(times: Array, states: Array) -> Array:
+        if last and last[0] is times:
+            return last[1].copy()
+        u = np.zeros((len(times), model.port_size))
+        for row, time, state in zip(u, times.tolist(), states, strict=True):
+            for part in parts:
+                row[part.place] = part.at(time, state)
+        last[:] = [] if takes_state else [times, u.copy()]
+        return u
+
     many(np.zeros(1), x[None])
-    return InputFunction(many, np.arange(model.state_size if many.takes_state else 0))
+    return InputFunction(many, np.arange(model.state_size if takes_state else 0))
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,6 @@ class _InputSignal:
     Attributes:
         name: in messages.
         place: among all inputs.
-        shape: of its numbers.
         function: of t, or of t and the state x where it ``takes_state``.
     """
 
@@ -102,64 +113,14 @@ class _InputSignal:
     place: slice
     function: Callable[..., ArrayLike]
     takes_state: bool
-    shape: tuple[int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", (int(self.place.stop - self.place.start),))
 
     def at(self, time: float, x: Array) -> Array:
         """Return the values that a user's function prescribes for some inputs of a model at a time [s] and a
         state x (n,), shape (size,). Raise ``ParameterError`` for values of another shape, and ``FunctionError``
         for an exception in the function."""
-        try:
-            value = self.function(time, x) if self.takes_state else self.function(time)
-        except PhlexibleError:
-            raise
-        except Exception as error:
-            raise function_error(self.name, error, f"at t = {time:g} s") from error
-        if isinstance(value, np.ndarray) and value.shape == self.shape and value.dtype == np.float64:
-            return value
-        return _checked_values(self.name, value, *self.shape)
-
-    def not_finite_messages(self, u: Array) -> Iterator[str]:
-        """Yield an error message for each of T instants at which the values that one user's function gave are not
-        finite; u (T, m) are all inputs of the model, of which the function gives a slice."""
-        for row in u[:, self.place]:
-            if not np.isfinite(row).all():
-                yield f"{self.name} must be {self.shape[0]} finite numbers, got {row!r}"
-
-
-class _ManyInputs:
-    """Function of many instants that evaluates what a user gave for some of the inputs; the others are zero.
-
-    Args:
-        parts: what is given.
-        size: number of all inputs.
-    """
-
-    def __init__(self, parts: tuple[_InputSignal, ...], size: int) -> None:
-        self._parts, self._size = parts, size
-        self.takes_state = any(part.takes_state for part in parts)
-        self._last: tuple[Array, Array] | None = None
-
-    def __call__(self, times: Array, states: Array) -> Array:
-        """Return all inputs of a port-Hamiltonian model at T times (T,) and ``states`` (T, n), shape (T,
-        inputs), by the user's functions; inputs that the user did not give are zero.
-
-        Raises:
-            ParameterError: what a function returns has another shape or is not finite.
-            FunctionError: it raised.
-        """
-        if self._last is not None and self._last[0] is times:  # the same stages of the same step
-            return self._last[1].copy()
-        u = np.zeros((len(times), self._size))
-        for row, time, state in zip(u, times.tolist(), states, strict=True):
-            for part in self._parts:
-                row[part.place] = part.at(time, state)
-        if not np.vdot(u, u) < np.inf and not np.isfinite(u).all():
-            raise ParameterError(next(each for part in self._parts for each in part.not_finite_messages(u)))
-        self._last = None if self.takes_state else (times, u.copy())
-        return u
+        arguments = (time, x) if self.takes_state else (time,)
+        value = called(self.function, self.name, *arguments, at=f"at t = {time:g} s")
+        return _checked_values(self.name, value, self.place.stop - self.place.start)
 
 
 def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
@@ -175,11 +136,7 @@ def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
 def _checked_values(name: str, value: Any, size: int) -> Array:
     """Convert a user's value to an array of ``size`` finite numbers, shape (size,); raise ``ParameterError``
     with the argument's ``name`` for anything else. A single number is accepted for ``size`` 1."""
-    try:
-        found = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be {size} numbers, got {value!r}") from None
-    found = found.reshape(1) if found.ndim == 0 and size == 1 else found
+    found = np.atleast_1d(reals(name, value, f"{size} numbers", ANY_SIZE))
     if found.shape != (size,) or not np.isfinite(found).all():
         raise ParameterError(f"{name} must be {size} finite numbers, got {value!r}")
     return found
