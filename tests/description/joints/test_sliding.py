@@ -15,6 +15,7 @@ from phlexible.state.system import system_of
 from step.kernels.newton import Newton, largest_slope_error
 
 BEND = 0.3  # curvature of the rods and strings [1/m]
+TURNED = Rotation.from_rotvec([0, 0, 0.3])
 
 
 def arc(s):
@@ -29,6 +30,16 @@ def rod_in(model, shape=arc, elements=5, modulus=1e7, **options):
 def string_in(model, shape=arc, elements=8, **options):
     body = ph.String(1.0, 0.3, elements, ph.LogarithmicLaw(200.0), **options)
     return model.add(body, "line", shape=lambda s: 1.02 * np.array(shape(s)))
+
+
+def beam_in(model, elements=5, modulus=1e7, **options):
+    beam = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(modulus, 1000.0), elements=elements, **options)
+    return model.add(beam, "line", rotation=TURNED)
+
+
+def split_beam_in(model):
+    part = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(1e7, 1000.0), elements=6)
+    return model.add(part.split(2), "line", rotation=TURNED)
 
 
 def place_and_tangent(line, s):
@@ -65,6 +76,9 @@ FREE = [
     (string_in, None, 3),
     (string_in, (1.0, 2.0, -3.0), 3),
     (string_in, (0.0, 0.0, 3.0), 2),
+    (beam_in, (1.0, 2.0, -3.0), 3),
+    (beam_in, (0.0, 0.0, 3.0), 2),
+    (split_beam_in, (1.0, 2.0, -3.0), 3),
 ]
 
 
@@ -300,10 +314,25 @@ def test_a_bead_that_leaves_an_end_ends_the_run_and_a_stop_holds_it():
     assert np.abs(motion.energy.balance_error).max() < 1e-12
 
 
+@pytest.mark.parametrize("options", [{}, {"modes": 6}, {"frame": "simply_supported"}])
+def test_a_bead_bends_a_beam_on_two_supports_as_tables_say(options):
+    """Deflection under a load at a, b from the supports: P a^2 b^2 / (3 E I L)."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    beam = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(1e9, 1e-3), elements=8, strain="linear", **options)
+    line = model.add(beam, "line")
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), line.start))
+    model.connect(ph.Slider(model.ground.at((1, 0, 0)), line.end, axis=(1, 0, 0)))
+    placed, slide = bead(model, line, 0.35, speed=None, mass=0.01)
+    model.apply(slide.drive(position=lambda t: 0.35))
+    a, b, stiffness = 0.35, 0.65, 1e9 * np.pi * 0.01**4 / 4
+    found = model.equilibrium().position(placed.origin)[1]
+    assert found == pytest.approx(-0.01 * 9.81 * a**2 * b**2 / (3 * stiffness), rel=2e-3)
+
+
 def test_what_cannot_slide_is_refused_by_name():
     model = ph.Model()
     section, material = ph.CircularSection(0.02), ph.Material(1e9, 1000.0)
-    beam = model.add(ph.Beam(1.0, section, material), "beam")
+    plate = model.add(ph.Plate(1.0, 1.0, 0.01, material), "plate", (0, 0, 3))
     short = model.add(ph.String(1.0, 0.3, 2, ph.LogarithmicLaw(200.0)), "short")
     rod = model.add(ph.Rod(1.0, section, material, elements=4), "rod")
     mass, far = (
@@ -311,9 +340,9 @@ def test_what_cannot_slide_is_refused_by_name():
         model.add(ph.PointMass(1.0), "far", (1.5, 0, 0)),
     )
     for line, words in [
-        (beam, "a Beam has no line to slide along"),
+        (plate, "a Plate has no line to slide along"),
         (short, "short has 3 nodes, and a line along a string needs 4"),
-        (rod.start, "line must be a rod or string that model.add returned"),
+        (rod.start, "line must be a rod, beam or string that model.add returned"),
         (mass, "a PointMass has no line"),
     ]:
         with pytest.raises(ModelError, match=words):

@@ -1,6 +1,6 @@
-"""Joint that slides along a flexible line: a rod or a string (docs/theory.md, 8)."""
+"""Joint that slides along a flexible line: a rod, a beam or a string (docs/theory.md, 8)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,6 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.fields import set_fields
+from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.rod import Rod
 from phlexible.bodies.string import String
 from phlexible.description.interactions.functions import (
@@ -43,7 +44,7 @@ HERMITE = np.array([[1.0, 0.0, -3.0, 2.0], [0.0, 1.0, -2.0, 1.0], [0.0, 0.0, 3.0
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Smooth line along the nodes of a rod or string, of equal cubic pieces between neighbouring nodes.
+    """Smooth line along the nodes of a rod, beam or string, of equal cubic pieces between neighbouring nodes.
 
     Attributes:
         vectors: K points and directions whose weighted sum a point of the line is.
@@ -60,7 +61,7 @@ class Line:
 
     @property
     def pieces(self) -> int:
-        """Return the number of pieces of a line; each is between two neighbouring nodes of a rod or string."""
+        """Return the number of pieces of a line; each is between two neighbouring nodes of the body."""
         return len(self.first)
 
     @property
@@ -113,17 +114,16 @@ class Line:
         return place
 
 
-def line_of(placed: PlacedRod | PlacedBody) -> Line:
-    """Return the line along a rod or string, ``placed`` in a model. That of a rod has the directions of its
-    sections as tangents, that of a string passes its nodes with tangents from the neighbouring ones."""
-    if isinstance(placed, PlacedRod):
-        nodes, length = placed.nodes(), float(placed.body.node_places[1])
+def line_of(placed: PlacedWhole | PlacedBody) -> Line:
+    """Return the line along a rod, beam or string, ``placed`` in a model. That of a rod or beam has the directions
+    of its sections as tangents, that of a string passes its nodes with tangents from the neighbouring ones."""
+    if not isinstance(placed.body, String):
+        nodes, length = _sections(placed)
         axes = [DirectionOf(node, node.placed.rotation[:, 0]) for node in nodes]
         vectors = [each for node, axis in zip(nodes, axes, strict=True) for each in (PointOf(node), axis)]
         pieces = len(nodes) - 1
         weights = HERMITE * np.array([1.0, length, 1.0, length])[:, None]
         return Line(tuple(vectors), length, 2 * np.arange(pieces), np.tile(weights, (pieces, 1, 1)))
-    assert isinstance(placed.body, String), "the joint has checked it"
     places = placed.body.mesh.nodes
     points, pieces = tuple(PointOf(placed.at(float(s))) for s in places), len(places) - 1
     tangents = np.asarray(
@@ -136,6 +136,17 @@ def line_of(placed: PlacedRod | PlacedBody) -> Line:
         ends = np.eye(len(places))[e : e + 2, own], tangents[e : e + 2, own]
         weights[e] = np.einsum("ik,ic->kc", ends[0], HERMITE[::2]) + np.einsum("ik,ic->kc", ends[1], HERMITE[1::2])
     return Line(points, float(places[1]), first, weights)
+
+
+def _sections(placed: PlacedWhole | PlacedBody) -> tuple[Sequence[Attachment], float]:
+    """Return the cross-sections at the nodes of a rod or beam and the length between two of them [m]."""
+    if isinstance(placed, PlacedRod):
+        return placed.nodes(), float(placed.body.node_places[1])
+    parts = placed.parts if isinstance(placed, PlacedWhole) else (placed,)
+    beam = parts[0].body
+    assert isinstance(beam, Beam), "the joint has checked it"
+    length = beam.length / beam.elements
+    return [*(part.at(length * k) for part in parts for k in range(beam.elements)), parts[-1].end], length
 
 
 # Functions of the joint: components y of all vectors of the line, as seen from what slides (docs/theory.md, 8).
@@ -272,22 +283,22 @@ def across_rates(tangent: Array, rates: Array) -> list[Array]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sliding(Joint):
-    """Joint by which a point of any body slides along a flexible line: along a rod or a string.
+    """Joint by which a point of any body slides along a flexible line: along a rod, a beam or a string.
 
     All rotations of the body are free, and its position along the line is a coordinate, with springs, dampers,
     friction, stops and drives as of other joints. A point of the ground is an eyelet through which the line moves.
-    The line is smooth: it passes the nodes of a rod along their sections' x axes, and those of a string with
-    tangents from their neighbours. Neighbouring sections should rotate by less than 0.5 rad against each other.
+    The line is smooth: it passes the nodes of a rod or beam along their sections' x axes, and those of a string
+    with tangents from their neighbours. Neighbouring sections should rotate by less than 0.5 rad each.
 
     Positions are lengths along the undeformed line [m], from 0 at its start. A run in which the point leaves an end
     of the line fails, which ``slide.stop(lower=0.0, upper=length)`` prevents.
 
     Attributes:
         slider: port that slides.
-        line: the rod or string, as ``model.add`` returned it.
+        line: the rod, beam, beam in parts or string, as ``model.add`` returned it.
 
     Raises:
-        ModelError: no port, a line that is no rod or string, a string of fewer than four nodes, or a port on the
+        ModelError: no port, a line that is none of these, a string of fewer than four nodes, or a port on the
             line itself.
 
     Example:
@@ -305,27 +316,27 @@ class Sliding(Joint):
     first: Port = field(init=False)
     second: Port = field(init=False)
     slider: Port
-    line: PlacedRod | PlacedBody
+    line: PlacedWhole | PlacedBody
 
     coordinate_names = ("position",)
 
     def __post_init__(self) -> None:
         line = self.line
         body = line.body if isinstance(line, PlacedRod | PlacedWhole | PlacedBody) else None
-        if body is not None and not isinstance(body, Rod | String):
+        if body is not None and not isinstance(body, Beam | SplitBeam | Rod | String):
             raise ModelError(
-                f"Sliding: a {type(body).__name__} has no line to slide along, {line.name} is one; take a ph.Rod or"
-                " a ph.String, or for a straight rigid guide the joint ph.Slider"
+                f"Sliding: a {type(body).__name__} has no line to slide along, {line.name} is one; take a ph.Rod, a"
+                " ph.Beam or a ph.String, or for a straight rigid guide the joint ph.Slider"
             )
         if body is None:
-            raise ModelError(f"Sliding: line must be a rod or string that model.add returned, got {line!r}")
+            raise ModelError(f"Sliding: line must be a rod, beam or string that model.add returned, got {line!r}")
         if isinstance(body, String) and len(body.mesh.nodes) < PIECE_VECTORS:
             raise ModelError(
                 f"Sliding: {line.name} has {len(body.mesh.nodes)} nodes, and a line along a string needs"
                 f" {PIECE_VECTORS} at least; take more elements"
             )
         check_ports(self, slider=self.slider, line=line.start)
-        parts = line.parts if isinstance(line, PlacedRod) else (line,)
+        parts = line.parts if isinstance(line, PlacedWhole) else (line,)
         if isinstance(self.slider, Attachment) and self.slider.placed in parts:
             raise ModelError(f"Sliding: {self.slider} is on {line.name} itself; another body must slide along it")
         set_fields(self, first=line.start, second=self.slider)
@@ -369,9 +380,8 @@ class Sliding(Joint):
 
     def _directions(self, dimension: int) -> tuple[Vector, ...]:
         """Return the directions along which the line is seen from the sliding point: those of its body, of the
-        rod where it has none, else of the world. ``dimension`` is that of the model (2 or 3)."""
-        ports = (self.slider, *([self.line.start] if isinstance(self.line, PlacedRod) else []))
-        held = next((port for port in ports if port.has_orientation), None)
+        rod or beam where it has none, else of the world. ``dimension`` is that of the model (2 or 3)."""
+        held = next((port for port in (self.slider, self.line.start) if port.has_orientation), None)
         axes = AXES[:dimension]
         return tuple(WorldAxis(axis) if held is None else DirectionOf(held, axis) for axis in axes)
 
