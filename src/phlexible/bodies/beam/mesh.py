@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
+from functools import cached_property, lru_cache
 from typing import Annotated
 
 import numpy as np
@@ -274,34 +275,59 @@ class BeamMesh:
     def gauss_points(self, count: int) -> tuple[Array, Array]:
         """Return positions x [m] along this beam and weights [m] of ``count`` Gauss points in each element, both of
         shape (elements * count,)."""
-        points, weights = gauss(count)
-        x = np.arange(self.elements)[:, None] + points
-        return (self.element_length * x).ravel(), (self.element_length * weights * np.ones_like(x)).ravel()
+        return self.element_length * self.gauss_positions(count), np.tile(
+            self.element_length * gauss(count)[1], self.elements
+        )
+
+    def gauss_positions(self, count: int) -> Array:
+        """Return the positions along this beam of ``count`` Gauss points in each element, in lengths of an element,
+        shape (elements * count,)."""
+        return (np.arange(self.elements)[:, None] + gauss(count)[0]).ravel()
 
     def locate_elements(self, x: Array) -> tuple[IntArray, Array]:
         """Return the index of the element of this beam that contains each position x [m], shape (k,). Also
         return the relative position in it from 0 to 1, shape (k,). A node belongs to the element to its
         right, the last one to the last element; positions outside belong to the end elements."""
-        position = x / self.element_length
-        element = np.clip(np.floor(position).astype(np.int64), 0, self.elements - 1)
-        return element, position - element
+        return self._elements_at(x / self.element_length)
+
+    def _elements_at(self, positions: Array) -> tuple[IntArray, Array]:
+        """Return what ``locate_elements`` returns, of k positions in lengths of an element."""
+        element = np.clip(np.floor(positions).astype(np.int64), 0, self.elements - 1)
+        return element, positions - element
+
+    @cached_property
+    def unit(self) -> "BeamMesh":
+        """Mesh of this structure whose elements are 1 m long; meshes that differ in length share it."""
+        return _unit_mesh(self.elements, self.dimension, self.theory)
+
+    @cached_property
+    def are_lengths(self) -> Array:
+        """Array, shape (size,), that is 1.0 for each coordinate of this beam's mesh that is a displacement and 0.0
+        for each angle."""
+        return 1.0 - self.is_angle()
 
     def fields(self, x: Array, basis: Matrix) -> BeamFields:
         """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of each
-        of n coordinates eta. Mesh coordinates are ``basis @ eta``, basis (size, n).
+        of n coordinates eta. Mesh coordinates are ``basis @ eta``, basis (size, n)."""
+        return self.fields_in_elements(x / self.element_length, basis)
 
-        basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Short beams that differ
-        in section or material alone share the fields of their mesh coordinates, which the basis is multiplied by.
+    def fields_in_elements(self, positions: Array, basis: Matrix) -> BeamFields:
+        """Return what ``fields`` returns, at k ``positions`` in lengths of an element.
+
+        Stretch, curvature and twist rate at a node are those to its right. Short beams of one structure share the
+        fields of a mesh with elements of 1 m, which are scaled by powers of the length of an element.
         """
-        if isinstance(basis, np.ndarray) and len(x) * self.size <= CACHED_SIZE:
-            fields = _mesh_fields(self, x)
-            return BeamFields(*(fields.reshape(-1, self.size) @ basis).reshape(*fields.shape[:2], basis.shape[1]))
-        return self._fields(x, basis)
+        if not isinstance(basis, np.ndarray) or len(positions) * self.size > CACHED_SIZE:
+            return self._fields(positions, basis)
+        length, fields = self.element_length, _unit_fields(self.unit, positions)
+        scaled = basis * (length**-self.unit.are_lengths)[:, None]
+        found = (fields.reshape(-1, self.size) @ scaled).reshape(*fields.shape[:2], basis.shape[1])
+        return BeamFields(*(found * (length**POWERS_OF_LENGTH)[:, None, None]))
 
-    def _fields(self, x: Array, basis: Matrix) -> BeamFields:
-        """Return the fields on the axis of this beam at k positions x [m] per unit of each column of ``basis``,
-        computed element by element."""
-        element, s = self.locate_elements(x)
+    def _fields(self, positions: Array, basis: Matrix) -> BeamFields:
+        """Return the fields on the axis of this beam at k ``positions`` in lengths of an element, per unit of each
+        column of ``basis``, computed element by element."""
+        element, s = self._elements_at(positions)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
         axial, stretch = (
@@ -372,11 +398,22 @@ class BeamMesh:
         return result
 
 
+POWERS_OF_LENGTH = np.array([1.0, 0, 1, 0, 0, -1, 0, 1, 0, 0, -1, 0, 0, -1])
+"""Power of length in the unit of each field, in the order of ``BeamFields``: displacements [m], slopes, 1/m."""
+
+
+@lru_cache
+def _unit_mesh(elements: int, dimension: int, theory: Theory) -> BeamMesh:
+    """Return the mesh of a beam whose elements are 1 m long; see ``BeamMesh``."""
+    return BeamMesh(float(elements), elements, dimension, theory)
+
+
 @cached_by_values
-def _mesh_fields(mesh: BeamMesh, x: Array) -> Array:
-    """Return the fields on the axis of a beam at positions x (k,) [m] per unit of each mesh coordinate. They have
-    the shape (fields, k, size) and the order of ``BeamFields``, and are cached by mesh and positions."""
-    return np.array([*vars(mesh._fields(x, np.eye(mesh.size))).values()])
+def _unit_fields(mesh: BeamMesh, positions: Array) -> Array:
+    """Return the fields on the axis of a beam whose elements are 1 m long at k positions [m] per unit of each mesh
+    coordinate. They have the shape (fields, k, size) and the order of ``BeamFields``, and are cached by mesh and
+    positions."""
+    return np.array([*vars(mesh._fields(positions, np.eye(mesh.size))).values()])
 
 
 def _zero_matrix(count: int, basis: Matrix) -> Matrix:
@@ -546,13 +583,13 @@ class BeamInertia:
     """Mass of a beam as k masses at points of its axis, each with its moments of inertia across and along the axis.
 
     Attributes:
-        x: of the points, shape (k,) [m].
+        positions: of the points, in lengths of an element, shape (k,).
         moments: int (1, x, y, z) (1, x, y, z)^T dm of the mass at each, shape (k, 4, 4).
         tilts: 1 where the mass tilts with its cross-section, 0 where it does not (no rotary inertia), shape (k,).
         spin: share of J_yy and of J_zz by y and z moments that represent only the spin about the axis [kg m2].
     """
 
-    x: Array
+    positions: Array
     moments: Array
     tilts: Array
     spin: float
@@ -591,7 +628,8 @@ def beam_inertia(
     if mesh.dimension == 2:
         moments[:, 3, :] = moments[:, :, 3] = 0.0
     tilts = np.concatenate([np.full(len(x), float(rotary_inertia)), np.ones(len(masses))])
-    return BeamInertia(np.append(x, [lumped.x for lumped in masses]), moments, tilts, spin)
+    positions = np.append(mesh.gauss_positions(POINTS), [lumped.x / mesh.element_length for lumped in masses])
+    return BeamInertia(positions, moments, tilts, spin)
 
 
 def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
@@ -603,7 +641,7 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
     """
-    psi, size, count = _section_fields(mesh, basis, inertia), basis.shape[1] + 1, len(inertia.x)
+    psi, size, count = _section_fields(mesh, basis, inertia), basis.shape[1] + 1, len(inertia.positions)
     if isinstance(psi, np.ndarray):
         weighted = np.einsum("kij,jkc->ikc", inertia.moments, psi.reshape(4, count, -1)).reshape(psi.shape)
     else:
@@ -641,14 +679,11 @@ def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> Matr
     coordinates. The shape is (4 k, 3 (n + 1)) for k points: a block of rows for each of the four factors, a
     block of columns for each direction. ``mesh`` is the finite element mesh. ``basis`` has the coordinates as
     columns; ``inertia`` has the points."""
-    at = mesh.fields(inertia.x, basis)
-    tilt = inertia.tilts
+    at, x, tilt = mesh.fields_in_elements(inertia.positions, basis), inertia.positions[:, None], inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
-    zero, one = np.zeros((len(inertia.x), 1)), np.ones((len(inertia.x), 1))
-    none = _zero_matrix(len(inertia.x), basis)
-
+    zero, one, none = np.zeros_like(x), np.ones_like(x), _zero_matrix(len(x), basis)
     return vstack(
-        hstack(inertia.x[:, None], at.axial, zero, at.deflection_y, zero, at.deflection_z),
+        hstack(mesh.element_length * x, at.axial, zero, at.deflection_y, zero, at.deflection_z),
         hstack(one, none, zero, at.tilt_y, zero, at.tilt_z),
         hstack(zero, -at.tilt_y, one, none, zero, at.twist),
         hstack(zero, -at.tilt_z, zero, -at.twist, one, none),

@@ -72,7 +72,7 @@ class BeamPoints(MaterialPoints):
     def station_fields(self) -> BeamFields:
         """Displacements, slopes and strains per unit of each elastic coordinate of this beam, at its nodes and the
         middles of its elements."""
-        return self.fields(self.stations)
+        return self.mesh.fields_in_elements(np.arange(2 * self.mesh.elements + 1) / 2, self.basis)
 
     @cached_property
     def station_sizes(self) -> BeamFields:

@@ -147,12 +147,11 @@ def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
     constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
     kinds, points = tuple(kind for kind, _ in pairs), tuple(point for _, point in pairs)
-    x, weights = mesh.gauss_points(POINTS)
     phi = _force_functions(points, np.tile(gauss(POINTS)[0], mesh.elements))
-    weighted = phi * weights[:, None]
-    fields = strain_fields(mesh.fields(x, basis))
+    weighted = phi * mesh.gauss_points(POINTS)[1][:, None]
+    fields = strain_fields(mesh.fields_in_elements(mesh.gauss_positions(POINTS), basis))
     strains = tuple(summed_rows(weighted[:, k], fields[kind], POINTS) for k, kind in enumerate(kinds))
-    at = mesh.fields(mesh.gauss_points(SLOPE_POINTS)[0], basis)
+    at = mesh.fields_in_elements(mesh.gauss_positions(SLOPE_POINTS), basis)
     planes = [at.slope_y] if mesh.dimension == 2 else [at.slope_y, at.slope_z]
     order = np.arange(len(planes) * SLOPE_POINTS * mesh.elements).reshape(len(planes), mesh.elements, SLOPE_POINTS)
     slopes = vstack(*planes)[order.transpose(1, 0, 2).ravel()]
