@@ -637,8 +637,10 @@ def simulation(
 ) -> Calls[Motion]:
     """Return a generator that simulates a model over a ``duration`` in time steps of size ``step`` [s], as
     ``Model.simulate`` does, and returns the motion. ``initial`` is the start, ``options`` are those of the
-    scheme. Its time steps can be taken together with those of other runs."""
-    return _run(model, duration, step, options, False, partial(RunOutput, path=None), _initial(initial), None)
+    scheme. Its time steps can be taken together with those of other runs. The motion is read before functions of
+    users change, so that joint forces at both ends of the run need not be prepared."""
+    output = partial(RunOutput, path=None)
+    return _run(model, duration, step, options, False, output, _initial(initial), None, is_read_at_once=True)
 
 
 def is_as_started(model: Model, run: LiveRun) -> bool:
@@ -655,11 +657,13 @@ def _run(
     output: Callable[..., RunOutput],
     kind: InitialKind | State,
     stop: When | None,
+    is_read_at_once: bool = False,
 ) -> Calls[Motion]:
     """Return a generator that takes the time steps of a run and returns its motion, for ``Model.simulate`` and
     ``Model.resume``. ``duration`` and ``step`` are its length and time step [s], ``options`` those of the scheme,
     ``kind`` is the start, ``stop`` the condition that ends it. ``output`` is called once with the system and
-    returns the object that stores what is recorded. ``progress`` says whether a progress bar is shown."""
+    returns the object that stores what is recorded. ``progress`` says whether a progress bar is shown,
+    ``is_read_at_once`` that the motion is read before functions of users change."""
     model._need_bodies()
     options = options.checked()
     if options.order > 2:
@@ -704,6 +708,7 @@ def _run(
                 options.tolerance,
                 at if system is at_start else None,
                 is_late=not results.is_file,
+                is_read_at_once=is_read_at_once,
                 conditions=watched,
             )
             results.late = run.late

@@ -21,6 +21,7 @@ def bend(model):
     return {
         "bend": ph.ElasticDisplacement(model["coupler"].at(0.15)),
         "slider": ph.Position(model["slider"].origin),
+        "pull": ph.Reaction(model.joints[0]),
     }
 
 
@@ -41,9 +42,11 @@ def test_each_mechanism_moves_as_alone_in_any_number_of_threads(threads):
     runs = ph.batch(crank, {"crank_speed": np.array(SPEEDS)}).simulate(5e-3, 1e-4, bend, every=5, threads=threads)
     assert runs["bend"].shape == (3, 11, 3) and runs["slider"].shape == (3, 11, 3) and not runs.failures
     for number, speed in enumerate(SPEEDS):
-        alone = crank(speed).simulate(5e-3, 1e-4, every=5)
+        model = crank(speed)
+        alone = model.simulate(5e-3, 1e-4, every=5)
         np.testing.assert_array_equal(runs.time, alone.time)
         np.testing.assert_array_equal(runs["slider"][number], alone.position(alone["slider"].origin))
+        np.testing.assert_array_equal(runs["pull"][number], alone[ph.Reaction(model.joints[0])])
         np.testing.assert_array_equal(runs["bend"][number], alone.elastic_displacement(alone["coupler"].at(0.15)))
         assert runs.balance_error[number] == alone.check().balance_error < 1e-12
     np.testing.assert_array_equal(runs.motion(2).position(alone["slider"].origin), runs["slider"][2])

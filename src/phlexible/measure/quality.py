@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.sparse import as_array, lu_factors
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.mesh import BeamFields
@@ -227,11 +228,13 @@ class _EqualBeams:
     Attributes:
         beam, points: beam and stations of each body.
         bodies: indices of the bodies.
+        sizes: largest absolute value of each elastic coordinate in the run, shape (1, n).
     """
 
     beam: Beam
     points: BeamPoints
     bodies: list[int]
+    sizes: Array
 
     def largest(self, values: Array) -> Array:
         """Return the largest value along each beam of this group at each instant, shape (bodies, instants). It is
@@ -239,16 +242,20 @@ class _EqualBeams:
         return np.asarray(values.max(axis=1, initial=0.0).reshape(len(self.bodies), -1))
 
 
+@cached_on_owner
 def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
     """Group the beams of a run by equal description, so that equal beams are checked in one array operation. Groups
     have at most about 4096 rows of coordinates."""
+    rows = _checked_instants(run)
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
     for index, placed in enumerate(run.system.bodies):
         beam, data = placed.resolved, placed.data
         if isinstance(beam, Beam) and isinstance(data, FloatingBody) and isinstance(data.points, BeamPoints):
             group = id(data), counted[id(data)] // most
-            found.setdefault(group, _EqualBeams(beam, data.points, [])).bodies.append(index)
+            own = found.setdefault(group, _EqualBeams(beam, data.points, [], np.zeros((1, data.elastic_count))))
+            np.maximum(own.sizes, np.abs(run.elastic(index)[rows]).max(axis=0, initial=0.0), out=own.sizes)
+            own.bodies.append(index)
             counted[id(data)] += 1
     return list(found.values())
 
@@ -260,12 +267,16 @@ def _beams_beyond(
     limit, with sampled times [s]. ``ratios`` is a function of the group, its fields and the elastic coordinates
     (bodies * instants, n) that returns the ratios to the limits, shape (limits, bodies * instants, stations). It
     is called first with the largest values, which most groups pass."""
-    rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
     for beams in _equal_beams(run):
-        eta = np.concatenate([run.elastic(index)[rows] for index in beams.bodies])
-        fields, sizes = beams.points.station_fields, beams.points.station_sizes
-        if not ratios(beams, sizes, np.abs(eta).max(axis=0, initial=0.0)[None]).max(initial=0.0) <= 1:
-            yield beams, run.recording.time[rows], ratios(beams, fields, eta)
+        if not ratios(beams, beams.points.station_sizes, beams.sizes).max(initial=0.0) <= 1:
+            rows = _checked_instants(run)
+            eta = np.concatenate([run.elastic(index)[rows] for index in beams.bodies])
+            yield beams, run.recording.time[rows], ratios(beams, beams.points.station_fields, eta)
+
+
+def _checked_instants(run: RecordedRun) -> IntArray | slice:
+    """Return the indices of ``some_instants`` of a run, or a slice of all where there are no more."""
+    return some_instants(run) if run.count > INSTANTS else slice(None)
 
 
 # Finds runs that went astray because linear strain knows no geometric stiffening (docs/theory.md, 3).
@@ -413,7 +424,7 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
         )
     if steps:
         messages += long_contact_steps(run, float(record.time[-1] - record.time[0]) / steps)
-    if steps and (lost := round_off_energy_share(run, steps)) > LOST:
+    if steps and (lost := round_off_energy_share(run, steps, LOST)) > LOST:
         messages.append(
             f"the motion is too slow for such short steps: round-off of positions changes about {lost:.1g} of "
             "its energy; take longer steps, or place the model closer to the origin"
@@ -421,9 +432,18 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
     return [*messages, *passage_warnings(run), *ringing_dampers(run)]
 
 
-def round_off_energy_share(run: RecordedRun, steps: int) -> float:
+@cached_on_owner
+def _stored_energy(run: RecordedRun) -> Array:
+    """Return the kinetic energy of a run plus the absolute values of strain and spring energies, shape (instants,)
+    [J]."""
+    record = run.recording
+    return record.kinetic + np.abs(record.strain) + np.abs(record.spring)
+
+
+def round_off_energy_share(run: RecordedRun, steps: int, least: float = 0.0) -> float:
     """Estimate the share of the energy of a run that numerical round-off of positions adds in all its time
-    steps. It comes from closing joints to the last digit, and is 0 without joints."""
+    steps. It comes from closing joints to the last digit, and is 0 without joints. Where the stored energy alone
+    shows that it is no more than ``least``, that bound is returned."""
     record, system = run.recording, run.system
     duration = float(record.time[-1] - record.time[0])
     if not system.owners or not duration:
@@ -431,7 +451,9 @@ def round_off_energy_share(run: RecordedRun, steps: int) -> float:
     mass = sum(placed.data.mass for placed in system.bodies)
     digit = float(np.finfo(float).eps * np.abs(record.position).max())
     noise = mass * (digit * steps / duration) ** 2  # of one step
-    stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
+    stored = _stored_energy(run)
+    if steps * noise <= least * float(stored.max()):
+        return least
     weight = mass * float(np.linalg.norm(system.mechanism.gravity)) * system.body_length
     given = weight + float(np.abs(record.work).max(axis=0).sum())
     wandered = 4.0 * digit * steps**1.5  # four deviations of what such digits in every step add up to
@@ -453,28 +475,32 @@ def alternating_share(run: RecordedRun, least: float = 0.0) -> float:
     record = run.recording
     if len(record.time) < 3 or not record.kinetic.any():
         return 0.0
-    stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
     found: list[tuple[FloatingBody, FloatingBody, Array, Array]] = []
     for index, body in enumerate(run.system.frames):
         data = run.system.bodies[index].data
         if not isinstance(data, FloatingBody) or not data.elastic_count:
             continue
         own = record.velocity[:, run.system.layout.place(index)]
-        part = (own[:-2] - 2 * own[1:-1] + own[2:]) / 4
-        bent = part[:, data.rigid_count :]
-        found.append((data, body, part, np.einsum("ti,ti->t", bent, bent @ elastic_mass(data))))
-    total, most = float(stored[1:-1].sum()), 0.5 * sum(float(each[-1].sum()) for each in found)
+        bent = _alternating(own[:, data.rigid_count :])
+        found.append((data, body, own, np.einsum("ti,ti->t", bent, bent @ elastic_mass(data))))
+    total, most = float(_stored_energy(run)[1:-1].sum()), 0.5 * sum(float(each[-1].sum()) for each in found)
     if most <= least * total:
         return most / (total or 1.0)
     wholes = (float(np.minimum(each[-1], _whole_energies(*each)).sum()) for each in found)
     return 0.5 * sum(wholes) / total
 
 
-def _whole_energies(body: FloatingBody, about_centre: FloatingBody, nu: Array, elastic: Array) -> Array:
-    """Return twice the kinetic energy of a floating body for velocities ``nu``, shape (instants, velocities), from
-    that of the ``elastic`` rates alone, shape (instants,) each. ``about_centre`` is the body with its centre of
-    mass as reference point."""
-    d, rigid = body.dimension, body.rigid_count
+def _alternating(values: Array) -> Array:
+    """Return the part of recorded ``values`` that changes its sign in every step, a quarter of second differences,
+    shape (instants - 2, k)."""
+    return (values[:-2] - 2 * values[1:-1] + values[2:]) / 4
+
+
+def _whole_energies(body: FloatingBody, about_centre: FloatingBody, own: Array, elastic: Array) -> Array:
+    """Return twice the kinetic energy of a floating body for the alternating part of its velocities ``own``, shape
+    (instants, velocities), from that of the ``elastic`` rates alone, shape (instants - 2,). ``about_centre`` is the
+    body with its centre of mass as reference point."""
+    d, rigid, nu = body.dimension, body.rigid_count, _alternating(own)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     rows = as_array(undeformed_mass(about_centre)[d:rigid])
     inertia, mixed = rows[:, d:rigid], rows[:, rigid:]

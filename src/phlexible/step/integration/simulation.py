@@ -13,7 +13,7 @@ from phlexible.algebra.arrays import NEEDS_WHOLE_RUNS, Array
 from phlexible.errors import ResultFileError, warn_user
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
-from phlexible.state.recording import LateReactions, RecordedStates
+from phlexible.state.recording import LateReactions, Reactions, RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
 from phlexible.step.integration.events import RunEvents, Watching
@@ -55,6 +55,7 @@ class Simulation:
         sink: takes recordings, block by block.
         at: a start that is a state as an instant, if the caller has it.
         is_late: reactions at both ends of the run may be computed later.
+        is_read_at_once: the run is read right after its end, so that functions of users may be called later too.
         conditions: of events, see ``RunEvents``.
 
     Attributes:
@@ -72,6 +73,7 @@ class Simulation:
         tolerance: float | None = None,
         at: Instants | None = None,
         is_late: bool = False,
+        is_read_at_once: bool = False,
         conditions: Mapping[int, Watching] | None = None,
     ) -> None:
         self._system, self._stepper, self._clock, self._every = system, stepper, clock, every
@@ -84,7 +86,7 @@ class Simulation:
         many = FIRST_VALUES // max(stepper.values_per_step, 1) if NEEDS_WHOLE_RUNS.get() else 0
         self._block = 1 if stepper.is_controlled else min(max(FIRST_BLOCK, many), self._longest_block())
         self._since_stored, self._failed = 0, False  # the next step at full size
-        self._is_late = is_late
+        self._is_late, self._is_read_at_once = is_late, is_read_at_once
         self.late: dict[int, LateReactions] = {}
         self._reached: Checkpoint | None = None  # where the sink stands
         self._before_end: Checkpoint | None = None  # where the last block began that a longer run would take else
@@ -153,10 +155,10 @@ class Simulation:
         reached = self._reached
         if reached is not None and reached.last_weight == OPEN:
             self._stepper.restore(reached.values)
-            find = self._reactions(reached.time, reached.time, is_projected=False)
             if self._is_late:
-                self.late[-1] = find
+                self.late[-1] = self._late_reactions(reached.time, reached.time, is_projected=False)
             else:
+                find = self._reactions(reached.time, reached.time, is_projected=False)
                 self._recorder.finish(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
@@ -379,11 +381,23 @@ class Simulation:
         (``is_first``) or its time steps change their length."""
         if self._recorder.last_weight == 1.0 or (0 in self.late and self._recorder.last_weight == 0.0):
             return
-        find = self._reactions(time, np.inf)
         if is_first and self._is_late:
-            self.late[0] = find
+            self.late[0] = self._late_reactions(time, np.inf)
         else:
-            self._recorder.set_final_reactions(find())
+            self._recorder.set_final_reactions(self._reactions(time, np.inf)())
+
+    def _late_reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
+        """Return what ``_reactions`` returns. Of a run that is read at once users' functions are not called before
+        the reactions are asked for, which a batch seldom does."""
+        if not self._is_read_at_once:
+            return self._reactions(time, end, is_projected)
+        values = self._stepper.snapshot()
+
+        def find() -> Reactions | None:
+            self._stepper.restore(values)
+            return self._reactions(time, end, is_projected)()
+
+        return find
 
     def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """Return a function that computes multipliers and forces at a time [s] from the accelerations there;
