@@ -125,10 +125,10 @@ class Model(Mechanism):
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state of a model for pickles, without cached numbers, which are computed again."""
-        return {name: value for name, value in self.__dict__.items() if name != "_numbers"}
+        return {name: value for name, value in self.__dict__.items() if name != "_cache"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        super().__setstate__({**state, "_numbers": ModelCache()})
+        super().__setstate__({**state, "_cache": ModelCache()})
 
     def simulate(
         self,
