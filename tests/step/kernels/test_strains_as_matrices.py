@@ -8,10 +8,10 @@ import pytest
 
 import phlexible as ph
 from bodies.flexible.meshes import bar
-from phlexible.bodies.mechanics.floating import strain_energy
+from phlexible.bodies.mechanics.floating import strain_energy, without_round_off
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
-from phlexible.step.assembly.bodies import TypeTables
+from phlexible.step.assembly.bodies import PATCH, TypeTables
 from phlexible.step.tables.memory import packed
 from step.kernels.newton import Newton, largest_slope_error
 
@@ -25,6 +25,28 @@ def test_which_strains_do():
     own = len(BODY.data.strain.rows)
     assert tables["strain_has_matrix"][:own].mean() > 0.5
     assert not tables["strain_has_matrix"][own:].any()
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_types_that_differ_in_numbers_alone_have_the_same_rows_and_their_own_values(dimension):
+    steel = ph.Material(2e9, 2000.0)
+    thin, thick = (
+        without_round_off(ph.Beam(1.0, ph.CircularSection(d), steel, elements=3, modes=2).discretize(dimension))
+        for d in (0.01, 0.02)
+    )
+    _, tables = packed(TypeTables([thin, thick], [thin, thick]).tables())
+    own, count = tables["patches_begin"].tolist()[1], len(tables["type_value"]) // 2
+    for name in PATCH[2:]:
+        shift = count if name == "patch_number" else 0
+        np.testing.assert_array_equal(tables[name][own:], tables[name][:own] + shift)
+    begin = tables["stiffness_patch"][1]
+    for k in range(begin, tables["damping_patch"][1]):
+        row, rows, column, columns, first = (
+            tables[f"patch_{n}"][k] for n in ("row", "rows", "column", "columns", "number")
+        )
+        block = tables["type_value"][first : first + rows * columns].reshape(columns, rows).T
+        np.testing.assert_array_equal(block, thick.strain.stiffness[row : row + rows, column : column + columns])
+    np.testing.assert_array_equal(tables["square_factor"], [*thin.strain.factors, *thick.strain.factors])
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

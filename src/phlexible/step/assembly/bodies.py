@@ -1,6 +1,6 @@
 """Floating bodies as tables of the kernels (docs/theory.md, 2 and 4); equal bodies share one type."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -279,13 +279,6 @@ class TypeTables:
                 self.bands.append(band_of(body) if with_segments else None)
             same[id(data)] = known[key]
             self.type_of.append(known[key])
-        self._values: list[Array] = []
-        self._length = 0
-        self._patches: list[tuple[int, ...]] = []
-        self._strains: list[tuple[int, int, int, int, int]] = []
-        self._weights: list[float] = []
-        self._squares: list[tuple[int, int, int, int]] = []
-        self._factors: list[float] = []
 
     def places(self) -> list[BlockPlaces]:
         """Return for each floating body the offsets of the parts of its block in Newton's matrix, dense or in
@@ -305,30 +298,37 @@ class TypeTables:
     def tables(self) -> Tables:
         """Return the tables of the compiled time step for the types of floating bodies, as arrays by the names of
         the tables. They contain mass moments, stiffness, damping and strains; equal bodies share a type."""
-        inertia, rows = [], [self._row(body, band) for body, band in zip(self._types, self.bands, strict=True)]
-        for body in self._types:
+        found = [_type_rows(body, band) for body, band in zip(self._types, self.bands, strict=True)]
+        inertia, begin = list[Array](), 0
+        rows, patches, strains, squares = (list[tuple[int, ...]]() for _ in range(4))
+        for body, (own, values, _) in zip(self._types, found, strict=True):
             rigid = np.zeros((3, 3))
             if body.elastic_count == 0 and body.rotates:
                 axes = list(body.rotation_axes)
                 rigid[np.ix_(axes, axes)] = undeformed_mass(body)[body.dimension :, body.dimension :]
             inertia.append(rigid)
+            rows.append(own.row(len(patches), begin))
+            patches += [(*each[:6], each[6] + begin, each[7]) for each in own.patches]
+            strains += [(each[0] + begin, *each[1:]) for each in own.strains]
+            squares += [(each[0] + begin, *each[1:]) for each in own.squares]
+            begin += len(values)
         counts = [row[-1] for row in rows]
-        first, starts = offsets(counts), offsets([strain[-1] for strain in self._strains])
-        first_square, squares = starts[first[:-1]], np.diff(starts[first])
+        first, starts = offsets(counts), offsets([strain[-1] for strain in strains])
+        first_square, square_counts = starts[first[:-1]], np.diff(starts[first])
         strain_starts = offsets([counts[kind] for kind in self.type_of])
-        square_starts = offsets([squares[kind] for kind in self.type_of])
+        square_starts = offsets([square_counts[kind] for kind in self.type_of])
         return {
             **columns(OF_TYPE, rows),
             "viscosity": [body.viscosity for body in self._types],
             **_segment_tables(self.bands),
-            **columns(PATCH, self._patches),
-            **columns(STRAIN, self._strains),
-            **columns(("square_row", "square_first", "square_last", "square_alike"), self._squares),
+            **columns(PATCH, patches),
+            **columns(STRAIN, strains),
+            **columns(("square_row", "square_first", "square_last", "square_alike"), squares),
             "type_of": self.type_of,
             "rigid_inertia": inertia,
-            "strain_weight": self._weights,
-            "square_factor": self._factors,
-            "type_value": self._values,
+            "strain_weight": [body.strain.weights for body in self._types],
+            "square_factor": [factors for _, _, factors in found],
+            "type_value": [values for _, values, _ in found],
             "frame_strain": strain_starts[:-1] - first[self.type_of],
             "frame_square": square_starts[:-1] - first_square[self.type_of],
             "inner_strains": [self._types[kind].inner_count for kind in self.type_of],
@@ -337,77 +337,160 @@ class TypeTables:
             "frame_squares": int(square_starts[-1]),
         }
 
-    def _row(self, body: FloatingBody, band: "Band | None") -> tuple[int, ...]:
-        """Return the integers that describe the type of a floating ``body``, in the order of ``OF_TYPE``. Its
-        nonzero rectangles of matrices and its strains are appended to the tables. ``band`` is its elastic
-        band of segments, None for a dense body."""
-        begins = [len(self._patches)]
-        if not body.elastic_count:
-            return 0, 0, *begins, *begins, -1, 0, 0
-        moments = _planes_of(body) if band is None else band.planes
-        for planes, apart in (
-            (_planes(moments, body.dimension), int(band is not None)),
-            ({(0, 0): body.strain.stiffness}, 0),
-            ({(0, 0): body.damping}, 0),
-        ):
-            self._add_patches(planes, apart)
-            begins.append(len(self._patches))
-        first_moment = -1 if band is None else self._add(band.first_moments[: body.dimension])
-        first = len(self._strains)
-        self._add_strains(body)
-        segments = 0 if band is None else len(band.ends)
-        own = body.elastic_count, begins[3] - begins[0], begins[1], begins[2]
-        return *own, first_moment, segments, len(self._strains) - first
 
-    def _add_patches(self, planes: dict[tuple[int, int], Matrix], full: int) -> None:
-        """Append the nonzero rectangles of the matrices ``planes``, by indices (p, q), to the tables of
-        floating bodies, row by row of the transpose. Rectangles do not cross from the first ``full`` rows to
-        those below, as these rows are full in a banded matrix."""
-        added: list[tuple[int, ...]] = []
-        for (p, q), plane in planes.items():
-            found = [(slice(0, full), columns) for _, columns in dense_patches(plane[:full])]
-            below = dense_patches(plane[full:])
-            found += [(slice(rows.start + full, rows.stop + full), columns) for rows, columns in below]
-            for rows, columns in found:
-                number = self._add(window(plane, rows, columns).T)
-                sizes = (rows.start, rows.stop - rows.start, columns.start, columns.stop - columns.start)
-                added.append((p, q, *sizes, number))
-        alike = _equal_runs([patch[2:6] for patch in added], len(planes))
-        self._patches += [(*patch, count) for patch, count in zip(added, alike, strict=True)]
+@dataclass(frozen=True, eq=False)
+class _TypeRows:
+    """Integers that describe one type of floating body. Offsets count from its first rectangle and its first value
+    in the tables of all types.
 
-    def _add_strains(self, body: FloatingBody) -> None:
-        """Append the strains of one type of floating body with their quadratic terms (squares of linear functions)
-        to the tables. Where there are many squares, the matrix of their sum takes their place."""
-        strain = body.strain
-        ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
-        square_supports = row_spans(strain.squares)
-        for s, (first, last) in enumerate(_strain_supports(strain)):
-            mine, columns = slice(ends[s], ends[s + 1]), slice(first, last)
-            rows, own, factors = window(strain.squares, mine, columns), square_supports[mine], strain.factors[mine]
-            has_matrix = sum((end - begin) ** 2 for begin, end in own) > MANY * (last - first) ** 2
-            if has_matrix:
-                matrix = (rows.T * factors) @ rows
-                rows = (matrix + matrix.T) / 2
-                own = [(first + begin, first + end) if end else (0, 0) for begin, end in row_spans(rows)]
-                factors = np.ones(last - first)
-            else:
-                own = _common_supports(own)
-            number = self._add(window(strain.rows, slice(s, s + 1), columns)) - first
-            self._strains.append((number, first, last, int(has_matrix), len(rows)))
-            self._weights.append(float(strain.weights[s]))
-            alike = _equal_runs(own, AT_ONCE)
-            for row, (begin, end), factor, count in zip(rows, own, factors.tolist(), alike, strict=True):
-                part = row[begin - first : end - first] if end else row[:0]
-                self._squares.append((self._add(part) - begin, begin, end, count))
-                self._factors.append(factor)
+    Attributes:
+        elastic_count: number of its elastic coordinates.
+        ends: number of rectangles of its moments, of these and the stiffness, and of all with the damping.
+        first_moment: offset of its first moments, -1: none.
+        segments: number of its segments.
+        patches, strains, squares: rows of the tables ``PATCH``, ``STRAIN`` and of squares.
+    """
 
-    def _add(self, block: Array) -> int:
-        """Append the numbers of the array ``block``, row by row, to those of all types of floating bodies.
-        Return the index of the first one there."""
-        start = self._length
-        self._values.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
-        self._length += block.size
-        return start
+    elastic_count: int = 0
+    ends: tuple[int, ...] = (0, 0, 0)
+    first_moment: int = -1
+    segments: int = 0
+    patches: Sequence[tuple[int, ...]] = ()
+    strains: Sequence[tuple[int, ...]] = ()
+    squares: Sequence[tuple[int, ...]] = ()
+
+    def row(self, patch: int, value: int) -> tuple[int, ...]:
+        """Return the integers of this type in the order of ``OF_TYPE``, where its rectangles begin at ``patch`` and
+        its values at ``value``."""
+        first_moment = self.first_moment if self.first_moment < 0 else self.first_moment + value
+        begins = self.ends[2], patch + self.ends[0], patch + self.ends[1]
+        return self.elastic_count, *begins, first_moment, self.segments, len(self.strains)
+
+
+LARGEST_KNOWN = 2**13
+"""Entries of the matrices of a type up to which its rows are kept for others with the same nonzero entries."""
+
+
+def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array, Array]:
+    """Return the integers that describe the type of a floating ``body``, the values of its matrices that the
+    compiled step reads, shape (values,), and the factors of its squares. ``band`` is its elastic band of segments,
+    None for a dense body.
+
+    Integers, and where each value comes from, follow from which entries are zero: they are found once for types
+    that differ in other numbers alone.
+    """
+    if not body.elastic_count:
+        return _TypeRows(), np.zeros(0), np.zeros(0)
+    strain = body.strain
+    planes = _planes(_planes_of(body) if band is None else band.planes, body.dimension)
+    matrices = *planes.values(), strain.stiffness, body.damping, strain.rows, strain.squares
+    shapes = tuple(matrix.shape for matrix in matrices)
+    are_dense = band is None and all(isinstance(matrix, np.ndarray) for matrix in matrices)
+    if are_dense and sum(count * n for count, n in shapes) <= LARGEST_KNOWN:
+        entries = np.concatenate([[0.0], *(matrix.ravel() for matrix in matrices)])
+        known = _known_rows(tuple(planes), shapes, strain.square_strain.tobytes(), (entries != 0).tobytes())
+        if known is not None:
+            return known[0], entries[known[1]], strain.factors
+    return _found_rows(planes, strain, body.damping, band, body.dimension)
+
+
+@lru_cache(256)
+def _known_rows(
+    axes: tuple[tuple[int, int], ...], shapes: tuple[tuple[int, int], ...], square_strain: bytes, pattern: bytes
+) -> tuple[_TypeRows, IntArray] | None:
+    """Return the integers of a type of dense floating bodies, and the index of each of its values among the entries
+    of its matrices, shape (values,): those of matrices whose entries are their own indices. None where the matrix
+    of a sum takes the place of squares. They follow from the ``axes`` of moments, the ``shapes`` of all matrices,
+    the strain of each square, and the ``pattern`` of entries that are not zero, after one that is.
+    """
+    is_entry = np.frombuffer(pattern, dtype=np.bool_)
+    indices, ends = np.where(is_entry, np.arange(len(is_entry)), 0.0), np.cumsum([count * n for count, n in shapes])
+    parts = [part.reshape(shape) for part, shape in zip(np.split(indices[1:], ends[:-1]), shapes, strict=True)]
+    stiffness, damping, rows, squares = parts[len(axes) :]
+    owners = np.frombuffer(square_strain, dtype=np.int64)
+    strain = StrainEnergy(stiffness, rows, np.ones(len(rows)), squares, np.ones(len(squares)), owners)
+    found, values, _ = _found_rows(dict(zip(axes, parts, strict=False)), strain, damping, None, 0)
+    return None if any(has_matrix for *_, has_matrix, _ in found.strains) else (found, values.astype(np.int64))
+
+
+def _found_rows(
+    planes: Mapping[tuple[int, int], Matrix],
+    strain: StrainEnergy,
+    damping: Matrix,
+    band: Band | None,
+    dimension: int,
+) -> tuple[_TypeRows, Array, Array]:
+    """Return what ``_type_rows`` returns for a type of floating bodies. The values are those of nonzero rectangles
+    of its moments ``planes`` by axes, stiffness and ``damping``, and those of its strains. ``band`` is its elastic
+    band of segments, None for a dense body, ``dimension`` that of the model."""
+    values, patches, ends, size = [np.zeros(0)], list[tuple[int, ...]](), list[int](), 0
+
+    def add(block: Array) -> int:
+        nonlocal size
+        values.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
+        size += block.size
+        return size - block.size
+
+    for matrices, full in (
+        (planes, int(band is not None)),
+        ({(0, 0): strain.stiffness}, 0),
+        ({(0, 0): damping}, 0),
+    ):
+        patches += _patches(matrices, full, add)
+        ends.append(len(patches))
+    first_moment, segments = -1, 0
+    if band is not None:
+        first_moment, segments = add(band.first_moments[:dimension]), len(band.ends)
+    strains, squares, factors = _strain_rows(strain, add)
+    own = strain.stiffness.shape[0], tuple(ends), first_moment, segments, patches, strains, squares
+    return _TypeRows(*own), np.concatenate(values), factors
+
+
+def _patches(
+    planes: Mapping[tuple[int, int], Matrix], full: int, add: Callable[[Array], int]
+) -> list[tuple[int, ...]]:
+    """Return the nonzero rectangles of the matrices ``planes``, by indices (p, q), as rows of the table ``PATCH``,
+    row by row of the transpose. ``add`` stores an array and returns its offset. Rectangles do not cross from the
+    first ``full`` rows to those below, as these rows are full in a banded matrix."""
+    added: list[tuple[int, ...]] = []
+    for (p, q), plane in planes.items():
+        found = [(slice(0, full), columns) for _, columns in dense_patches(plane[:full])]
+        below = dense_patches(plane[full:])
+        found += [(slice(rows.start + full, rows.stop + full), columns) for rows, columns in below]
+        for rows, columns in found:
+            offset = add(window(plane, rows, columns).T)
+            sizes = (rows.start, rows.stop - rows.start, columns.start, columns.stop - columns.start)
+            added.append((p, q, *sizes, offset))
+    alike = _equal_runs([patch[2:6] for patch in added], len(planes))
+    return [(*patch, count) for patch, count in zip(added, alike, strict=True)]
+
+
+def _strain_rows(
+    strain: StrainEnergy, add: Callable[[Array], int]
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Array]:
+    """Return the strains of a type of floating body and their quadratic terms (squares of linear functions), as
+    rows of the tables ``STRAIN`` and of squares; then the factors of the squares. ``add`` stores an array and
+    returns its offset. Where there are many squares, the matrix of their sum takes their place."""
+    strains, squares, factors = list[tuple[int, ...]](), list[tuple[int, ...]](), [np.zeros(0)]
+    ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
+    square_supports = row_spans(strain.squares)
+    for s, (first, last) in enumerate(_strain_supports(strain)):
+        mine, columns = slice(ends[s], ends[s + 1]), slice(first, last)
+        rows, own = window(strain.squares, mine, columns), square_supports[mine]
+        factors.append(strain.factors[mine])
+        has_matrix = sum((end - begin) ** 2 for begin, end in own) > MANY * (last - first) ** 2
+        if has_matrix:
+            matrix = (rows.T * factors[-1]) @ rows
+            rows, factors[-1] = (matrix + matrix.T) / 2, np.ones(last - first)
+            own = [(first + begin, first + end) if end else (0, 0) for begin, end in row_spans(rows)]
+        else:
+            own = _common_supports(own)
+        offset = add(window(strain.rows, slice(s, s + 1), columns))
+        strains.append((offset - first, first, last, int(has_matrix), len(rows)))
+        for row, (begin, end), count in zip(rows, own, _equal_runs(own, AT_ONCE), strict=True):
+            part = row[begin - first : end - first] if end else row[:0]
+            squares.append((add(part) - begin, begin, end, count))
+    return strains, squares, np.concatenate(factors)
 
 
 def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
