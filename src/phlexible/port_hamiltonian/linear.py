@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -170,26 +169,6 @@ class LinearPHDAE(PortHamiltonianModel):
         The result has the shape (T,) [J]."""
         return np.asarray((x * (self.energy_matrix @ x.T).T).sum(axis=1)) / 2
 
-    def efforts(self, x: Array) -> Array:
-        """Return the efforts z = Q x of a linear port-Hamiltonian model in T states, shape (T, n); the result has
-        the same shape."""
-        return np.asarray((self.effort_matrix @ x.T).T)
-
-    def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E @ ``rate`` of the constant descriptor matrix of a linear model with T rates,
-        shape (T, n). The states x have no effect."""
-        return np.asarray((self.descriptor @ rate.T).T)
-
-    def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of a linear model, shape (T, n). There are T efforts z, shape
-        (T, n), and inputs u, shape (T, m); the states x have no effect."""
-        return np.asarray((self._structure_less_dissipation @ z.T + self.port_map @ u.T).T)
-
-    def output_products(self, x: Array, z: Array) -> Array:
-        """Return the power-conjugate outputs y = B^T z of a linear model for T efforts z, shape (T, n); the result
-        has the shape (T, m). The states x have no effect."""
-        return np.asarray((self.port_map.T @ z.T).T)
-
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Return the discrete gradient of the energy of a linear model between the states x0 and x1: the efforts Q
         (x0 + x1) / 2 at their mean, shape (n,)."""
@@ -207,11 +186,6 @@ class LinearPHDAE(PortHamiltonianModel):
         added, sources = self._more_ports(ports)
         columns = self.port_map[:, sources]
         return replace(self, port_map=columns, ports=(*self.ports, *added))
-
-    @cached_property
-    def _structure_less_dissipation(self) -> Matrix:
-        """Difference J - R of the structure and dissipation matrices of this linear model, shape (n, n), sparse."""
-        return sparse.csr_array(self.structure - self.dissipation)
 
 
 def _entry_names(parts: Sequence[StateBlock | Port]) -> tuple[str, ...]:
