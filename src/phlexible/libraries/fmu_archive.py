@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from phlexible.algebra.units import base_powers
 from phlexible.display import distinct, identifier
 from phlexible.libraries.data import ModelData
 from phlexible.libraries.linking import write_archive
@@ -24,30 +25,6 @@ FOLDERS = {
     2: {"linux-x86_64": "linux64", "windows-x86_64": "win64", "macos-x86_64": "darwin64"},
 }
 """Folders of binaries, by the version of FMI and the platform."""
-BASES: Mapping[str, Mapping[str, int]] = {
-    "m": {"m": 1},
-    "rad": {"rad": 1},
-    "m/s": {"m": 1, "s": -1},
-    "rad/s": {"rad": 1, "s": -1},
-    "m/s2": {"m": 1, "s": -2},
-    "rad/s2": {"rad": 1, "s": -2},
-    "N": {"kg": 1, "m": 1, "s": -2},
-    "N m": {"kg": 1, "m": 2, "s": -2},
-    "J": {"kg": 1, "m": 2, "s": -2},
-    "Pa": {"kg": 1, "m": -1, "s": -2},
-    "s": {"s": 1},
-    "kg": {"kg": 1},
-    "kg m2": {"kg": 1, "m": 2},
-    "kg/m3": {"kg": 1, "m": -3},
-    "N/m": {"kg": 1, "s": -2},
-    "N s/m": {"kg": 1, "s": -1},
-    "N m/rad": {"kg": 1, "m": 2, "s": -2, "rad": -1},
-    "N m s/rad": {"kg": 1, "m": 2, "s": -1, "rad": -1},
-    "m3": {"m": 3},
-    "m2": {"m": 2},
-    "1": {},
-}
-"""SI base units of the units of inputs, outputs and parameters."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +152,10 @@ class FmuFiles:
             known["fixedInternalStepSize"] = repr(self.data.step)
         SubElement(root, "CoSimulation", known)
         units = SubElement(root, "UnitDefinitions")
-        for unit in dict.fromkeys(each.unit for each in self.variables if each.unit in BASES):
-            powers = {base: str(power) for base, power in BASES[unit].items()}
+        for unit in dict.fromkeys(each.unit for each in self.variables):
+            if (found := base_powers(unit)) is None:
+                continue
+            powers = {base: f"{power:g}" for base, power in found.items()}
             SubElement(SubElement(units, "Unit", name=unit), "BaseUnit", powers)
         usual = {"startTime": repr(self.data.origin), "stepSize": repr(self.data.step)}
         if self.duration is not None:
@@ -193,7 +172,7 @@ class FmuFiles:
             words = {"name": each.name, "valueReference": str(reference), "causality": causality[each.kind]}
             varies = "continuous" if each.ends is None else "tunable" if each.is_tunable else "fixed"
             words |= {"variability": varies, "description": each.description}
-            numbers = {"unit": each.unit} if each.unit in BASES else {}
+            numbers = {"unit": each.unit} if base_powers(each.unit) is not None else {}
             if each.ends is not None:
                 numbers |= {"min": repr(each.ends[0]), "max": repr(each.ends[1])}
             if each.kind in ("INPUT", "PARAMETER"):

@@ -1,6 +1,5 @@
 """Linear models of first order: velocities and stresses, energy coordinates."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -9,6 +8,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.units import base_powers
 from phlexible.errors import ModelError
 from phlexible.linear.constraint_elimination import dynamic_and_multipliers
 from phlexible.linear.observed import ObservedPHDAE
@@ -20,9 +20,6 @@ from phlexible.port_hamiltonian.model import Port, StateBlock
 # and momenta over and leaves displacements and forces as they are. In units of mass, length and time that is
 # the parity of the power of seconds: m/s and kg m/s are odd; m, N, N m and Pa are even. States without such a
 # unit follow from ports (forces act on velocities) and from J, which couples velocities with stresses.
-
-SECONDS = {"s": 1, "N": -2, "J": -2, "Pa": -2, "W": -3, "Hz": -1, "kg": 0, "m": 0, "rad": 0, "1": 0}
-FACTOR = re.compile(r"([A-Za-z]+|1)(?:\^([\d.]+))?$")
 
 
 class StateKind(IntEnum):
@@ -41,19 +38,10 @@ def kind_of_unit(unit: str) -> StateKind:
     """Return whether a state with this unit is a velocity (or momentum) or a stress (or force, displacement). The
     power of seconds in the unit decides: odd for velocities, even for stresses. It is UNKNOWN for an empty or
     unknown unit, and for roots of units."""
-    power = 0.0
-    for place, part in enumerate(unit.split("/")):
-        for factor in part.split():
-            match = FACTOR.match(factor)
-            if match is None or match[1] not in SECONDS:
-                return StateKind.UNKNOWN
-            exponent = float(match[2] or 1)
-            if exponent % 1:
-                return StateKind.UNKNOWN
-            power += (-1 if place else 1) * exponent * SECONDS[match[1]]
-    if not unit.split():
+    powers = base_powers(unit)
+    if powers is None or any(power % 1 for power in powers.values()):
         return StateKind.UNKNOWN
-    return StateKind.VELOCITY if power % 2 else StateKind.STRESS
+    return StateKind.VELOCITY if powers.get("s", 0.0) % 2 else StateKind.STRESS
 
 
 def kinds_of_states(model: ObservedPHDAE) -> IntArray:

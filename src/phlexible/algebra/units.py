@@ -1,0 +1,30 @@
+"""Units as texts, such as "N m/rad": their powers of SI base units."""
+
+import re
+
+BASES = ("kg", "m", "s", "rad")
+FORCE = {"kg": 1, "m": 1, "s": -2}
+DERIVED = {
+    **{base: {base: 1} for base in BASES},
+    "N": FORCE,
+    "J": FORCE | {"m": 2},
+    "Pa": FORCE | {"m": -1},
+    "W": FORCE | {"m": 2, "s": -3},
+    "Hz": {"s": -1},
+    "1": {},
+}
+FACTOR = re.compile(r"([A-Za-z]+|1)(?:\^?([\d.]+))?$")
+
+
+def base_powers(unit: str) -> dict[str, float] | None:
+    """Return the powers of kg, m, s and rad in a ``unit``, those that are not zero: of "N m/rad" 1, 2, -2 and -1.
+    Factors are separated by spaces, with exponents such as in "m2" or "m^0.5". None: an empty or unknown unit."""
+    powers = dict.fromkeys(BASES, 0.0)
+    for place, part in enumerate(unit.split("/")):
+        for factor in part.split():
+            match = FACTOR.match(factor)
+            if match is None or match[1] not in DERIVED:
+                return None
+            for base, power in DERIVED[match[1]].items():
+                powers[base] += (-1 if place else 1) * float(match[2] or 1) * power
+    return {base: power for base, power in powers.items() if power} if unit.split() else None
