@@ -25,16 +25,13 @@ from phlexible.pictures.report_page import (
     Packing,
     Tree,
     anchor_data,
-    model_tree,
+    model_sections,
     page,
     scene_data,
-    section,
-    versions,
 )
 from phlexible.pictures.reports import FLAT
-from phlexible.pictures.scene import PALETTE, DrawnBody, Scene
+from phlexible.pictures.scene import DrawnBody, Scene
 from phlexible.pictures.scenes import scene_of
-from phlexible.pictures.summaries import model_parts
 from phlexible.results.live import LiveRun
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.integration.clock import breakpoints_of
@@ -114,10 +111,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
         head |= {"low": low.tolist(), "high": high.tolist(), "size": wide.size}
         head["paths"] = pack.store_exact(wide.paths.astype(np.float32)) if wide.paths.size else None
     head |= {
-        "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
-        "loop": False,
         "panels": _panels(parts, energy, pack),
-        "palette": PALETTE,
         "stepped": {
             "module": pack.store_bytes(module),
             "name": data.name,
@@ -132,13 +126,8 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
             **_posed(parts, scene, pack),
         },
     }
-    mechanism = parts.mechanism
-    gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
-    own = [
-        section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²; steps of {data.step:g} s")),
-        section("Versions", versions()),
-    ]
-    subtitle = f"{part_counts(mechanism)}; computed by this page, in steps of {data.step:g} s"
+    own = model_sections(parts.mechanism, f"; steps of {data.step:g} s")
+    subtitle = f"{part_counts(parts.mechanism)}; computed by this page, in steps of {data.step:g} s"
     return page(data.name, subtitle, head, pack, [*sections, *own])
 
 

@@ -18,11 +18,12 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray, file_path
 from phlexible.bodies.skin import Skin
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.display import table
 from phlexible.errors import ParameterError, writing
-from phlexible.pictures.scene import Anchor, DrawnBody, NodeField, Scene
+from phlexible.pictures.scene import PALETTE, Anchor, DrawnBody, NodeField, Scene
 from phlexible.pictures.scenes import KIND as SURFACE
-from phlexible.pictures.summaries import Part
+from phlexible.pictures.summaries import Part, model_parts
 from phlexible.shapes.solids import Sphere
 from phlexible.shapes.surfaces import frame_along
 from phlexible.version import __version__
@@ -258,6 +259,10 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
         ],
         "opens_at": 0,
         "opens_with": None,
+        "clips": [{"name": "", "first": 0, "count": len(scene.time), "loop": False}],
+        "loop": False,
+        "panels": [],
+        "palette": PALETTE,
         "points": _points(scene),
         "can_amplify": any(body.eta.shape[1] and not body.is_nodal for body in scene.bodies),
     }
@@ -500,6 +505,14 @@ def model_tree(families: Mapping[str, Sequence[Part]], intro: str) -> str:
         inner = "".join(section(part.heading, table(part.rows)) for part in parts)
         lines.append(f"<h3>{escape(name)} ({len(parts)})</h3>{inner}")
     return "".join(lines)
+
+
+def model_sections(mechanism: Mechanism, remark: str = "") -> list[str]:
+    """Return the last sections of an HTML report: the parts of a model with its dimension, its gravity and a
+    ``remark``, and the versions of the programs."""
+    gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
+    intro = f"dimension {mechanism.dimension}, gravity ({gravity}) m/s²{remark}"
+    return [section("Model", model_tree(model_parts(mechanism), intro)), section("Versions", versions())]
 
 
 def versions() -> str:

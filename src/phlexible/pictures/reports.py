@@ -27,16 +27,14 @@ from phlexible.pictures.report_page import (
     Packing,
     findings,
     html_path,
-    model_tree,
+    model_sections,
     page,
     scene_data,
     section,
-    versions,
     write_page,
 )
-from phlexible.pictures.scene import PALETTE
 from phlexible.pictures.scenes import MISES, PHASES, node_fields, scene_of, scene_of_modes
-from phlexible.pictures.summaries import figures, model_parts
+from phlexible.pictures.summaries import figures
 from phlexible.state.recorded_run import RecordedRun
 
 # Curves of a report: fewer points than steps, with all peaks.
@@ -156,12 +154,9 @@ def motion_page(
     instants = _instants(run, None if frames is None else whole("frames", frames, least=2))
     scene = scene_of(run, instants)
     head: dict[str, Any] = scene_data(scene, node_fields(run, scene.bodies, instants), pack)
-    head["clips"] = [{"name": "", "first": 0, "count": len(instants), "loop": False}]
-    head["loop"] = False
     head["opens_at"] = int(np.abs(instants - most_deformed_instant(run.recording)).argmin())
     head["opens_with"] = next((k for k, each in enumerate(head["fields"]) if each["name"] == MISES), None)
     head["panels"] = panels_of(run, points, curves or {}, pack, instants)
-    head["palette"] = PALETTE
     check = motion_check(run)
     state = "" if is_complete else ", which ended early"
     subtitle = (
@@ -169,20 +164,8 @@ def motion_page(
         f" energy balance off by {check.balance_error:.0e} of the energies"
     )
     shown = f"{len(instants)} of {run.count} stored instants are in the 3D view; plots keep every peak."
-    gravity = ", ".join(f"{each:g}" for each in run.mechanism.gravity)
-    intro = f"dimension {run.mechanism.dimension}, gravity ({gravity}) m/s²"
-    return page(
-        heading,
-        subtitle,
-        head,
-        pack,
-        [
-            *motion_sections(run, shown),
-            section("Model", model_tree(model_parts(run.mechanism), intro)),
-            section("Versions", versions()),
-        ],
-        script,
-    )
+    sections = [*motion_sections(run, shown), *model_sections(run.mechanism)]
+    return page(heading, subtitle, head, pack, sections, script)
 
 
 def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
@@ -267,13 +250,9 @@ def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str],
     head["clips"] = [
         {"name": name, "first": k * (PHASES + 1), "count": PHASES + 1, "loop": True} for k, name in enumerate(names)
     ]
-    head |= {"loop": True, "panels": [], "palette": PALETTE, "can_amplify": False, "arrows": []}
+    head |= {"loop": True, "can_amplify": False, "arrows": []}
     mechanism = linear.system.mechanism
-    gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
-    sections = [
-        section("Frequencies", table(mode_rows(modes), MODE_HEADS), is_open=True),
-        section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²")),
-        section("Versions", versions()),
-    ]
+    frequencies = section("Frequencies", table(mode_rows(modes), MODE_HEADS), is_open=True)
+    sections = [frequencies, *model_sections(mechanism)]
     subtitle = f"{part_counts(mechanism)}; {how_many(count, 'mode')}, {modes.rigid_modes} of them rigid"
     write_page(target, page(heading, subtitle, head, pack, sections))

@@ -15,7 +15,6 @@ from phlexible.display import how_many, short_repr
 from phlexible.errors import ParameterError, warn_user
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
-from phlexible.pictures.scene import PALETTE
 from phlexible.pictures.scenes import moved_scene, scene_of
 from phlexible.results.live_inputs import Inputs
 from phlexible.results.live_steps import StoredBlock, StoredSteps
@@ -455,13 +454,8 @@ class RunView(Served):
         self._runs, self._has_end = True, False
         self._sent: dict[str, Array] = {}
         pack = Packing()
-        head = scene_data(self._scene, {}, pack) | {
-            "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
-            "loop": False,
-            "panels": [],
-            "palette": PALETTE,
-            "inputs": {name: value.tolist() for name, value in stepped.inputs.items()},
-        }
+        head = scene_data(self._scene, {}, pack)
+        head["inputs"] = {name: value.tolist() for name, value in stepped.inputs.items()}
         super().__init__(port, page("live run", "a model that is stepped", head, pack, [], script=asset("live.js")))
 
     @property
