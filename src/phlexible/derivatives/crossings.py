@@ -12,7 +12,6 @@ from phlexible.derivatives.step_derivatives import pose_map
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
 from phlexible.errors import ModelError
 from phlexible.measure.when import When
-from phlexible.state.functions import ConstraintSet
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
 
@@ -61,12 +60,7 @@ class Gaps:
         """Return the values of chosen constraint functions of a mechanism at all instants of a recorded run,
         shape (instants, functions): joint coordinates where locks can hold joints. A lock keeps a joint
         coordinate constant from an event of the run on."""
-        own, recorded = run.system.rows, run.recording.theta
-        if isinstance(own, ConstraintSet):
-            found = own.values(run.instants, recorded[:, recorded.shape[1] - len(own.places) :])
-        else:
-            found = own.values(run.instants)
-        return np.asarray(found[:, self._rows])
+        return run.system.row_values(run.instants, run.recording.theta)[:, self._rows]
 
 
 def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:

@@ -22,7 +22,6 @@ from phlexible.state.branches import contacts_of
 from phlexible.state.forces import (
     applied_forces,
     body_forces,
-    element_forces_along,
     element_state,
     gravity_forces,
     laws_after_flows,
@@ -238,9 +237,7 @@ def _gross_forces(system: System, state: State, at: Instants) -> Array:
     if system.forces:
         elements = element_state(system, at, state.branches)
         prescribed = prescribed_forces(system, at)
-        total += abs(elements.rows.T) @ abs(
-            element_forces_along(system, elements, elements.theta, state.velocity, prescribed)
-        )
+        total += abs(elements.rows.T) @ abs(elements.forces(elements.theta, state.velocity, prescribed))
     return np.asarray(total)
 
 

@@ -26,6 +26,7 @@ from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import number_at
 from phlexible.errors import ModelError
 from phlexible.state.branches import flows
+from phlexible.state.functions import ConstraintSet
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -239,78 +240,55 @@ def has_laws(system: System) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ElementState:
-    """Coordinates of all scalar element forces (springs, dampers, motors) at one instant, with their derivatives.
+    """Scalar element forces (springs, dampers, motors) at one instant, with the derivatives of their coordinates.
 
     Attributes:
         system, at: mechanism of the elements, and its state as an instant.
-        theta: coordinates of the forces, angles between -pi and pi, shape (forces,).
-        matrix: dy/dnu of the functions y of vectors from which the coordinates are computed, force after force,
-            shape (functions, velocities).
-        drift: contribution of moving frames to dy/dt, shape (functions,).
-        gradients, hessians: first and second derivatives of each theta with respect to its own functions.
-        dampers: factor of the damping of each with respect to its own functions.
+        laws: force laws, as they are after flows through the guides of tendons.
+        coordinates: the coordinate of each law as a function of world vectors.
+        theta: values of the coordinates, angles between -pi and pi, shape (forces,).
+        rows: Jacobian of the coordinates with respect to the velocities, shape (forces, velocities). Its transpose
+            maps element forces to generalized forces.
     """
 
     system: System
     at: Instants
+    laws: Sequence[CoordinateForce]
+    coordinates: ConstraintSet
     theta: Array
-    matrix: sparse.csr_array
-    drift: Array
-    gradients: Sequence[Array]
-    hessians: Sequence[Array]
-    dampers: Sequence[Array]
-
-    @property
-    def rows(self) -> sparse.csr_array:
-        """Jacobian of the coordinates of all scalar force elements (springs, dampers, motors) with respect to the
-        velocities of the system at one instant: shape (forces, velocities), sparse. Its transpose maps element
-        forces to generalized forces."""
-        return self._along([gradient[None] for gradient in self.gradients])
+    rows: sparse.csr_array
 
     @property
     def damper_rows(self) -> sparse.csr_array:
         """Factor B, shape (rows, velocities), of the damping matrix B^T B of all dampers between bodies of the
         system, in the layout of the velocities."""
-        return self._along(self.dampers)
+        functions, places = self.coordinates.functions, self.coordinates.places
+        if not places:
+            return self.rows
+        y, each = functions.values(self.at)[0], zip(places, self.laws, self.theta.tolist(), strict=True)
+        blocks = [one.coordinate.damper_rows(y[one.place], law.damping_at(theta)) for one, law, theta in each]
+        return sparse.csr_array(sparse.block_diag(blocks, "csr") @ functions.matrix(self.at))
 
-    def _along(self, blocks: Sequence[Array]) -> sparse.csr_array:
-        if not blocks:
-            return sparse.csr_array((0, self.matrix.shape[1]))
-        return sparse.csr_array(sparse.block_diag(blocks, "csr") @ self.matrix)
-
-    @property
-    def drifts(self) -> Array:
-        """Partial time derivatives of the coordinates of all scalar force elements that come from moving frames of
-        the ground while all bodies stand still: shape (forces,) [m/s or rad/s]."""
-        starts = np.cumsum([0, *(len(gradient) for gradient in self.gradients)])
-        pairs = zip(self.gradients, starts, strict=False)
-        return np.array([g @ self.drift[k : k + len(g)] for g, k in pairs], dtype=np.float64)
-
-    def along_functions(self, forces: Array) -> Array:
-        """Convert element forces along joint coordinates, shape (forces,), to equivalent forces along the functions
-        of world vectors from which the coordinates are computed, shape (functions,): each force times the gradient
-        of its coordinate. World vectors are points of bodies, or directions fixed to them, in world axes."""
-        parts = [force * gradient for force, gradient in zip(forces, self.gradients, strict=True)]
-        return np.concatenate([*parts, np.zeros(0)])
+    def forces(self, theta: Array, velocity: Array, prescribed: Array) -> Array:
+        """Return the force of every element along its coordinate, shape (forces,) [N or N m]: the sum of its spring
+        or potential force at the coordinate ``theta``, its damper and friction force at the ``velocity`` nu, and
+        its ``prescribed`` part. Angles in ``theta`` may be over full turns, where springs are wound up."""
+        rates = self.rows @ velocity + self.coordinates.drift(self.at)[0]
+        each = list(zip(self.laws, theta.tolist(), rates.tolist(), strict=True))
+        stored = np.array([law.conservative_force(x) for law, x, _ in each], dtype=np.float64)
+        lost = np.array([law.dissipative_force(x, rate) for law, x, rate in each], dtype=np.float64)
+        return np.asarray(stored + lost + prescribed)
 
 
 def element_state(system: System, at: Instants, branches: Array | None) -> ElementState:
     """Evaluate the coordinates (angles and lengths) of all scalar force elements of a system at one instant. Return
-    them with their gradients and Hessians as an ``ElementState``. ``branches`` are the history variables, of which
-    a tendon that rubs on its guides has some; None: zero."""
-    functions = system.force_functions
-    y, first = functions.values(at)[0], 0
-    theta, gradients, hessians, dampers = [], [], [], []
-    for force in laws_after_flows(system, branches):
-        coordinate = force.coordinate
-        own = y[first : first + len(coordinate.functions())]
-        theta.append(coordinate.value(own))
-        gradients.append(coordinate.gradient(own))
-        hessians.append(coordinate.hessian(own))
-        dampers.append(coordinate.damper_rows(own, force.damping_at(float(theta[-1]))))
-        first += len(own)
-    drift, matrix = functions.drift(at)[0], functions.matrix(at)
-    return ElementState(system, at, np.array(theta), matrix, drift, gradients, hessians, dampers)
+    them with their derivatives as an ``ElementState``. ``branches`` are the history variables, of which a tendon
+    that rubs on its guides has some; None: zero."""
+    laws, own = laws_after_flows(system, branches), system.force_coordinates
+    if branches is not None:
+        pairs = zip(own.places, laws, strict=True)
+        own = replace(own, places=tuple(replace(place, coordinate=law.coordinate) for place, law in pairs))
+    return ElementState(system, at, laws, own, own.values(at)[0], own.matrix(at))
 
 
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
@@ -346,8 +324,7 @@ def applied_forces(system: System, state: State, at: Instants | None = None, sha
     if system.forces:
         elements = element_state(system, here, state.branches)
         prescribed = share * prescribed_forces(system, here)
-        pulls = element_forces_along(system, elements, elements.theta, state.velocity, prescribed)
-        result += elements.rows.T @ pulls
+        result += elements.rows.T @ elements.forces(elements.theta, state.velocity, prescribed)
     return result
 
 
@@ -362,29 +339,6 @@ def gravity_and_load_forces(system: System, at: Instants) -> Array:
     for vectors, forces in load_forces(system, at):
         result += vectors.jacobian(at).T @ forces.ravel()
     return result
-
-
-def element_forces_along(
-    system: System, elements: ElementState, theta: Array, velocity: Array, prescribed: Array
-) -> Array:
-    """Return the force of every scalar element of a system along its coordinate, shape (forces,) [N or N m]:
-    the sum of its spring or potential force at the coordinate ``theta``, its damper and friction force at the
-    present ``velocity``, and its ``prescribed`` part.
-
-    Args:
-        system: mechanism with the force elements.
-        elements: coordinates of the element forces at the instant, with their derivatives.
-        theta: the coordinates there; angles over full turns where springs are wound up.
-        velocity: velocities nu, shape (velocities,).
-        prescribed: parts of the forces that are, shape (forces,).
-    """
-    rates = elements.rows @ velocity + elements.drifts
-    forces = [force for _, force in system.forces]
-    stored = [force.conservative_force(float(each)) for force, each in zip(forces, theta, strict=True)]
-    lost = [
-        force.dissipative_force(float(x), float(rate)) for force, x, rate in zip(forces, theta, rates, strict=True)
-    ]
-    return np.asarray(np.array(stored, dtype=np.float64) + np.array(lost, dtype=np.float64) + prescribed)
 
 
 def body_forces(
@@ -594,13 +548,10 @@ def element_stiffness(elements: ElementState, with_curvature: bool = True) -> sp
     a state with respect to the pose. Velocities are constant; the result has the shape (velocities,
     velocities), sparse. With ``with_curvature=False``, only the tangents of the laws count, not the change of
     the directions in which forces act."""
-    system, at = elements.system, elements.at
-    laws = [(force, float(theta)) for (_, force), theta in zip(system.forces, elements.theta, strict=True)]
-    rows, tangents = elements.rows, np.array([force.tangent(theta) for force, theta in laws])
-    total = rows.T @ sparse.diags_array(tangents) @ rows if laws else sparse.csr_array((rows.shape[1],) * 2)
+    at, rows = elements.at, elements.rows
+    laws = list(zip(elements.laws, elements.theta.tolist(), strict=True))
+    total = rows.T @ rows.multiply(np.array([force.tangent(theta) for force, theta in laws])[:, None])
     if with_curvature and laws:
-        pulls = prescribed_forces(system, at) + np.array([force.conservative_force(theta) for force, theta in laws])
-        bends = sparse.block_diag([p * h for p, h in zip(pulls, elements.hessians, strict=True)], "csr")
-        total = total + elements.matrix.T @ bends @ elements.matrix
-        total = total + system.force_functions.stiffness(at, elements.along_functions(pulls))
+        stored = np.array([force.conservative_force(theta) for force, theta in laws])
+        total = total + elements.coordinates.stiffness(at, stored + prescribed_forces(elements.system, at))
     return sparse.csr_array(total)

@@ -536,12 +536,13 @@ class ConstraintSet:
         """Return the derivative of the generalized constraint forces with respect to the pose at one instant and at
         constant multipliers, shape (constraints,); the result has shape (velocities, velocities)."""
         total = self.functions.stiffness(at, self.slopes(at)[0] * multipliers[self.owner])
-        w, matrix = self.functions.values(at)[0], self.functions.small_matrix(at)
-        for each in self.places:
-            own: Matrix = matrix[each.place]
-            bend: Matrix = multipliers[each.row] * each.factor * each.coordinate.hessian(w[each.place])
-            total = total + own.T @ (bend if isinstance(own, np.ndarray) else sparse.csr_array(bend)) @ own
-        return total
+        if not self.places:
+            return total
+        w, numbers = self.functions.values(at)[0], np.arange(self.functions.count)
+        own: Matrix = self.functions.small_matrix(at)[np.concatenate([numbers[each.place] for each in self.places])]
+        factors = [multipliers[each.row] * each.factor for each in self.places]
+        bends = [f * each.coordinate.hessian(w[each.place]) for f, each in zip(factors, self.places, strict=True)]
+        return total + own.T @ (sparse.block_diag(bends, "csr") @ own)
 
     def slopes(self, at: Instants) -> Array:
         """Return the derivative of each constraint with respect to the functions of world vectors that it

@@ -13,13 +13,11 @@ from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.body import fingerprint
 from phlexible.bodies.mechanics import absolute
 from phlexible.bodies.mechanics.floating import mass_solutions, split_velocity
-from phlexible.description.interactions.functions import PointOf
 from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError, SingularMatrixError
-from phlexible.state.functions import ConstraintSet
 from phlexible.state.instants import Instants
 from phlexible.state.recording import RecordedStates
 from phlexible.state.redundancy import redundancies
@@ -148,11 +146,7 @@ class RecordedRun:
         Angles in relations are counted over full turns. Rows of constraints that events hold or release are
         measured from where these hold, and zero while they do not.
         """
-        rows, recorded = self.system.rows, self.recording.theta
-        if isinstance(rows, ConstraintSet):
-            found = rows.values(self.instants, recorded[:, recorded.shape[1] - len(rows.places) :])
-        else:
-            found = rows.values(self.instants)
+        found = self.system.row_values(self.instants, self.recording.theta)
         switches = self.system.row_switches
         switched = np.flatnonzero(switches >= 0)
         found[:, switched] = np.nan_to_num(found[:, switched] - self.recording.locked_at[:, switches[switched]])
@@ -253,9 +247,7 @@ class RecordedRun:
         """Return weights, shape (k,), and a set of k world vectors whose weighted sum is the position of a port; a
         port is an attachment of a body or a point of the ground. There is more than one vector only between two
         nodes of a string."""
-        parts = self.system.resolver.parts(PointOf(self.port_in_run(port)))
-        vectors = VectorSet(tuple(vector for _, vector in parts), self.system.layout)
-        return np.array([weight for weight, _ in parts]), vectors
+        return self.system.point(self.port_in_run(port))
 
 
 def _looks_same(a: PlacedBody, b: PlacedBody) -> bool:

@@ -207,16 +207,14 @@ class System:
         count = len(self.constraints)
         return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
 
-    def gaps(self, state: State, theta: Array) -> Array:
-        """Return the values of all scalar constraint functions in a state, shape (rows,) [m, or cosines and
-        angles]; zero where joints close. Joint coordinates over full turns, ``theta``, decide at which turn angles
-        in gears and belts are taken."""
-        rows, at = self.rows, self.at(state)
+    def row_values(self, at: Instants, theta: Array) -> Array:
+        """Return the values of all scalar constraint functions of a system at given instants, shape (instants,
+        rows) [m, or cosines and angles]; zero where joints close. Angles in relations are counted over the full
+        turns of ``theta``, the coordinates of forces and then of relations, shape (instants, coordinates)."""
+        rows = self.rows
         if isinstance(rows, ConstraintSet):
-            found = rows.values(at, theta[None, len(theta) - len(rows.places) :])
-        else:
-            found = rows.values(at)
-        return np.asarray(found[0])
+            return rows.values(at, theta[:, theta.shape[1] - len(rows.places) :])
+        return rows.values(at)
 
     def _phase(self, is_locked: "np.typing.NDArray[np.bool_]") -> "Phase":
         return self.with_rows(np.array([own < 0 or is_locked[own] for own in self.row_switches], dtype=bool))
@@ -238,11 +236,19 @@ class System:
         return Phase(system, rows, np.array(active, dtype=np.int64), len(self.constraints))
 
     @cached_property
+    def force_coordinates(self) -> ConstraintSet:
+        """Coordinates of all scalar force elements (springs, dampers, motors) as functions of world vectors, a row
+        for each."""
+        laws = [each.force for each in self.forces]
+        rows = [RelationFunction((), 0.0, law.coordinate.name, None, ((law.coordinate, 1.0),)) for law in laws]
+        return constraint_set(rows, self.functions)
+
+    @property
     def force_functions(self) -> FunctionSet:
         """Scalar functions of world vectors that define the coordinates (angles, lengths) of all scalar force
         elements, element after element. World vectors are points of bodies, or directions fixed to them, in world
         axes."""
-        return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
+        return self.force_coordinates.functions
 
     def functions(self, rows: Sequence[Bilinear]) -> FunctionSet:
         """Convert symbolic scalar functions ``rows`` of points and directions (constraints, joint

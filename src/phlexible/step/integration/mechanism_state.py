@@ -163,7 +163,7 @@ class MechanismState:
         held, switches = memory["locked_at"], system.mechanism.switches
         gone = [each.constraint for k, each in enumerate(switches) if np.isnan(held[k])]
         check_not_released(happens, [each for each in gone if isinstance(each, Joint)], "before")
-        gaps = system.gaps(self.state(time), memory["theta"])
+        gaps = system.row_values(system.at(self.state(time)), memory["theta"][None])[0]
         for k, switch in enumerate(switches):
             rows = np.flatnonzero(system.row_switches == k)
             if any(switch.constraint is each for each in happens.released):

@@ -14,7 +14,7 @@ from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
 from phlexible.description.interactions.contact import Contact
 from phlexible.errors import SingularMatrixError, VelocityError
 from phlexible.state.branches import history_variable_forces, viscoelastic_body_forces
-from phlexible.state.forces import element_forces_along, element_state, gravity_forces, load_forces
+from phlexible.state.forces import element_state, gravity_forces, load_forces
 from phlexible.state.initial_velocity import TOLERANCE, gap_rates, residual_unit
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
@@ -144,7 +144,7 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
     are_pushed = np.array([isinstance(element, Contact) for element, _ in system.forces])
     are_lengths = np.array([force.coordinate.history_variable_count > 0 for _, force in system.forces])
     theta = np.where(are_pushed | are_lengths, elements.theta, theta)
-    pulls = element_forces_along(system, elements, theta, state.velocity, prescribed)
+    pulls = elements.forces(theta, state.velocity, prescribed)
     if state.branches is not None:
         pulls += history_variable_forces(system, state.branches)
     return result + elements.rows.T @ np.where(are_pushed, 0.0, pulls), pulls
