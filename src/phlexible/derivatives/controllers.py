@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, reals
-from phlexible.derivatives.readings import Jacobian, Reader, state_jacobian
+from phlexible.derivatives.readings import Jacobian, Reader, Reading, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun
 from phlexible.description.interactions.feedback import Feedback, transition_matrices
 from phlexible.description.interactions.sensor import Sensor
@@ -18,7 +18,7 @@ from phlexible.description.ports import Attachment
 from phlexible.errors import ParameterError
 from phlexible.measure import kinematics
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.vectors import CarriedVector, VectorSet
+from phlexible.state.vectors import VectorSet
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.controlled import ControlledValue
 from phlexible.step.integration.controllers import Controllers, SampledController, checked_values, is_plain
@@ -91,25 +91,14 @@ def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> 
 # Controllers that are asked before steps, and hold their values.
 
 
-class Measured:
-    """Sensor that reads everything a controller measures: positions and velocities of points, coordinates and rates
-    of joints, and readings of sensors.
+def _measured(items: Sequence[Any], dimension: int) -> Reading:
+    """Return the reading of everything a controller measures, shape (instants, values), item after item. A port
+    gives position and velocity in world axes (six numbers), a joint value and rate of each coordinate, a sensor
+    its reading. ``items`` are joints, attachments and sensors of a model of a ``dimension``."""
 
-    Args:
-        items: joints, attachments and sensors.
-        dimension: of the model.
-    """
-
-    def __init__(self, items: Sequence[Any], dimension: int) -> None:
-        self._items, self._dimension = items, dimension
-        self.is_energy = any(isinstance(item, Sensor) and item.is_energy for item in items)
-
-    def read(self, run: RecordedRun) -> Array:
-        """Return what a controller measures at all instants of a recorded ``run``, shape (instants, values),
-        item after item. A port gives position and velocity in world axes (six numbers), a joint value and
-        rate of each coordinate, a sensor its reading."""
+    def read(run: RecordedRun) -> Array:
         columns = [np.zeros((run.count, 0))]
-        for item in self._items:
+        for item in items:
             if isinstance(item, Sensor):
                 columns.append(item.read(run).reshape(run.count, -1))
             elif isinstance(item, Attachment):
@@ -117,15 +106,17 @@ class Measured:
                 columns.append(np.einsum("k,tki->ti", weights, vectors.values(run.instants)))
                 columns.append(kinematics.velocity(run, item))
             else:
-                for each in item.coordinates(self._dimension):
+                for each in item.coordinates(dimension):
                     columns.append(kinematics.coordinate_values(run, each)[:, None])
                     columns.append(kinematics.coordinate_rates(run, each, run.velocities)[:, None])
         return np.concatenate(columns, axis=1)
 
+    return Reading(read, any(isinstance(item, Sensor) and item.is_energy for item in items))
+
 
 def controller_readings(
     value: ControlledValue, assembly: Assembly, run: TakenRun
-) -> tuple[Reader, Mapping[str, Array], Measured, Array]:
+) -> tuple[Reader, Mapping[str, Array], Reading, Array]:
     """Evaluate the measurements of the controller of a load ``value`` at all instants of a run at which
     controllers were called. Return the sensor reader, the states at these instants (arrays by the names of the
     state tables, with a first axis (calls,)), the sensor, and the measurements (calls, components). ``assembly``
@@ -136,7 +127,7 @@ def controller_readings(
     """
     reader = Reader(assembly, np.array([each.time for each in run.evaluations]), is_projected=False)
     rows = assembly.memory.rows(np.array([each.state for each in run.evaluations]))
-    measured = Measured(value.feedback.measured, assembly.system.dimension)
+    measured = _measured(value.feedback.measured, assembly.system.dimension)
     return reader, rows, measured, reader.read_all([measured], rows)[0]
 
 
@@ -283,20 +274,6 @@ def directions_of(value: ControlledValue, count: int) -> Array:
 # Laws of the state, whose values are those at the mean state of the step that they act in.
 
 
-class VectorPlaces:
-    """Sensor of the world positions of points and direction vectors that are fixed to bodies."""
-
-    is_energy = False
-
-    def __init__(self, vectors: Sequence[CarriedVector], assembly: Assembly) -> None:
-        self._vectors = VectorSet(tuple(vectors), assembly.system.layout)
-
-    def read(self, run: RecordedRun) -> Array:
-        """Return the world positions of the points and directions of this sensor at all instants of a recorded run,
-        shape (instants, 3 * vectors) [m]."""
-        return self._vectors.values(run.instants).reshape(run.count, -1)
-
-
 class LawsOfState:
     """Values and derivatives of all force laws that are Python functions of the state, over the steps of a run.
     They act at the mean state of a step.
@@ -314,7 +291,8 @@ class LawsOfState:
         self._reach = assembly.system.reach
         self._reader = Reader(assembly, ends.ravel(), is_projected=False)
         self._rows = assembly.memory.rows(states.reshape(2 * len(ends), -1))
-        self._sensor = VectorPlaces([assembly.vectors[k] for k in self._used], assembly)
+        vectors = VectorSet(tuple(assembly.vectors[k] for k in self._used), assembly.system.layout)
+        self._sensor = Reading(lambda run: vectors.values(run.instants).reshape(run.count, -1))
         places = self._reader.read_all([self._sensor], self._rows)[0]
         self._places = places.reshape(len(ends), 2, -1)
         changes = np.abs(self._places[:, 1] - self._places[:, 0])
@@ -360,10 +338,9 @@ class LawsOfState:
         """Return the adjoint (derivatives of costs) of the pose at the start of time step ``k`` (its end if
         ``is_end``), shape (costs, velocities). It belongs to the adjoint of the positions that
         state-dependent forces measure there, shape (costs, 3 * vectors)."""
-        count = self._jacobian.velocities
-        both = np.zeros((len(adjoint), 2 * count))
-        both[:, self._jacobian.directions] = adjoint @ self._jacobian.values[2 * k + is_end]
-        return both[:, :count]
+        pose, velocity = np.zeros((2, len(adjoint), self._jacobian.velocities))
+        self._jacobian.vjp(2 * k + is_end, adjoint, pose, velocity)
+        return pose
 
     def jvp(self, k: int, is_end: bool, pose: Array) -> Array:
         """Return the changes of the positions that state-dependent forces measure at the start of time step

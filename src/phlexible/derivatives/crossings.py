@@ -5,62 +5,17 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.readings import Jacobian, Projected, Readable, Reader, state_jacobian
+from phlexible.algebra.arrays import Array
+from phlexible.derivatives.readings import PROJECTED, Jacobian, Readable, Reader, Reading, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import pose_map
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
 from phlexible.errors import ModelError
 from phlexible.measure.when import When
-from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
 
 SHORT = 1e-4
 """Relative step of central differences in time, compared with the steps at an event."""
-
-
-class ConditionExcess:
-    """Sensor that reads by how much the quantity of an event condition exceeds its threshold."""
-
-    def __init__(self, condition: When) -> None:
-        self._condition = condition
-        self.is_energy = any(each.is_energy for each in condition.sensors)
-
-    def read(self, run: RecordedRun) -> Array:
-        """Return by how much the quantity of an event condition exceeds its threshold at all instants of a recorded
-        run, shape (instants,); the event occurs at zero."""
-        return self._condition.excess(run.time, [sensor.read(run) for sensor in self._condition.sensors])
-
-
-class TimeExcess:
-    """Sensor that reads the time since a prescribed instant [s], negative before it."""
-
-    is_energy = False
-
-    def __init__(self, when: float) -> None:
-        self._when = when
-
-    def read(self, run: RecordedRun) -> Array:
-        """Return the time since the prescribed instant of an event at all instants of a recorded run, shape
-        (instants,) [s]; negative before it."""
-        return np.asarray(run.time - self._when)
-
-
-class Gaps:
-    """Sensor that reads chosen constraint functions of a mechanism, before the values at which locks hold them are
-    subtracted.
-    """
-
-    is_energy = False
-
-    def __init__(self, rows: IntArray) -> None:
-        self._rows = rows
-
-    def read(self, run: RecordedRun) -> Array:
-        """Return the values of chosen constraint functions of a mechanism at all instants of a recorded run,
-        shape (instants, functions): joint coordinates where locks can hold joints. A lock keeps a joint
-        coordinate constant from an event of the run on."""
-        return run.system.row_values(run.instants, run.recording.theta)[:, self._rows]
 
 
 def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:
@@ -76,11 +31,12 @@ def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -
     return state_jacobian(Reader(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
 
 
-def rows_of_locks(jump: VelocityJump, assembly: Assembly) -> IntArray:
-    """Return the indices of the constraint functions that measure the joint coordinates which an event
-    (``jump``) locks, shape (locks,). ``assembly`` holds the tables of the model."""
+def _lock_reading(jump: VelocityJump, assembly: Assembly) -> Reading:
+    """Return the reading of the constraint functions that measure the joint coordinates which an event (``jump``)
+    locks, shape (instants, locks). ``assembly`` holds the tables of the model."""
     switches = assembly.system.row_switches
-    return np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
+    rows = np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
+    return Reading(lambda run: run.system.row_values(run.instants, run.recording.theta)[:, rows])
 
 
 def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
@@ -88,21 +44,21 @@ def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
     their values in the state before the event. ``assembly`` holds the tables of the model."""
     if not jump.locks:
         return np.zeros(0)
-    return read_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
+    return read_at(jump.time, jump.before, assembly, _lock_reading(jump, assembly))
 
 
 def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
     """Return the derivative of the joint coordinates at which an event (``jump``) locks joints with respect
     to pose and velocities before the event. The state before the event fixes these coordinates. ``assembly``
     holds the tables of the model. A lock keeps a joint coordinate constant from an event of the run on."""
-    return slopes_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
+    return slopes_at(jump.time, jump.before, assembly, _lock_reading(jump, assembly))
 
 
 def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
     """Return the velocities after a jump of the velocities (projection onto the constraints, as at events), shape
     (velocities,). They are computed from the recorded state before it with the data of ``assembly``, a (perturbed)
     model."""
-    return read_at(jump.time, jump.before, assembly, Projected())
+    return read_at(jump.time, jump.before, assembly, PROJECTED)
 
 
 def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
@@ -113,12 +69,15 @@ def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
     return float(read_at(jump.time, jump.at_event, assembly, _condition(jump, assembly)))
 
 
-def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | TimeExcess:
+def _condition(jump: VelocityJump, assembly: Assembly) -> Reading:
+    """Return the reading of by how much the condition of an event (``jump``) exceeds its threshold, zero at the
+    event: of an event at a prescribed time the time since then [s]."""
     when = assembly.system.mechanism.events[jump.event].when
     if isinstance(when, float):
-        return TimeExcess(when)
+        return Reading(lambda run: run.time - when)
     assert isinstance(when, When), "of a model that runs"
-    return ConditionExcess(when)
+    is_energy = any(sensor.is_energy for sensor in when.sensors)
+    return Reading(lambda run: when.excess(run.time, [sensor.read(run) for sensor in when.sensors]), is_energy)
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
@@ -214,7 +173,7 @@ class Crossing:
         shape (velocities,). It is zero unless motions are prescribed."""
         if not self.run.assembly.moving:
             return np.zeros(self.run.velocities)
-        return self._in_time(Projected(), self.jump.before)
+        return self._in_time(PROJECTED, self.jump.before)
 
     def _in_time(self, sensor: Readable, state: Array) -> Array:
         number, first, last = self.before

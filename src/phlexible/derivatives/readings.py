@@ -1,6 +1,6 @@
 """Readings of sensors at the states of steps, and their derivatives with respect to the states."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.strains import strain_places
-from phlexible.derivatives.variations import Variation, move, perturb_component, pose_sizes
+from phlexible.derivatives.variations import Variation, move, pose_sizes
 from phlexible.errors import ModelError
 from phlexible.measure.places import point_derivatives, weighted_point
 from phlexible.state.instants import PrescribedFunctions, RecordedMotions
@@ -73,17 +73,21 @@ class Readable(Protocol):
         (instants,) or (instants, components)."""
 
 
-class Projected:
-    """Sensor of all velocities of a mechanism after their projection onto the joint constraints (docs/theory.md, 4;
-    (4.15)).
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Quantity of a run that is read like a sensor.
+
+    Attributes:
+        read: function of a recorded run; it returns the readings at all instants, shape (instants, ...).
+        is_energy: whether it reads energies, as of ``Readable``.
     """
 
-    is_energy = False
+    read: Callable[[RecordedRun], Array]
+    is_energy: bool = False
 
-    def read(self, run: RecordedRun) -> Array:
-        """Return all velocities of a mechanism, projected onto its joint constraints, at all instants of a recorded
-        run, shape (instants, velocities)."""
-        return run.velocities
+
+PROJECTED = Reading(lambda run: run.velocities)
+"""All velocities of a mechanism after their projection onto the joint constraints (docs/theory.md, 4; (4.15))."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,25 +320,9 @@ def _slopes(
     _, places = np.unique(holding[::-1], axis=0, return_index=True)
     found = [_relevant(reader, rows, sensor, int(instants[::-1][place]), steps) for place in places]
     directions = np.unique(np.concatenate(found))
-    return directions, _parts(reader, rows, sensor, instants, directions, steps)
-
-
-def _parts(
-    reader: Reader,
-    rows: Mapping[str, Array],
-    sensor: Readable,
-    instants: IntArray,
-    directions: IntArray,
-    steps: Array,
-) -> Iterator[tuple[IntArray, Array]]:
-    """Yield pairs (some of the ``instants``, derivatives of a sensor's readings there), shape (instants,
-    components, directions). Such chunks limit the memory; ``directions`` are components of pose and velocity,
-    ``steps`` their increments. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by the
-    names of the state tables (position, rotation, velocity, ...)."""
-    chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
-    for begin in range(0, len(instants), chunk):
-        own = instants[begin : begin + chunk]
-        yield own, _differences(reader, rows, sensor, own, directions, steps)
+    chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * len(directions)))
+    chunks = (instants[begin : begin + chunk] for begin in range(0, len(instants), chunk))
+    return directions, ((own, _differences(reader, rows, sensor, own, directions, steps)) for own in chunks)
 
 
 def _differences(
@@ -349,21 +337,25 @@ def _differences(
     at some ``instants``, shape (instants, components, directions). Central differences with increments ``steps``
     are used. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by the names of the state
     tables (position, rotation, velocity, ...)."""
-    count, stencil = len(directions), _stencil(sensor)
-    if not count:
-        values = reader.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
-        return np.zeros((*values.shape, 0))
-    shares, weight = np.array(stencil).T
-    where = np.repeat(instants, len(stencil) * count)  # those of one instant together, since angles are unwrapped
-    states = states_at(rows, where)
-    of_direction = {
-        name: table.reshape(len(instants), count, len(stencil), *table.shape[1:]) for name, table in states.items()
-    }
-    for k, direction in enumerate(directions.tolist()):
-        own = {name: table[:, k] for name, table in of_direction.items()}
-        perturb_component(reader.assembly.system.layout, own, direction, shares * steps[direction])
-    read = reader.read([sensor], states, where)[0].reshape(len(instants), count, len(stencil), -1)
+    count, (shares, weight) = len(directions), np.array(_stencil(sensor)).T
+    changes = np.zeros((count, len(shares), len(steps)))
+    changes[np.arange(count), :, directions] = steps[directions, None] * shares
+    read = _read_moved(reader, rows, sensor, instants, changes.reshape(-1, len(steps)))
+    read = read.reshape(len(instants), count, len(shares), -1)
     return np.asarray(np.einsum("tdsc,s->tcd", read, weight) / steps[directions])
+
+
+def _read_moved(
+    reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray, changes: Array
+) -> Array:
+    """Return the readings of a sensor at each of some ``instants`` after each of k ``changes`` of pose and
+    velocity, shape (instants * k, ...), those of one instant together, since angles are unwrapped. Changes have
+    the shape (k, 2 * velocities). ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by the
+    names of the state tables (position, rotation, velocity, ...)."""
+    where = np.repeat(instants, len(changes))
+    states, pairs = states_at(rows, where), np.tile(changes, (len(instants), 1))
+    move(reader.assembly.system.layout, states, Variation(*np.split(pairs, 2, axis=1)))
+    return reader.read([sensor], states, where)[0]
 
 
 def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
@@ -382,9 +374,6 @@ def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, insta
     changes = np.tile(somewhere, (len(groups) + 1, 1))
     for change, group in zip(changes[1:], groups, strict=True):
         change[group] += sizes[group]
-    where = np.repeat([instant], len(changes))
-    states = states_at(rows, where)
-    move(layout, states, Variation(changes[:, :size], changes[:, size:]))
-    before, *after = reader.read([sensor], states, where)[0]
+    before, *after = _read_moved(reader, rows, sensor, np.array([instant]), changes)
     found = [group for group, values in zip(groups, after, strict=True) if not np.array_equal(values, before)]
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+    return np.concatenate(found or [groups[0][:1]])  # of what nothing changes, a component with derivative zero

@@ -26,7 +26,7 @@ from phlexible.derivatives.crossings import (
     slopes_of_locks,
     velocities_after,
 )
-from phlexible.derivatives.readings import Projected
+from phlexible.derivatives.readings import PROJECTED
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import step_derivative
 from phlexible.derivatives.strains import strain_places
@@ -255,7 +255,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
         elif isinstance(part, VelocityJump):
             jumps.append(v)
             end, v = v, np.zeros_like(v)
-            slopes_at(part.time, part.before, run.assembly, Projected()).vjp(0, end, q, v)
+            slopes_at(part.time, part.before, run.assembly, PROJECTED).vjp(0, end, q, v)
             if part.locks:
                 chosen = list(part.locks)
                 locks.append(places[:, chosen])
@@ -405,7 +405,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                 own_changes = np.array([change.locks[locks:end] for change in changes])
                 places[:, chosen] = lock_slopes(each, run.assembly).jvp(0, q, v) + own_changes
                 locks = end
-            v = slopes_at(each.time, each.before, run.assembly, Projected()).jvp(0, q, v)
+            v = slopes_at(each.time, each.before, run.assembly, PROJECTED).jvp(0, q, v)
             v = v + np.array([change.jumps[jump] for change in changes])
             if crossing is not None:
                 v += np.outer(later, crossing.velocity_slope)

@@ -70,35 +70,6 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
     tangents["rotation"][:] = np.cross(turns, rows["rotation"], axis=-2)
 
 
-def perturb_component(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
-    """Change one component of the pose or velocity of states by ``sizes`` (changes,), in place. ``rows`` are
-    arrays by the names "position", "rotation", "eta" and "velocity", shape (instants, changes, ...). ``number``
-    is its index among the pose components; velocities follow these. Rotations R become dR R, with an angle about
-    a world axis. ``layout`` says where the numbers of each body are.
-
-    Args:
-        layout: of the states.
-        rows: their tables.
-        number: of the pose or the velocity.
-        sizes: of the k changes.
-    """
-    count = int(layout.velocity[-1])
-    if number >= count:
-        rows["velocity"][..., number - count] += sizes
-        return
-    frame, axis, place = layout.spin
-    if len(turned := np.flatnonzero(place == number)):
-        vectors = np.zeros((len(sizes), 3))
-        vectors[:, axis[turned[0]]] = sizes
-        own = rows["rotation"][..., frame[turned[0]], :, :]
-        own[:] = Rotation.from_rotvec(vectors).as_matrix() @ own
-    elif len(bent := np.flatnonzero(layout.elastic_rate == number)):
-        rows["eta"][..., bent[0]] += sizes
-    else:
-        carrier, along = np.argwhere(layout.linear == number)[0]
-        rows["position"][..., carrier, along] += sizes
-
-
 def rotation_vectors(layout: Layout, pose: Array) -> Array:
     """Return the small rotation vectors of all floating bodies in changes of the pose, shape (..., frames, 3)
     [rad]. ``layout`` says where the numbers of each body are."""

@@ -30,7 +30,7 @@ from phlexible.algebra.arrays import (
 from phlexible.derivatives.costs import Cost, NumberTerm
 from phlexible.derivatives.gradient import checked_cost
 from phlexible.derivatives.parameters import Build, Parameters, Start, check_build
-from phlexible.derivatives.readings import Projected
+from phlexible.derivatives.readings import PROJECTED
 from phlexible.derivatives.shots import InputRun, InputRuns, Shots, stretched
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Between, Signal
@@ -429,7 +429,7 @@ class _Shooting:
             for k in np.flatnonzero(np.isfinite(self.targets[name])).tolist():
                 found.append(Cost(((1.0, NumberTerm(sensor, k)),)))
         if self.rests:
-            velocities, count = Projected(), int(system_of(model).layout.velocity[-1])
+            velocities, count = PROJECTED, int(system_of(model).layout.velocity[-1])
             terms = [NumberTerm(velocities, k, instant) for instant in (-1, -2) for k in range(count)]
             self._at_rest = len(terms)
             found += [Cost(((1.0, term),)) for term in terms]
