@@ -188,6 +188,13 @@ class BlockSchedule:
         blocks."""
         return int(self.size.sum())
 
+    @property
+    def is_wide(self) -> NDArray[np.bool_]:
+        """Whether each group is coupled to several runs with so many rows together that products with one block of
+        all of them take less time, shape (groups,)."""
+        fill = np.diff(np.cumsum([0, *self.run_size])[self.run_start])
+        return (fill >= LARGE_FILL) & (np.diff(self.run_start) > 1)
+
 
 def block_schedule(
     sizes: Sequence[int],
@@ -397,10 +404,8 @@ def _block_storage(
         begin, below = length, length + count * fill
         for run in _storage_runs(later[top], sizes, group_of, inside, in_runs[number]):
             rows = _row_count(sizes, run)
-            if in_runs[number]:
-                stride, upper, lower = fill, begin + reached, below + reached * count
-            else:
-                stride, upper, lower = rows, length, length + count * rows
+            lower = below + reached * count
+            stride, upper = (fill, begin + reached) if in_runs[number] else (rows, begin + reached * count)
             runs.append((run[0], rows, upper, lower))
             for node in run:
                 parts.append((number, node, upper, lower, stride))
@@ -488,12 +493,12 @@ def _product_positions(run_start: IntArray, run_node: IntArray, nodes: IntArray,
 # separator is eliminated after both halves. Separators and the smallest parts are clusters of a few nodes, whose
 # blocks are dense, so that products are those of blocks (George, 1973).
 
-LEAST = 16  # number of nodes that are not halved any more
-MOST = 16  # nodes of a cluster
+LEAST = 12  # number of nodes that are not halved any more
+MOST = 12  # nodes of a cluster
 
 
 def clusters(cells: IntArray, places: Array) -> list[IntArray]:
-    """Split the nodes of a finite-element mesh into clusters of at most 16 neighbouring nodes, in an order of
+    """Split the nodes of a finite-element mesh into clusters of at most 12 neighbouring nodes, in an order of
     elimination by nested dissection. Return an array of node indices for each cluster. The elements have the
     nodes ``cells``, shape (e, k), and the nodes are at ``places``, shape (N, d).
 
@@ -534,7 +539,7 @@ def _dissected_clusters(touching: "sparse.csr_array", nodes: IntArray, places: A
 
 
 def _cut_nodes(nodes: IntArray, places: Array) -> list[IntArray]:
-    """Split nodes with the positions ``places`` into clusters of at most 16 neighbours, by halving them
+    """Split nodes with the positions ``places`` into clusters of at most 12 neighbours, by halving them
     repeatedly across their longest direction."""
     if len(nodes) <= MOST:
         return [nodes] if len(nodes) else []

@@ -14,7 +14,7 @@ from phlexible.derivatives.steps import constraint_rows
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.layout import State
 from phlexible.state.system import system_of
-from phlexible.step.tables.declarations import TOGETHER
+from phlexible.step.tables.declarations import GATHERED, TOGETHER
 from step.kernels.newton import RELAXATION, Newton
 
 BODY = ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0))
@@ -112,6 +112,20 @@ def test_nets_are_solved_in_groups_of_constraints(small_groups):
     newton = Newton(model, initial_state_of(system_of(model), rng), 0.02)
     rows = groups_of(newton.memory)
     assert len(rows) > 5 and rows.max() > 10
+    unknowns = rng.normal(size=newton.velocities + newton.rows)
+    matrix, right = newton.matrix(unknowns), newton.residual(unknowns)
+    for is_transposed, full in enumerate((matrix, matrix.T)):
+        solution = newton.solution(unknowns, bool(is_transposed))
+        assert solution == pytest.approx(np.linalg.solve(full, right), rel=1e-7, abs=1e-9)
+
+
+def test_nodes_of_a_shell_are_solved_with_long_rows(small_groups):
+    """Also by the transposed of the factors, whose blocks are gathered after they are transposed."""
+    sheet = ph.Shell.plate(1.0, 1.0, 0.05, ph.Material(1e7, 2000.0), elements=(6, 6), interfaces={"start": "rigid"})
+    model, rng = ph.Model(), np.random.default_rng(3)
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), model.add(sheet, "sheet")["start"]))
+    newton = Newton(model, initial_state_of(system_of(model), rng), 1e-3)
+    assert (newton.memory["visit_apart"] == GATHERED).sum() > 3
     unknowns = rng.normal(size=newton.velocities + newton.rows)
     matrix, right = newton.matrix(unknowns), newton.residual(unknowns)
     for is_transposed, full in enumerate((matrix, matrix.T)):

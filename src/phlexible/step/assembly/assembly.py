@@ -52,7 +52,7 @@ from phlexible.step.assembly.interactions import (
     sliding_tables,
 )
 from phlexible.step.programs import connect
-from phlexible.step.tables.declarations import SEGMENTED, TOGETHER
+from phlexible.step.tables.declarations import GATHERED, SEGMENTED, TOGETHER
 from phlexible.step.tables.memory import Memory, packed
 from phlexible.step.tables.requests import COLUMNS
 
@@ -407,7 +407,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
         **_carrier_tables(system, parts.masses, blocks, plan),
         **plan.once(
             ("nodes", apart.tobytes(), is_long.tobytes(), rows.tobytes()),
-            lambda: _node_tables(schedule, apart, is_long, rows),
+            lambda: _node_tables(schedule, apart, is_long, rows, layout.frames),
         ),
         **place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
         **_family(plan, parts.soft, sizes, lambda: parts.soft.tables(blocks)),
@@ -548,7 +548,9 @@ def _carrier_counts(
     }
 
 
-def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray, rows: IntArray) -> Tables:
+def _node_tables(
+    schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray, rows: IntArray, frames: int
+) -> Tables:
     """Return the tables of the compiled time step that describe the order and the blocks of the elimination of
     Newton's matrix: a dictionary of arrays by the names of the tables. ``schedule`` is the plan of the
     elimination. For each node, ``uncoupled`` counts first rows that are not coupled to the rest, ``is_long`` says
@@ -560,6 +562,7 @@ def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray
         uncoupled: for each node, the count of its first rows that are not coupled to the rest.
         is_long: whether the block of each node has segments.
         rows: first constraint row of each node, or -1.
+        frames: number of the first nodes that are floating bodies.
     """
     size, row_start = schedule.size, schedule.row_start
     diagonal = np.array([schedule.places[k, k] for k in range(len(size))], dtype=np.int64)
@@ -567,13 +570,14 @@ def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray
     counts = np.diff(schedule.run_start)
     of_visits = np.where(is_long, SEGMENTED, uncoupled)[node]
     of_visits[schedule.in_runs] = TOGETHER
+    of_visits[schedule.is_wide & (node >= frames) & ~schedule.in_runs] = GATHERED
     unknown_row = np.full(schedule.rows, -1)
     for held in np.flatnonzero(rows >= 0).tolist():
         inside = np.arange(size[held])
         unknown_row[row_start[held] + inside] = rows[held] + inside
     return {
         "block_entries": schedule.length,
-        "elimination_entries": _elimination_entries(schedule),
+        "elimination_entries": _elimination_entries(schedule, np.flatnonzero(of_visits <= TOGETHER)),
         "visit_node": node,
         "visit_size": schedule.strides[node],
         "visit_diagonal": diagonal[begin],
@@ -597,12 +601,12 @@ def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray
     }
 
 
-def _elimination_entries(schedule: BlockSchedule) -> int:
-    """Return how many floats the largest product of blocks needs when constraints are eliminated in one
-    group; 0 without such groups. ``schedule`` is the plan of the elimination."""
+def _elimination_entries(schedule: BlockSchedule, groups: IntArray) -> int:
+    """Return how many floats the largest block or product of blocks needs of those ``groups`` whose blocks are
+    one; 0 without such groups. ``schedule`` is the plan of the elimination."""
     begin, size = schedule.run_start, schedule.run_size
-    runs = [size[begin[k] : begin[k + 1]] for k in np.flatnonzero(schedule.in_runs)]
-    return max((int(rows.max(initial=COLUMNS) * rows.sum()) for rows in runs), default=0)
+    runs = [(size[begin[k] : begin[k + 1]], schedule.strides[schedule.groups[k][0]]) for k in groups.tolist()]
+    return max((int(max(rows.max(initial=COLUMNS), own) * rows.sum()) for rows, own in runs), default=0)
 
 
 # Who does work: names of loads, driven joints, drives and force elements, and where their work is counted.

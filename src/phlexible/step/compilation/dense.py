@@ -203,12 +203,34 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
         return
     for k in range(n):
         exchange_rows(b, k, pivots[k], step, columns)
-    for i in range(1, n):
-        subtract_rows(a + i * stride, i, b, step, b + i * step, columns)
-    for i in range(n - 1, -1, -1):
-        own = b + i * step
-        subtract_rows(a + (i * stride + i + 1), n - i - 1, own + step, step, own, columns)
-        scale(own, columns, a[i * stride + i])
+    for begin in range(0, n, PANEL):  # what panels before it subtract, four rows at a time, then its own rows
+        own, end = a + begin * stride, min(begin + PANEL, n)
+        if begin > 0:
+            subtract_from_panel(own, stride, begin, b, b + begin * step, step, end - begin, columns)
+        for i in range(begin + 1, end):
+            subtract_rows(a + (i * stride + begin), i - begin, b + begin * step, step, b + i * step, columns)
+    for begin in range((n - 1) // PANEL * PANEL, -1, -PANEL):
+        own, end = a + begin * stride, min(begin + PANEL, n)
+        if end < n:
+            subtract_from_panel(own + end, stride, n - end, b + end * step, b + begin * step, step, PANEL, columns)
+        for i in range(end - 1, begin - 1, -1):
+            row = b + i * step
+            subtract_rows(a + (i * stride + i + 1), end - i - 1, row + step, step, row, columns)
+            scale(row, columns, a[i * stride + i])
+
+
+@compiled
+def subtract_from_panel(
+    x: Reals, stride: int, inner: int, b: Reals, c: Reals, step: int, rows: int, columns: int
+) -> None:
+    """Compute the matrix c -= x b in place for at most four rows of c and x, and ``inner`` rows of b. Rows of x
+    begin ``stride`` numbers apart, those of b and c, each of ``columns`` numbers, ``step`` numbers apart."""
+    if rows == PANEL:
+        c1, c2, c3 = c + step, c + 2 * step, c + 3 * step
+        subtract_from_four_rows(x, stride, inner, b, step, c, c1, c2, c3, columns)
+        return
+    for i in range(rows):
+        subtract_rows(x + i * stride, inner, b, step, c + i * step, columns)
 
 
 @compiled

@@ -15,7 +15,7 @@ from phlexible.step.compilation.dense import (
 )
 from phlexible.step.compilation.notation import Reals, Tables, Truth, any_of
 from phlexible.step.kernels.segments import factor_segments, solve_segments
-from phlexible.step.tables.declarations import SEGMENTED, TOGETHER
+from phlexible.step.tables.declarations import GATHERED, SEGMENTED, TOGETHER
 
 
 @compiled
@@ -45,12 +45,29 @@ def factor_visit(t: Tables, index: int) -> Truth:
     else:
         is_regular = is_regular & factor(rest, n - apart, n, pivots)
     begin, end = t.neighbours_begin[index], t.neighbours_end[index]
-    if any_of(is_regular) and t.visit_apart[index] == TOGETHER and begin < end:
+    if any_of(is_regular) and t.visit_apart[index] <= TOGETHER and begin < end:
+        if t.visit_apart[index] == GATHERED:
+            gather_blocks(t, index)
         solve_visit_rows(t, index, t.blocks + t.upper[begin], later_row_count(t, begin, end))
     elif any_of(is_regular):
         for j in range(begin, end):
             solve_visit_rows(t, index, t.blocks + t.upper[j], t.neighbour_size[j])
     return is_regular
+
+
+@compiled
+def gather_blocks(t: Tables, index: int) -> None:
+    """Join the blocks (visited, neighbour) of entry ``index`` of the elimination order to one block, row by row, in
+    the same memory. Products of long rows take half the time. ``t`` holds all tables (arrays) of the model and its
+    state."""
+    begin, end, n, column = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index], 0
+    width, wide = later_row_count(t, begin, end), t.blocks + t.upper[begin]
+    for i in range(begin, end):
+        rows, block = t.neighbour_size[i], t.blocks + t.upper[i]
+        for r in range(n):
+            copy(block + r * rows, t.product + (r * width + column), rows)
+        column += rows
+    copy(t.product, wide, n * width)
 
 
 @compiled
@@ -78,7 +95,7 @@ def subtract_products(t: Tables, index: int, relaxation: float) -> None:
     from later blocks (i, j) (Schur complement). Its diagonal block is factored; with ``relaxation`` the scale
     of constraint rows is updated. ``t`` holds all tables (arrays) of the model and its state."""
     begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
-    target, is_together = t.targets_begin[index], t.visit_apart[index] == TOGETHER
+    target, is_together = t.targets_begin[index], t.visit_apart[index] <= TOGETHER
     width = later_row_count(t, begin, end) if is_together else 0
     for i in range(begin, end):
         lower, rows, column = t.blocks + t.lower[i], t.neighbour_size[i], 0
@@ -142,7 +159,7 @@ def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
     U_j times all later rows j. The right sides b have the shape (unknowns, columns); later rows are solved.
     ``t`` holds all tables (arrays) of the model and its state."""
     n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
-    is_together = t.visit_apart[index] == TOGETHER
+    is_together = t.visit_apart[index] <= TOGETHER
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
         rows, later = t.neighbour_size[i], b + t.neighbour_row[i] * columns
         if is_together:

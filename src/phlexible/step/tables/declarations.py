@@ -470,7 +470,7 @@ TABLES: tuple[Table, ...] = (
         reactions       | 1 | | rows, then forces
         block_entries   | 1 | | in all blocks
         widest          | 1 | | velocities of one carrier, the most of any
-        elimination_entries | 1 | | in products of constraints that are eliminated together
+        elimination_entries | 1 | | in products of blocks, and in blocks that are gathered
         border_entries  | 1 | | right-hand sides in the border of a segmented frame, the most of any
         history_length  | 1 | | updates of Newton's method that are remembered
         recurrences     | 1 | | of misses: one, or in composed steps one for each part
@@ -579,7 +579,7 @@ TABLES: tuple[Table, ...] = (
         visit_size        | visits | | rows
         visit_diagonal    | visits | | block
         visit_row         | visits | | first row of the right-hand side
-        visit_apart       | visits | | rows that are apart (``node_apart``), SEGMENTED or TOGETHER
+        visit_apart       | visits | | rows that are apart (``node_apart``), SEGMENTED, TOGETHER or GATHERED
         node_size         | nodes | | rows
         node_row          | nodes | | first row of the right-hand side
         node_diagonal     | nodes | | block
@@ -817,9 +817,9 @@ TABLES: tuple[Table, ...] = (
 GIVEN = -1
 MOVING = -2
 
-SEGMENTED, TOGETHER = -1, -2
+SEGMENTED, TOGETHER, GATHERED = -1, -2, -3
 """In place of the rows of a visit that are apart: a body with segments; constraints that are eliminated together,
-whose blocks (visited, neighbour) are one."""
+whose blocks (visited, neighbour) are one; other nodes whose blocks (visited, neighbour) become one in the visit."""
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING, LENGTH, PAID_OUT, PIECES = range(9)
 SLID, FIRST_OFFSET, SECOND_OFFSET = range(9, 12)
