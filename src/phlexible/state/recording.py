@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray, read_only
-from phlexible.state.instants import Instants, RecordedMotions
+from phlexible.state.instants import Instants, Points, RecordedMotions
 from phlexible.state.layout import State
 
 
@@ -89,14 +89,7 @@ class RecordedStates:
     def instants(self) -> Instants:
         """Return the recorded states at all instants as ``Instants``, with the recorded motions of ground frames
         and drives."""
-        given = RecordedMotions(
-            self.frames,
-            self.frame_rotations,
-            self.frame_velocities,
-            self.frame_angular_velocities,
-            self.paths,
-            self.path_rates,
-        )
+        given = _MotionsOfRecording(self)
         return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
 
     @property
@@ -126,6 +119,25 @@ class RecordedStates:
             self.theta[instant],
             self.branches[instant],
         )
+
+
+class _MotionsOfRecording(RecordedMotions):
+    """Prescribed motions of a recording, whose arrays are made when they are read."""
+
+    def __init__(self, recording: RecordedStates) -> None:
+        self.__dict__["_recording"] = recording
+
+    def __getattr__(self, name: str) -> Any:
+        """Read the array with this ``name`` of the recording when the attribute is first read, and keep it."""
+        if "_recording" not in self.__dict__ or name not in ARRAYS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.__dict__[name] = made = getattr(self.__dict__["_recording"], name)
+        return made
+
+    def at(self, instants: Points) -> Self:
+        """Return the recorded motions of moving ground frames and the paths of drives at the chosen instants
+        only."""
+        return type(self)(self.__dict__["_recording"].rows(instants))
 
 
 ARRAYS = tuple(field.name for field in fields(RecordedStates) if field.name != "work_names")

@@ -39,9 +39,17 @@ class Recorder:
 
     def __init__(self, system: System, sources: Mapping[str, list[int]], sink: Sink) -> None:
         self._system, self._sources, self._sink = system, sources, sink
-        self._blocks: list[RecordedStates] = []  # the last instant handed over, and what came since
+        self._since: list[RecordedStates] = []  # the last instant handed over, and what came since
         self._find_last: Callable[[], RecordedStates] | None = None  # copies the last instant that came since
+        self._is_handed_over = False  # with that instant, whose copy is made when it is needed
         self.last_weight = 1.0
+
+    @property
+    def _blocks(self) -> list[RecordedStates]:
+        """The last instant that was handed over, as a recording of its own, and what came since."""
+        if self._is_handed_over and self._find_last is not None:
+            self._since, self._find_last, self._is_handed_over = [self._find_last()], None, False
+        return self._since
 
     @property
     def last_time(self) -> float:
@@ -52,7 +60,7 @@ class Recorder:
         """Record the first instant of a run at a time [s], from the stored ``rows`` and the ``prescribed``
         motions there; its multipliers are those of the first time step until ``set_final_reactions`` sets
         better ones."""
-        self._blocks, self.last_weight = [], 0.0
+        self._since, self.last_weight = [], 0.0
         self._add(np.array([time]), rows, 0, prescribed)
 
     def _add(self, times: Array, rows: StateRows, halvings: int, prescribed: PrescribedMotions | None) -> None:
@@ -72,7 +80,7 @@ class Recorder:
         """Start the recorder from the last instant of a run that is resumed; ``reactions`` are multipliers
         and forces of the time step before it, ``last_weight`` their weight in the mean with the time step
         after it."""
-        self._blocks, self.last_weight = [concatenated([last])], last_weight
+        self._since, self.last_weight = [concatenated([last])], last_weight
         if last_weight == OPEN:
             self._set_reactions(reactions)
 
@@ -125,8 +133,7 @@ class Recorder:
         """Send all instants from the last one sent before on to the sink (memory or results file), with the
         ``checkpoint`` at their end. Only the last instant is retained here."""
         block = joined(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
-        if self._find_last is not None:
-            self._blocks, self._find_last = [self._find_last()], None
+        self._is_handed_over = self._find_last is not None
         self._sink(block, checkpoint)
 
 
