@@ -383,8 +383,8 @@ def _rate_error(wrong: WrongRate) -> float:
 
 def _largest_component(vectors: Array) -> Array:
     """Return the largest absolute value of the components of each vector, for an array of vectors (..., k); shape
-    (...)."""
-    return np.asarray(np.abs(vectors).max(axis=-1))
+    (...). Components become rows, over which it is found many times faster."""
+    return np.asarray(np.ascontiguousarray(np.abs(vectors).T).max(axis=0).T)
 
 
 # Check whether one scalar function is the derivative of another: its mean is the difference quotient of the other.

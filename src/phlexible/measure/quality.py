@@ -49,7 +49,7 @@ INSTANTS = 2000  # at most so many are looked at
 def some_instants(run: RecordedRun) -> IntArray:
     """Return the indices of at most 2000 evenly spread recorded instants of a run, at which its quality is
     checked."""
-    return np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
+    return np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64)
 
 
 def large_turns(run: RecordedRun) -> Iterator[str]:
