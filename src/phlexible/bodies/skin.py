@@ -106,7 +106,7 @@ def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Seque
     vertex_nodes = np.repeat(np.arange(stations), count)
     around = np.concatenate([ring for ring, _ in rings])
     normals = np.concatenate([normals for _, normals in rings])
-    triangles = _side_triangles(stations, count, outlines[0].is_round)
+    triangles = side_triangles(stations, count, outlines[0].is_round)
     for station, direction in ((0, -1.0), (stations - 1, 1.0)):
         first, corners = len(vertex_nodes), outlines[station].corners
         middle = corners.mean(axis=0)
@@ -167,7 +167,7 @@ def _section_ring(outline: Outline) -> tuple[Array, Array]:
     return ring, normals
 
 
-def _side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
+def side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
     """Return the triangles of the side of a tube as vertex indices, shape (t, 3), two for each face between
     neighbouring rings. Vertex i of ring k, of ``stations`` rings, is number k ``count`` + i. With
     ``is_round`` neighbouring faces share vertices; otherwise each corner has two vertices, and faces join

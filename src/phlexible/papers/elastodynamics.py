@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, flag, option, positive
+from phlexible.algebra.arrays import Array, IntArray, flag, option, positive, whole
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import SKFEM_CELLS, standard_element
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
@@ -391,8 +391,7 @@ def rod(
     Raises:
         ParameterError: a parameter that is not positive.
     """
-    if isinstance(elements, bool) or not isinstance(elements, int) or elements < 1:
-        raise ParameterError(f"elements must be a whole number of at least 1, got {elements!r}")
+    elements = whole("elements", elements)
     size = positive("length", length) / elements
     line_density = positive("density", density) * positive("area", area)
     stiffness = positive("youngs_modulus", youngs_modulus) * area

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, positive, reals
+from phlexible.algebra.arrays import Array, IntArray, positive, reals, whole
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.mechanics.absolute import mass_matrix
 from phlexible.bodies.soft_law import PAIRS, QuadraticConstitution
@@ -216,8 +216,7 @@ def von_karman_beam(
     Raises:
         ParameterError: a parameter that is not positive.
     """
-    if isinstance(elements, bool) or not isinstance(elements, int) or elements < 1:
-        raise ParameterError(f"elements must be a whole number of at least 1, got {elements!r}")
+    elements = whole("elements", elements)
     size, density = positive("length", length) / elements, positive("line_density", line_density)
     ea, ei = positive("axial_stiffness", axial_stiffness), positive("bending_stiffness", bending_stiffness)
     places, weights = np.polynomial.legendre.leggauss(4)

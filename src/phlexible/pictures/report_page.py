@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray, file_path
-from phlexible.bodies.skin import Skin
+from phlexible.bodies.skin import Skin, side_triangles
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.display import table
 from phlexible.errors import ParameterError, writing
@@ -151,7 +151,7 @@ def _tubes_and_balls(skin: Skin, reach: float) -> Skin:
         nodes.append(np.repeat(line, SIDES))
         offsets.append(radius * ring)
         normals.append(ring)
-        triangles.append(_sides(len(line)) + count)
+        triangles.append(side_triangles(len(line), SIDES, is_round=True) + count)
         count += len(line) * SIDES
     ball = Sphere(1.0).centred()
     for node in skin.balls:
@@ -182,16 +182,6 @@ def _tube_rings(line: Array, radius: float) -> Array:
         up = np.cross(direction, side)
         rings.append(radius * (np.cos(angle)[:, None] * side + np.sin(angle)[:, None] * up))
     return np.concatenate(rings)
-
-
-def _sides(stations: int) -> IntArray:
-    here = np.arange(SIDES)
-    after, quads = (here + 1) % SIDES, []
-    for k in range(stations - 1):
-        a, b = k * SIDES, (k + 1) * SIDES
-        quads.append(np.stack([a + here, a + after, b + after], axis=1))
-        quads.append(np.stack([a + here, b + after, b + here], axis=1))
-    return np.concatenate(quads).astype(np.int64)
 
 
 # A scene as the viewer reads it: numbers of arrays in place of arrays.

@@ -110,12 +110,7 @@ def energy_shaping(
     """
     _check_model(model)
     name = optional_text("name", name)
-    if not any(joint is each for each in model.joints):
-        raise ModelError(f"joint must be one of the model, got {joint!r}; call model.connect(joint) first")
-    if len(joint.coordinate_names) != 1:
-        raise ModelError(
-            f"energy is shaped in a joint with one coordinate, {joint} has {len(joint.coordinate_names)}"
-        )
+    _check_joint(model, joint)
     target, stiffness = finite("target", target), positive("stiffness", stiffness)
     damping = non_negative("damping", damping)
     moved, sign = _moved(model, joint)
@@ -155,6 +150,17 @@ def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
 def _check_model(model: object) -> None:
     if not isinstance(model, Model):
         raise ModelError(f"model must be a Model with a joint that is driven, got {model!r}")
+
+
+def _check_joint(model: Model, joint: Joint) -> None:
+    """Raise ``ModelError`` unless a ``joint``, in which energy is to be shaped, is one of the model and has one
+    coordinate."""
+    if not any(joint is each for each in model.joints):
+        raise ModelError(f"joint must be one of the model, got {joint!r}; call model.connect(joint) first")
+    if len(joint.coordinate_names) != 1:
+        raise ModelError(
+            f"energy is shaped in joints with one coordinate, {joint} has {len(joint.coordinate_names)}"
+        )
 
 
 def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
@@ -273,18 +279,12 @@ def shared_energy_shaping(
         ParameterError: no mapping, or numbers out of range.
         EquilibriumError: the targets are no equilibrium, or no minimum; with the stiffness that was too small.
     """
-    if not isinstance(model, Model):
-        raise ModelError(f"model must be a Model with joints that are driven, got {model!r}")
+    _check_model(model)
     if not isinstance(targets, Mapping) or not targets:
         raise ParameterError(f"targets must be numbers by joint, got {targets!r}")
     k, d = positive("stiffness", stiffness), non_negative("damping", damping)
     for joint in targets:
-        if not any(joint is each for each in model.joints):
-            raise ModelError(f"targets: {joint!r} is not connected in this model")
-        if len(joint.coordinate_names) != 1:
-            raise ModelError(
-                f"energy is shaped in joints with one coordinate, {joint} has {len(joint.coordinate_names)}"
-            )
+        _check_joint(model, joint)
     shapes = [
         EnergyShaping(joint, finite(f"target of {joint}", target), k, d, (0.0, 0.0))
         for joint, target in targets.items()
