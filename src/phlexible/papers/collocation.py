@@ -9,6 +9,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import lu_factors
+from phlexible.elements.line_functions import gauss
 from phlexible.errors import ConvergenceError, ModelError, SingularMatrixError
 from phlexible.papers.equations import Equations
 from phlexible.port_hamiltonian.model import Matrix
@@ -83,14 +84,9 @@ class Tableau:
         return np.asarray(node ** np.arange(self.stages) @ self._polynomials)
 
 
-def _gauss_nodes(count: int) -> Array:
-    """Return ``count`` Gauss-Legendre points of the interval (0, 1) in ascending order, shape (count,)."""
-    return np.asarray((1 + np.polynomial.legendre.leggauss(count)[0]) / 2)
-
-
-GAUSS_LEGENDRE_1 = Tableau("Gauss-Legendre 1 (implicit midpoint)", _gauss_nodes(1))
-GAUSS_LEGENDRE_2 = Tableau("Gauss-Legendre 2", _gauss_nodes(2))
-GAUSS_LEGENDRE_3 = Tableau("Gauss-Legendre 3", _gauss_nodes(3))
+GAUSS_LEGENDRE_1 = Tableau("Gauss-Legendre 1 (implicit midpoint)", gauss(1)[0])
+GAUSS_LEGENDRE_2 = Tableau("Gauss-Legendre 2", gauss(2)[0])
+GAUSS_LEGENDRE_3 = Tableau("Gauss-Legendre 3", gauss(3)[0])
 RADAU_IIA_2 = Tableau("Radau IIA 2", np.array([1 / 3, 1.0]))
 RADAU_IIA_3 = Tableau("Radau IIA 3", np.array([(4 - np.sqrt(6)) / 10, (4 + np.sqrt(6)) / 10, 1.0]))
 

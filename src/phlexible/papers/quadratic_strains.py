@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray, positive, reals, whole
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.mechanics.absolute import mass_matrix
 from phlexible.bodies.soft_law import PAIRS, QuadraticConstitution
+from phlexible.elements.line_functions import gauss, hermite_curvatures, hermite_slopes, hermite_values
 from phlexible.errors import ModelError, ParameterError
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.strain_form import StrainForm
@@ -219,12 +220,11 @@ def von_karman_beam(
     elements = whole("elements", elements)
     size, density = positive("length", length) / elements, positive("line_density", line_density)
     ea, ei = positive("axial_stiffness", axial_stiffness), positive("bending_stiffness", bending_stiffness)
-    places, weights = np.polynomial.legendre.leggauss(4)
-    places, weights = (places + 1) / 2, weights * size / 2
-    shapes, slopes = _hermite_values(places, size, 0), _hermite_values(places, size, 1)
-    bending = _hermite_values((1 + np.array([-1, 1]) / np.sqrt(3)) / 2, size, 2) * size / 2
-    inertia = density * np.einsum("pi,pj,p->ij", shapes, shapes, weights)
-    stretching = np.einsum("pi,pj,p->ij", slopes, slopes, weights)
+    places, weights = gauss(4)
+    shapes, slopes = hermite_values(places, size), hermite_slopes(places, size)
+    bending = hermite_curvatures(gauss(2)[0], size) * size / 2
+    inertia = density * size * np.einsum("pi,pj,p->ij", shapes, shapes, weights)
+    stretching = size * np.einsum("pi,pj,p->ij", slopes, slopes, weights)
     first: IntArray = 3 * np.arange(elements)[:, None]
     axial, lateral = first + np.array([0, 3]), first + np.array([1, 2, 4, 5])
     n = 3 * (elements + 1)
@@ -309,12 +309,3 @@ def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
         inputs=form.interface_forces,
         viscosity=body.elements[0].viscosity,
     )
-
-
-def _hermite_values(x: Array, size: float, derivative: int) -> Array:
-    """Return the values (derivative 0) or a derivative of the four cubic Hermite shape functions of a beam element
-    of length ``size``; shape (points, 4), at relative positions x between 0 and 1: value and slope at the start,
-    then at the end."""
-    rows = np.array([[1.0, 0, -3, 2], [0, size, -2 * size, size], [0, 0, 3, -2], [0, 0, -size, size]])
-    powers = np.polynomial.polynomial.polyder(np.eye(4), derivative) / size**derivative
-    return np.asarray(np.polynomial.polynomial.polyvander(x, 3 - derivative) @ powers @ rows.T)

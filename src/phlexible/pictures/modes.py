@@ -38,6 +38,7 @@ from phlexible.pictures.style import (
     picture_html,
     plain_text,
 )
+from phlexible.shapes.creases import merged_vertices, sharp_edges as mesh_edges
 from phlexible.state.system import system_of
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 OUTLINE_POINTS = 33
 UNSEEN = 1e-6
-SMOOTH = np.cos(np.radians(17.5))
-"""Of half the angle between the normals of two triangles between which no edge is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,18 +134,10 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
 def sharp_edges(skin: Skin) -> list[IntArray]:
     """Return the sharp edges of a body's surface (its ``skin``) as lists of node indices: lines where the
     surface ends or the normals of both triangles differ by more than 35 degrees."""
-    places = skin.positions[skin.vertex_nodes] + skin.offsets
-    size = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
-    _, corner = np.unique(np.round(places / size, 9), axis=0, return_inverse=True)
-    a, b, c = (places[skin.triangles[:, k]] for k in range(3))
-    normals = np.cross(b - a, c - a)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-    ends = np.concatenate([skin.triangles[:, [0, 1]], skin.triangles[:, [1, 2]], skin.triangles[:, [2, 0]]])
-    _, first, edge = np.unique(np.sort(corner[ends], axis=1), axis=0, return_index=True, return_inverse=True)
-    together = np.zeros((len(first), 3))
-    np.add.at(together, edge, np.tile(normals, (3, 1)))
-    is_sharp = (np.bincount(edge) != 2) | (np.linalg.norm(together, axis=1) < 2 * SMOOTH)
-    single = np.unique(np.sort(skin.vertex_nodes[ends[first[is_sharp]]], axis=1), axis=0)
+    vertices, triangles = merged_vertices(skin.positions[skin.vertex_nodes] + skin.offsets, skin.triangles)
+    nodes = np.zeros(len(vertices), dtype=np.int64)
+    nodes[triangles.ravel()] = skin.vertex_nodes[skin.triangles.ravel()]
+    single = np.unique(np.sort(nodes[mesh_edges(vertices, triangles)], axis=1), axis=0)
     left: dict[int, list[int]] = {}
     for first, second in single[single[:, 0] != single[:, 1]].tolist():
         left.setdefault(first, []).append(second)
