@@ -25,7 +25,7 @@ ORDER = (
 
 INTERNAL = {
     "bodies": "craig_bampton_basis described_coordinates discretize element_forces element_shapes resolved "
-    "initial_nodes memory node_places paint contact_positions port_locations sections_at skin with_rotation "
+    "initial_nodes memory node_positions paint contact_positions port_locations sections_at skin with_rotation "
     "stiffness_at "
     "stress_space with_axial",
     "description.joints": "perpendicular_directions parts constraints unit_axes unit_axis coordinates "

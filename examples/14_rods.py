@@ -24,7 +24,7 @@ for turns in (0.5, 1.0):
     moment = 2 * np.pi * turns * rubber.youngs_modulus * section.second_moment_z
     model.apply(ph.Torque(strip.end, (0.0, 0.0, moment)))
     rest = model.equilibrium()
-    x, y = np.array([rest.position(strip.at(s))[:2] for s in strip.body.node_places]).T
+    x, y = np.array([rest.position(strip.at(s))[:2] for s in strip.body.node_positions]).T
     axes.plot(x, y, label=f"{turns:g} turns")
 gap = float(np.hypot(x[-1], y[-1]))
 axes.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")

@@ -158,10 +158,10 @@ class Env(gymnasium.Env[Array, Array]):
     def _set_inputs(self, values: Array) -> None:
         """Set the inputs of the environment's run, which apply to the time steps that follow. ``values`` has
         the numbers of all inputs, one input after the other, in the order of the actions."""
-        place = 0
+        index = 0
         for name, count in self._names:
-            self.run.inputs[name] = values[place : place + count]
-            place += count
+            self.run.inputs[name] = values[index : index + count]
+            index += count
 
     @property
     def _is_late(self) -> bool:
@@ -365,10 +365,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         n, first, live = self.num_envs, self._envs[0], self._live
         values = first._inputs_of(actions, (n, len(first._lowest)))
         begins, has_failed, info = self._has_ended.copy(), np.zeros(n, dtype=bool), dict[str, Any]()
-        place = 0
+        index = 0
         for name, count in first._names:
-            live.set_input(name, values[:, place : place + count])
-            place += count
+            live.set_input(name, values[:, index : index + count])
+            index += count
         self._begin(np.flatnonzero(begins).tolist())
         for k, error in live.step(~begins, first._steps).items():
             has_failed[k] = True

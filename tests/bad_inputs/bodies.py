@@ -27,7 +27,7 @@ BODIES = [
     described(ph.CircularSection, {"diameter": 0.1}),
     described(ph.RectangularSection, {"width": 0.1, "height": 0.1}),
     described(ph.Section, {"area": 1e-4, "second_moment_y": 1e-8}),
-    described(ph.VaryingSection, {"places": (0.0, 1.0), "sections": 2 * [ph.CircularSection(0.1)]}),
+    described(ph.VaryingSection, {"stations": (0.0, 1.0), "sections": 2 * [ph.CircularSection(0.1)]}),
     described(
         ph.GeneralSection,
         {"stiffness": np.eye(6), "mass": np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])},

@@ -100,7 +100,7 @@ USUAL = {
         ),
         (MAPPING, "dampings"),
         (EMPTY, "accelerations fixed gain masses measured observe points sensors separate"),
-        (PAIR, "around branches mass_center offset places shear_center"),
+        (PAIR, "around branches mass_center offset shear_center stations"),
         (PAIR | VECTOR, "values"),
         (VECTOR, "axis direction gravity normal position size"),
         (VECTOR | NONE, "angular_velocity center velocity"),

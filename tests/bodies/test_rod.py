@@ -20,9 +20,9 @@ def test_sections_have_the_mass_of_the_rod(elements, order):
     given = rod(elements=elements, order=order)
     masses = np.array([node.discretize(3).mass for node in given.nodes()])
     assert masses.sum() == pytest.approx(7800 * 2e-4 * 2.0, rel=1e-14)
-    assert masses @ given.node_places == pytest.approx(masses.sum() * 1.0, rel=1e-14)
+    assert masses @ given.node_positions == pytest.approx(masses.sum() * 1.0, rel=1e-14)
     if elements * order > 1:
-        assert masses @ given.node_places**2 == pytest.approx(masses.sum() * 4 / 3, rel=1e-14)
+        assert masses @ given.node_positions**2 == pytest.approx(masses.sum() * 4 / 3, rel=1e-14)
 
 
 def test_sections_have_the_inertia_of_flat_ones():
@@ -45,7 +45,7 @@ def test_sections_follow_a_curve_without_twist():
     assert np.swapaxes(pose.rotations, 1, 2) @ pose.rotations == pytest.approx(
         np.tile(np.eye(3), (201, 1, 1)), abs=1e-13
     )
-    s = given.node_places
+    s = given.node_positions
     tangents = np.stack([-radius * np.sin(s / speed), radius * np.cos(s / speed), pitch + 0 * s], axis=1) / speed
     assert pose.rotations[:, :, 0] == pytest.approx(tangents, abs=1e-8)
     rates = np.gradient(pose.rotations, s, axis=0)

@@ -36,7 +36,7 @@ def momenta(system: System, state: State) -> tuple[Array, Array]:
     """
     parts = []
     for index, placed in enumerate(system.bodies):
-        data, eta, nu = placed.data, system.elastic(state, index), state.velocity[system.layout.place(index)]
+        data, eta, nu = placed.data, system.elastic(state, index), state.velocity[system.layout.span(index)]
         if isinstance(data, AbsoluteBody):
             parts.append(nodal_momenta(data, eta, nu))
             continue
@@ -172,7 +172,7 @@ def greatest_turn(motion: ph.Motion) -> float:
     """Largest rotation of a body frame in one step, from its velocities [rad]."""
     system, largest = motion.run.system, 0.0
     for index, data in enumerate(system.frames):
-        own = motion.recording.velocity[:, system.layout.place(index)]
+        own = motion.recording.velocity[:, system.layout.span(index)]
         spins = own[:, data.dimension : data.rigid_count]
         turns = np.linalg.norm(spins[1:], axis=1) * np.diff(motion.time)
         largest = max(largest, float(turns.max(initial=0)))

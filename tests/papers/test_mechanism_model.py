@@ -66,7 +66,7 @@ def test_forces_are_newtons_law_with_loads_and_reactions(name):
     nu = x[model._velocities]
     assert motion @ nu == pytest.approx(state.velocity, abs=1e-14)
     for index, placed in enumerate(system.bodies):
-        own, eta = system.layout.place(index), system.elastic(state, index)
+        own, eta = system.layout.span(index), system.elastic(state, index)
         inertia = quadratic_velocity_forces(placed.data, eta, nu[own])
         elastic = np.zeros(placed.data.velocity_count)
         elastic[placed.data.rigid_count :] = elastic_force(placed.data, eta)

@@ -48,7 +48,7 @@ def test_symbols_turn_with_what_carries_them():
     joints = [SymbolKind.GROUND, SymbolKind.PIN, SymbolKind.PIN, SymbolKind.RAIL]
     assert kinds == [*joints, SymbolKind.MOTOR, SymbolKind.ACTUATOR]
     pin = drawn.symbols[2]
-    assert drawn.places(pin.anchor)[1] == pytest.approx(motion.position(tip.origin)[25], abs=1e-9)
+    assert drawn.positions(pin.anchor)[1] == pytest.approx(motion.position(tip.origin)[25], abs=1e-9)
     assert drawn.directions(pin.anchor, pin.axis)[1] == pytest.approx(motion.rotation(arm)[25, :, 0])
     force = drawn.arrows[0]
     assert force.values[1] == pytest.approx(3.0 * motion.rotation(arm)[25, :, 2])

@@ -88,11 +88,11 @@ def test_equal_bodies_are_evaluated_together_as_they_are_one_by_one(monkeypatch,
     assert sorted(index for _, numbers in system.identical for index in numbers) == list(range(len(system.bodies)))
     forces, fewer = body_forces(system, state), body_forces(system, state, leave_out={2, 8})
     for index, placed in enumerate(system.bodies):
-        own = forces[system.layout.place(index)][placed.data.rigid_count :]
+        own = forces[system.layout.span(index)][placed.data.rigid_count :]
         alone = elastic_force(placed.data, system.elastic(state, index))
         limit = 1e-12 * np.abs(alone).max(initial=0.0)
         assert own == pytest.approx(alone, rel=1e-13, abs=limit)
-        rest = fewer[system.layout.place(index)][placed.data.rigid_count :]
+        rest = fewer[system.layout.span(index)][placed.data.rigid_count :]
         assert rest == pytest.approx(0 * alone if index in (2, 8) else alone, rel=1e-13, abs=limit)
     data = system.bodies[0].data
     eta = np.array([system.elastic(state, index) for lot in lots for index in lot])

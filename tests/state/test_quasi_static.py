@@ -127,7 +127,7 @@ def test_rigid_accelerations_enter_the_elastic_balance():
 
 def papers_motion(system, state, acceleration, index):
     """nu and dnu/dt of the reference point in body axes, from those of the centre of mass, at deta/dt = 0."""
-    data, own, turn = system.bodies[index].data, system.layout.place(index), state.rotation[index]
+    data, own, turn = system.bodies[index].data, system.layout.span(index), state.rotation[index]
     V, w, rate = split_velocity(data, state.velocity[own])
     dV, dw, _ = split_velocity(data, acceleration[own])
     centre = data.first_moments @ [1, *system.elastic(state, index)] / data.mass
@@ -147,7 +147,7 @@ def check_balance(model):
     forces = to_papers @ (applied_forces(system, state) + matrix.T @ motion.multipliers)
     scale = 0.0
     for index, placed in enumerate(system.bodies):
-        own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
+        own, data, eta = system.layout.span(index), placed.data, system.elastic(state, index)
         nu, change = papers_motion(system, state, motion.acceleration, index)
         inertia = mass_matrix(data, eta) @ change - quadratic_velocity_forces(data, eta, nu)
         forces[own] -= inertia

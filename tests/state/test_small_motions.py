@@ -28,7 +28,7 @@ def test_motions_move_reference_points_and_turn_bodies(dimension):
     ends = [displaced(system, state, t * motion) for t in (-EPS, EPS)]
     for index, data in enumerate(system.frames):
         turn = state.rotation[index]
-        v, w, rate = split_velocity(data, x[system.layout.place(index)])
+        v, w, rate = split_velocity(data, x[system.layout.span(index)])
         before, after = (reference_point(system, end, index) for end in ends)
         assert turn.T @ (after - before) / (2 * EPS) == pytest.approx(v, abs=1e-8)
         spin = turn.T @ (ends[1].rotation[index] - ends[0].rotation[index]) / (2 * EPS)
@@ -43,7 +43,7 @@ def test_velocities_of_reference_points_are_turned_to_world_axes(dimension):
     x = np.random.default_rng(4).normal(size=len(state.velocity))
     moving = replace(state, velocity=world_matrix(system, state) @ centring_matrix(system, state) @ x)
     for index, data in enumerate(system.frames):
-        v, w, _ = split_velocity(data, x[system.layout.place(index)])
+        v, w, _ = split_velocity(data, x[system.layout.span(index)])
         found = reference_velocity(system, moving, index)
         for part, expected in zip(found, (v, w), strict=True):
             assert part == pytest.approx(state.rotation[index] @ expected, abs=1e-14)

@@ -42,7 +42,7 @@ def test_the_mass_matrix_is_block_diagonal_and_that_of_the_bodies(dimension):
     matrix = system.mass(state).toarray()
     reference = motion.T @ matrix @ motion
     for index, placed in enumerate(system.bodies):
-        own, d = system.layout.place(index), dimension
+        own, d = system.layout.span(index), dimension
         expected = mass_matrix(placed.data, system.elastic(state, index))
         assert reference[own, own] == pytest.approx(expected, abs=1e-14)
         assert matrix[own, own][:d] == pytest.approx(placed.data.mass * np.eye(len(expected))[:d], abs=1e-15)

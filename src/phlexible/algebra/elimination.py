@@ -154,7 +154,7 @@ class BlockSchedule:
         size: rows of each node, shape (N,).
         row_start: first row of each node in a flat right-hand side, shape (N,).
         strides: from row to row in the block (node, node), shape (N,).
-        places: start of the diagonal block (node, node) of each node, and of the block (row node, column node) of
+        indices: start of the diagonal block (node, node) of each node, and of the block (row node, column node) of
             pairs whose first eliminated node cannot be in a group; rows of these are contiguous.
         in_runs: whether runs of a group have several nodes, shape (groups,). All blocks (group, run) are one then,
             side by side, and all blocks (run, group) one below the other.
@@ -172,7 +172,7 @@ class BlockSchedule:
     size: IntArray
     row_start: IntArray
     strides: IntArray
-    places: dict[tuple[int, int], int]
+    indices: dict[tuple[int, int], int]
     in_runs: NDArray[np.bool_]
     run_start: IntArray
     run_node: IntArray
@@ -391,14 +391,14 @@ def _block_storage(
     for number in range(len(groups) - 1, -1, -1):
         top = groups[number][-1]
         in_runs[number] = top >= last and all(in_runs[group_of[other]] for other in later[top])
-    places: dict[tuple[int, int], int] = {}
+    indices: dict[tuple[int, int], int] = {}
     length, run_start = 0, [0]
     runs: list[tuple[int, int, int, int]] = []
     parts: list[tuple[int, int, int, int, int]] = []  # of runs: group, node, its places, stride above
     for number, members in enumerate(groups):
         top, count = members[-1], strides[members[-1]]
         for node in members:
-            places[node, node] = length + inside[node] * (count + 1)
+            indices[node, node] = length + inside[node] * (count + 1)
         length += diagonal_lengths.get(top, count * count)
         fill, reached = _row_count(sizes, later[top]), 0
         begin, below = length, length + count * fill
@@ -411,13 +411,13 @@ def _block_storage(
                 parts.append((number, node, upper, lower, stride))
                 upper, lower = upper + sizes[node], lower + sizes[node] * count
             if top < last:
-                places[top, run[0]], places[run[0], top] = runs[-1][2:]
+                indices[top, run[0]], indices[run[0], top] = runs[-1][2:]
             reached += rows
             length += 2 * count * rows
         run_start.append(len(runs))
     first, rows_of, above, under = np.array(runs, dtype=np.int64).reshape(-1, 4).T
     starts = np.array(run_start, dtype=np.int64)
-    own_place = np.array([places[node, node] for node in range(len(sizes))], dtype=np.int64)
+    own_place = np.array([indices[node, node] for node in range(len(sizes))], dtype=np.int64)
     table = np.array([group_of, inside, strides, own_place.tolist()], dtype=np.int64)
     targets = _product_positions(starts, first, table, np.array(parts, dtype=np.int64).reshape(-1, 5).T)
     return BlockSchedule(
@@ -425,7 +425,7 @@ def _block_storage(
         size,
         row_start,
         table[2],
-        places,
+        indices,
         np.array(in_runs, dtype=np.bool_),
         starts,
         first,
@@ -480,10 +480,10 @@ def _product_positions(run_start: IntArray, run_node: IntArray, nodes: IntArray,
     key = parts[0] * count + parts[1]
     by_key = np.argsort(key)
     above, below = group[a] < group[b], group[a] > group[b]
-    place = by_key[np.searchsorted(key, group[a[above]] * count + b[above], sorter=by_key)]
-    result[above] = np.stack([parts[2, place] + inside[a[above]] * parts[4, place], parts[4, place]], axis=1)
-    place = by_key[np.searchsorted(key, group[b[below]] * count + a[below], sorter=by_key)]
-    result[below] = np.stack([parts[3, place] + inside[b[below]], stride[b[below]]], axis=1)
+    index = by_key[np.searchsorted(key, group[a[above]] * count + b[above], sorter=by_key)]
+    result[above] = np.stack([parts[2, index] + inside[a[above]] * parts[4, index], parts[4, index]], axis=1)
+    index = by_key[np.searchsorted(key, group[b[below]] * count + a[below], sorter=by_key)]
+    result[below] = np.stack([parts[3, index] + inside[b[below]], stride[b[below]]], axis=1)
     return result
 
 
@@ -497,29 +497,29 @@ LEAST = 12  # number of nodes that are not halved any more
 MOST = 12  # nodes of a cluster
 
 
-def clusters(cells: IntArray, places: Array) -> list[IntArray]:
+def clusters(cells: IntArray, positions: Array) -> list[IntArray]:
     """Split the nodes of a finite-element mesh into clusters of at most 12 neighbouring nodes, in an order of
     elimination by nested dissection. Return an array of node indices for each cluster. The elements have the
-    nodes ``cells``, shape (e, k), and the nodes are at ``places``, shape (N, d).
+    nodes ``cells``, shape (e, k), and the nodes are at ``positions``, shape (N, d).
 
     Args:
         cells: nodes of each element, shape (e, k).
-        places: of the nodes, shape (N, d).
+        positions: of the nodes, shape (N, d).
     """
     from scipy import sparse
 
     e, k = cells.shape
-    touching = sparse.csr_array((np.ones(e * k), (cells.ravel(), np.repeat(np.arange(e), k))), (len(places), e))
-    return _dissected_clusters(touching, np.arange(len(places)), places)
+    touching = sparse.csr_array((np.ones(e * k), (cells.ravel(), np.repeat(np.arange(e), k))), (len(positions), e))
+    return _dissected_clusters(touching, np.arange(len(positions)), positions)
 
 
-def _dissected_clusters(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list[IntArray]:
+def _dissected_clusters(touching: "sparse.csr_array", nodes: IntArray, points: Array) -> list[IntArray]:
     """Split some nodes of a mesh into clusters by nested dissection: those of the lower half, of the upper half,
     then of the separator between them, recursively. ``touching`` (nodes, elements) has an entry where a node
-    belongs to an element; ``places`` are the positions of all nodes."""
+    belongs to an element; ``points`` are the positions of all nodes."""
     if len(nodes) <= LEAST:
         return [nodes] if len(nodes) else []
-    positions = places[nodes]
+    positions = points[nodes]
     along = positions[:, int(np.ptp(positions, axis=0).argmax())]
     is_upper = along > np.median(along)
     if not is_upper.any():
@@ -532,17 +532,17 @@ def _dissected_clusters(touching: "sparse.csr_array", nodes: IntArray, places: A
     lower, upper = nodes[~is_upper & ~is_separator], nodes[is_upper]
     separator = nodes[is_separator]
     return [
-        *_dissected_clusters(touching, lower, places),
-        *_dissected_clusters(touching, upper, places),
-        *_cut_nodes(separator, places[separator]),
+        *_dissected_clusters(touching, lower, points),
+        *_dissected_clusters(touching, upper, points),
+        *_cut_nodes(separator, points[separator]),
     ]
 
 
-def _cut_nodes(nodes: IntArray, places: Array) -> list[IntArray]:
-    """Split nodes with the positions ``places`` into clusters of at most 12 neighbours, by halving them
+def _cut_nodes(nodes: IntArray, positions: Array) -> list[IntArray]:
+    """Split nodes with the positions ``positions`` into clusters of at most 12 neighbours, by halving them
     repeatedly across their longest direction."""
     if len(nodes) <= MOST:
         return [nodes] if len(nodes) else []
-    order = np.argsort(places[:, int(np.ptp(places, axis=0).argmax())], kind="stable")
+    order = np.argsort(positions[:, int(np.ptp(positions, axis=0).argmax())], kind="stable")
     lower, upper = np.split(order, [len(nodes) // 2])
-    return [*_cut_nodes(nodes[lower], places[lower]), *_cut_nodes(nodes[upper], places[upper])]
+    return [*_cut_nodes(nodes[lower], positions[lower]), *_cut_nodes(nodes[upper], positions[upper])]

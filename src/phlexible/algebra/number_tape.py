@@ -71,10 +71,10 @@ class TapeEntry:
     def argument_entries(self) -> set[int]:
         """Set of the indices of the earlier entries of the tape (record of arithmetic) that this entry's operation
         has as arguments."""
-        taken = {place for _, places in self.terms for place in places if place >= FIRST}
+        taken = {index for _, indices in self.terms for index in indices if index >= FIRST}
         if self.kind in QUATERNION:
             return {self.of[0] + k for k in range(9)}
-        return taken | {place for place in self.of if place >= FIRST}
+        return taken | {index for index in self.of if index >= FIRST}
 
     @property
     def is_computable(self) -> bool:
@@ -82,11 +82,11 @@ class TapeEntry:
         values that compiled code does not have, such as functions of time."""
         return not any(map(math.isnan, (self.constant, *(weight for weight, _ in self.terms))))
 
-    def reindexed(self, places: dict[int, int]) -> "TapeEntry":
+    def reindexed(self, indices: dict[int, int]) -> "TapeEntry":
         """Return a copy of this entry of the tape (record of arithmetic) whose arguments have other indices: the
-        keys of ``places`` are replaced by their values, other indices stay."""
-        terms = tuple((weight, tuple(places.get(k, k) for k in factors)) for weight, factors in self.terms)
-        return TapeEntry(self.kind, terms, self.constant, tuple(places.get(k, k) for k in self.of))
+        keys of ``indices`` are replaced by their values, other indices stay."""
+        terms = tuple((weight, tuple(indices.get(k, k) for k in factors)) for weight, factors in self.terms)
+        return TapeEntry(self.kind, terms, self.constant, tuple(indices.get(k, k) for k in self.of))
 
 
 class NumberTape:
@@ -99,10 +99,10 @@ class NumberTape:
         self._open: list[TapeEntry] = []
         self._indices = dict[TapeEntry, int]()
 
-    def number(self, place: int) -> "TapeNumber":
+    def number(self, index: int) -> "TapeNumber":
         """Return a ``TapeNumber``, whose arithmetic is recorded on this tape, for the number with the index
-        ``place``: a measured value, a number of the state (negative index), or an earlier entry of the tape."""
-        return TapeNumber(self, {(place,): 1.0})
+        ``index``: a measured value, a number of the state (negative index), or an earlier entry of the tape."""
+        return TapeNumber(self, {(index,): 1.0})
 
     def output(self, values: Sequence[object]) -> tuple[int, int]:
         """Append to this tape the operations that compute the given values (numbers recorded since the last
@@ -110,13 +110,13 @@ class NumberTape:
         entries, first index and the one after the last."""
         indices = [self.entry(self.as_sum(value)) for value in values]
         needed = self._required_entries(indices)
-        begin, places = len(self.entries), dict[int, int]()
-        for place in sorted(needed):
-            places[place] = FIRST + len(self.entries)
-            self.entries.append(self._open[place - FIRST].reindexed(places))
-        last = [places[place] for place in indices]
+        begin, offsets = len(self.entries), dict[int, int]()
+        for index in sorted(needed):
+            offsets[index] = FIRST + len(self.entries)
+            self.entries.append(self._open[index - FIRST].reindexed(offsets))
+        last = [offsets[index] for index in indices]
         if last != list(range(FIRST + len(self.entries) - len(indices), FIRST + len(self.entries))):
-            self.entries += [TapeEntry(TapeOperation.SUM, ((1.0, (place,)),)) for place in last]
+            self.entries += [TapeEntry(TapeOperation.SUM, ((1.0, (index,)),)) for index in last]
         self._open.clear()
         self._indices.clear()
         return begin, len(self.entries)
@@ -129,18 +129,18 @@ class NumberTape:
             TypeError: a value is a function of time, or of something else that is not measured.
         """
         needed = self._required_entries([self.entry(self.as_sum(value)) for value in values])
-        if not all(self._open[place - FIRST].is_computable for place in needed):
+        if not all(self._open[index - FIRST].is_computable for index in needed):
             raise TypeError("it needs a function of time, or a force of redundant joints")
 
-    def _required_entries(self, places: Sequence[int]) -> set[int]:
-        """Return the set of indices of the entries ``places`` of this tape (record of arithmetic), and of all
+    def _required_entries(self, indices: Sequence[int]) -> set[int]:
+        """Return the set of indices of the entries ``indices`` of this tape (record of arithmetic), and of all
         earlier entries from which these are computed."""
-        needed, waiting = set[int](), list(places)
+        needed, waiting = set[int](), list(indices)
         while waiting:
-            place = waiting.pop()
-            if place not in needed:
-                needed.add(place)
-                waiting += self._open[place - FIRST].argument_entries
+            index = waiting.pop()
+            if index not in needed:
+                needed.add(index)
+                waiting += self._open[index - FIRST].argument_entries
         return needed
 
     def entry(self, entry: TapeEntry) -> int:
@@ -175,7 +175,7 @@ class NumberTape:
         """Convert a number (``value``), of a tape or an ordinary one, to an entry of the kind SUM (constant
         plus weights times products); this happens without appending it to this tape."""
         if isinstance(value, TapeNumber):
-            terms = tuple((weight, places) for places, weight in value.terms.items())
+            terms = tuple((weight, indices) for indices, weight in value.terms.items())
             return TapeEntry(TapeOperation.SUM, terms, value.constant)
         return TapeEntry(TapeOperation.SUM, constant=float(value))  # type: ignore[arg-type]  # numbers of NumPy
 
@@ -207,7 +207,7 @@ class TapeNumber:
         number, or 0.0 if the factor is zero."""
         if factor == 0.0:
             return 0.0
-        terms = {places: factor * weight for places, weight in self.terms.items()}
+        terms = {indices: factor * weight for indices, weight in self.terms.items()}
         return TapeNumber(self.tape, terms, factor * self.constant)
 
     def __add__(self, other: Any) -> Any:
@@ -216,8 +216,8 @@ class TapeNumber:
         if not isinstance(other, TapeNumber):
             return TapeNumber(self.tape, self.terms, self.constant + float(other))
         terms = dict(self.terms)
-        for places, weight in other.terms.items():
-            terms[places] = terms.get(places, 0.0) + weight
+        for indices, weight in other.terms.items():
+            terms[indices] = terms.get(indices, 0.0) + weight
         return TapeNumber(self.tape, terms, self.constant + other.constant)
 
     __radd__ = __add__

@@ -143,8 +143,8 @@ def equal_diagonal(blocks: Array) -> sparse.csr_array:
     """Return the sparse block-diagonal matrix of k dense blocks of equal shape (m, n), given as an array (k, m, n);
     the result has shape (k m, k n)."""
     count, rows, columns = blocks.shape
-    places = np.arange(count), np.arange(count + 1)
-    return sparse.bsr_array((blocks, *places), shape=(count * rows, count * columns)).tocsr()
+    indices = np.arange(count), np.arange(count + 1)
+    return sparse.bsr_array((blocks, *indices), shape=(count * rows, count * columns)).tocsr()
 
 
 def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
@@ -292,14 +292,14 @@ class Factors:
     solve: Callable[[Array], Array]
 
 
-def definite_factors(matrix: sparse.csr_array, places: Array) -> Factors:
+def definite_factors(matrix: sparse.csr_array, positions: Array) -> Factors:
     """Factor a large symmetric positive definite matrix by the first installed of the libraries rslab,
-    pypardiso and SuperLU. ``places`` are the positions of the unknowns, shape (N, 3) [m]. Return the function
+    pypardiso and SuperLU. ``positions`` are the positions of the unknowns, shape (N, 3) [m]. Return the function
     that solves with it, and the library's name, as ``Factors``.
 
     Args:
         matrix: shape (N, N), symmetric, positive definite.
-        places: positions of the unknowns, for nested dissection with SuperLU, shape (N, 3) [m].
+        positions: positions of the unknowns, for nested dissection with SuperLU, shape (N, 3) [m].
     """
     for module, factors in (("rslab", rslab_factors), ("pypardiso", pardiso_factors)):
         try:
@@ -307,17 +307,17 @@ def definite_factors(matrix: sparse.csr_array, places: Array) -> Factors:
         except ImportError:
             continue
         return Factors(module, factors(matrix, package))
-    return Factors("SuperLU", superlu_factors(matrix, places))
+    return Factors("SuperLU", superlu_factors(matrix, positions))
 
 
-def superlu_factors(matrix: sparse.csr_array, places: Array) -> Callable[[Array], Array]:
+def superlu_factors(matrix: sparse.csr_array, positions: Array) -> Callable[[Array], Array]:
     """Factor a symmetric positive definite sparse matrix by SuperLU and return a function that solves ``matrix @ x
-    = b`` for b (N, k). Above 30 000 unknowns these are ordered by nested dissection of their positions ``places``
+    = b`` for b (N, k). Above 30 000 unknowns these are ordered by nested dissection of their ``positions``
     (N, 3) [m]."""
     if matrix.shape[0] < SMALL_FACTOR:
         order, options = np.arange(matrix.shape[0]), SYMMETRIC
     else:
-        order, options = dissection_order(matrix, places), SYMMETRIC | {"permc_spec": "NATURAL"}
+        order, options = dissection_order(matrix, positions), SYMMETRIC | {"permc_spec": "NATURAL"}
     factors = lu_factors(matrix[order][:, order], **options)
 
     def solve(loads: Array) -> Array:
@@ -349,14 +349,14 @@ def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array],
     ).reshape(loads.shape)
 
 
-def dissection_order(matrix: sparse.csr_array, places: Array) -> IntArray:
+def dissection_order(matrix: sparse.csr_array, positions: Array) -> IntArray:
     """Return the indices of the unknowns of a sparse matrix in an elimination order of low fill, shape (N,),
-    by nested dissection: unknowns are halved along the longest direction of their positions (``places``,
+    by nested dissection: unknowns are halved along the longest direction of their positions (``positions``,
     shape (N, 3)), and those between both halves come last, recursively.
 
     Args:
         matrix: of which only the pattern is used, shape (N, N).
-        places: positions of the unknowns, shape (N, 3).
+        positions: positions of the unknowns, shape (N, 3).
     """
     count = matrix.shape[0]
     order = np.empty(count, dtype=np.int64)
@@ -367,7 +367,7 @@ def dissection_order(matrix: sparse.csr_array, places: Array) -> IntArray:
         if len(members) <= LEAF:
             order[begin : begin + len(members)] = members
             continue
-        along = places[members, np.ptp(places[members], axis=0).argmax()]
+        along = positions[members, np.ptp(positions[members], axis=0).argmax()]
         half = members[along < np.median(along)]
         if not len(half):
             half = members[np.argsort(along, kind="stable")[: len(members) // 2]]
@@ -585,9 +585,9 @@ def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
     result = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
     ends = matrix.indptr[rows.start : rows.stop + 1]
     entries, lines = slice(ends[0], ends[-1]), np.repeat(np.arange(len(result)), np.diff(ends))
-    places = matrix.indices[entries]
-    inside = (places >= columns.start) & (places < columns.stop)
-    result[lines[inside], places[inside] - columns.start] = matrix.data[entries][inside]
+    indices = matrix.indices[entries]
+    inside = (indices >= columns.start) & (indices < columns.stop)
+    result[lines[inside], indices[inside] - columns.start] = matrix.data[entries][inside]
     return result
 
 
@@ -603,8 +603,8 @@ def disjoint_groups(sets: Sequence[IntArray]) -> list[list[int]]:
     list of the indices of the sets for each group. Each set joins the first group that it fits in."""
     groups: list[list[int]] = []
     taken: list[Array] = []
-    numbers, places = np.unique(np.concatenate(sets), return_inverse=True)
-    for k, own in enumerate(np.split(places, np.cumsum([len(each) for each in sets])[:-1])):
+    numbers, indices = np.unique(np.concatenate(sets), return_inverse=True)
+    for k, own in enumerate(np.split(indices, np.cumsum([len(each) for each in sets])[:-1])):
         for group, used in zip(groups, taken, strict=True):
             if not used[own].any():
                 group.append(k)

@@ -20,11 +20,11 @@ def base_powers(unit: str) -> dict[str, float] | None:
     """Return the powers of kg, m, s and rad in a ``unit``, those that are not zero: of "N m/rad" 1, 2, -2 and -1.
     Factors are separated by spaces, with exponents such as in "m2" or "m^0.5". None: an empty or unknown unit."""
     powers = dict.fromkeys(BASES, 0.0)
-    for place, part in enumerate(unit.split("/")):
+    for index, part in enumerate(unit.split("/")):
         for factor in part.split():
             match = FACTOR.match(factor)
             if match is None or match[1] not in DERIVED:
                 return None
             for base, power in DERIVED[match[1]].items():
-                powers[base] += (-1 if place else 1) * float(match[2] or 1) * power
+                powers[base] += (-1 if index else 1) * float(match[2] or 1) * power
     return {base: power for base, power in powers.items() if power} if unit.split() else None

@@ -148,9 +148,9 @@ def _longest_windows(
     The list is empty if the function ends in one of the windows.
     """
     lengths = [LONGEST / 2**k for k in range(BATCH)]
-    places = [_relative_time(time, length, begin, end) for length in lengths]
+    ratios = [_relative_time(time, length, begin, end) for length in lengths]
     times = [
-        time + length / 2 * (_stencil(place)[0] - place) for length, place in zip(lengths, places, strict=True)
+        time + length / 2 * (_stencil(ratio)[0] - ratio) for length, ratio in zip(lengths, ratios, strict=True)
     ]
     try:
         values = function(np.concatenate([[time], *times]))
@@ -159,7 +159,7 @@ def _longest_windows(
     results = []
     for k in reversed(range(BATCH)):
         samples = values[1 + k * (DEGREE + 1) : 1 + (k + 1) * (DEGREE + 1)]
-        results.append(_both_derivatives(samples - values[0], lengths[k], places[k]))
+        results.append(_both_derivatives(samples - values[0], lengths[k], ratios[k]))
     return values[0], results
 
 
@@ -179,9 +179,9 @@ def _window_derivatives(
     It has the given length [s] and lies as ``_relative_time`` says, but before the time if the function raises
     ``ValueError`` after it. ``function`` is called with an array of 14 times, between ``begin`` and ``end``, and
     returns their values (14, ...)."""
-    place = _relative_time(time, length, begin, end)
+    position = _relative_time(time, length, begin, end)
     try:
-        return _interpolant_derivatives(function, time, length, place)
+        return _interpolant_derivatives(function, time, length, position)
     except ValueError:
         if time - length < begin:
             raise
@@ -189,35 +189,35 @@ def _window_derivatives(
 
 
 def _interpolant_derivatives(
-    function: Callable[[Array], Array], time: float, length: float, place: float
+    function: Callable[[Array], Array], time: float, length: float, position: float
 ) -> tuple[Array, Array]:
     """Return the first and the second derivative, at a time [s], of the polynomial of degree 12 through the samples
-    of a function. These are in a window of the given length [s]. ``place`` is the position of the time in it: -1
+    of a function. These are in a window of the given length [s]. ``position`` is the position of the time in it: -1
     beginning, 1 end."""
-    points = _stencil(place)[0]
-    values = function(np.append(time + length / 2 * (points - place), time))
-    return _both_derivatives(values[:-1] - values[-1], length, place)
+    points = _stencil(position)[0]
+    values = function(np.append(time + length / 2 * (points - position), time))
+    return _both_derivatives(values[:-1] - values[-1], length, position)
 
 
-def _both_derivatives(change: Array, length: float, place: float) -> tuple[Array, Array]:
+def _both_derivatives(change: Array, length: float, position: float) -> tuple[Array, Array]:
     """Return the first and the second derivative of a function at a time from samples in a window. ``change``
     (samples, ...) are the differences between the samples and its value at the time. The window has a ``length``
-    [s], and the time is at ``place``, from -1 (beginning) to 1 (end)."""
-    _, first, second = _stencil(place)
+    [s], and the time is at ``position``, from -1 (beginning) to 1 (end)."""
+    _, first, second = _stencil(position)
     flat, shape = change.reshape(len(change), -1), change.shape[1:]
     return ((first @ flat) * (2 / length)).reshape(shape), ((second @ flat) * (2 / length) ** 2).reshape(shape)
 
 
 @cache
-def _stencil(place: float) -> tuple[Array, Array, Array]:
+def _stencil(position: float) -> tuple[Array, Array, Array]:
     """Return the 13 Chebyshev points of [-1, 1], and two sets of weights (13,) for derivatives: with them, samples
-    at these points give the first and the second derivative of the interpolating polynomial at ``place`` in [-1,
+    at these points give the first and the second derivative of the interpolating polynomial at ``position`` in [-1,
     1]."""
     points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
     to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
     basis = np.eye(DEGREE + 1)
     first, second = (
-        np.polynomial.chebyshev.chebval(place, np.polynomial.chebyshev.chebder(basis, m)) @ to_coefficients
+        np.polynomial.chebyshev.chebval(position, np.polynomial.chebyshev.chebder(basis, m)) @ to_coefficients
         for m in (1, 2)
     )
     return points, first, second
@@ -407,16 +407,16 @@ class Disagreement(NamedTuple):
     mean: float
 
 
-def disagreement(energy: Function, slope: Function, places: Array, tolerance: float) -> Disagreement | None:
+def disagreement(energy: Function, slope: Function, arguments: Array, tolerance: float) -> Disagreement | None:
     """Return the first interval in which a user's function ``slope`` is not the derivative of the function
-    ``energy``, by more than ``tolerance``. Intervals lie between neighbouring arguments ``places``. None if
+    ``energy``, by more than ``tolerance``. Intervals lie between neighbouring arguments ``arguments``. None if
     there is none. Intervals with kinks pass: a disagreement needs more than two of 64 equal parts that
     differ.
 
     A kink makes the quadrature wrong in its interval and in the few pieces of it that contain the kink; a wrong
     slope makes it wrong in most pieces.
     """
-    for begin, end in itertools.pairwise(places.tolist()):
+    for begin, end in itertools.pairwise(arguments.tolist()):
         growth, mean = quotient_of(energy, begin, end), mean_value(slope, begin, end)
         if abs(growth - mean) <= tolerance:
             continue
@@ -436,5 +436,5 @@ def quotient_of(function: Function, begin: float, end: float) -> float:
 def mean_value(function: Function, begin: float, end: float) -> float:
     """Return the mean value of a scalar function on the interval from ``begin`` to ``end``, by Gauss quadrature
     with 8 points."""
-    places = (begin + end) / 2 + (end - begin) / 2 * POINTS
-    return float(sum(w * float(function(float(x))) for w, x in zip(WEIGHTS, places, strict=True))) / 2
+    arguments = (begin + end) / 2 + (end - begin) / 2 * POINTS
+    return float(sum(w * float(function(float(x))) for w, x in zip(WEIGHTS, arguments, strict=True))) / 2

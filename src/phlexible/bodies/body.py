@@ -110,10 +110,10 @@ class Body(ABC):
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
         space = self.stress_space(data, option("stress", stress, StressContinuity))
-        places = {**self.port_locations(), **user_locations({} if ports is None else ports, self.port_locations())}
-        for location in places.values():
+        points = {**self.port_locations(), **user_locations({} if ports is None else ports, self.port_locations())}
+        for location in points.values():
             data.points.locate(location)
-        form: PortHamiltonianModel = leaf_function("body_form")(data, places, variant, gravity, space)
+        form: PortHamiltonianModel = leaf_function("body_form")(data, points, variant, gravity, space)
         return form
 
     def contact_positions(self) -> tuple[float, ...]:

@@ -110,26 +110,26 @@ def label_of(location: Location) -> str:
             return f"point({position[0]:g}, {position[1]:g}, {position[2]:g})"
 
 
-def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
-    """Convert ``places``, named positions on a body passed by the user, to location objects: numbers are
+def user_locations(locations: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
+    """Convert ``locations``, named positions on a body passed by the user, to location objects: numbers are
     distances along a beam, rod or string [m], vectors (3,) body coordinates [m]. Raise ``ParameterError`` for
     names that are in ``taken`` and for other values.
 
     Raises:
         ParameterError: no mapping of names to positions, a name that is taken, or numbers of another shape.
     """
-    if not isinstance(places, Mapping):
-        raise ParameterError(f'ports must be a mapping such as {{"middle": 0.5}}, got {places!r}')
+    if not isinstance(locations, Mapping):
+        raise ParameterError(f'ports must be a mapping such as {{"middle": 0.5}}, got {locations!r}')
     result: dict[str, Location] = {}
-    for name, place in places.items():
+    for name, location in locations.items():
         if text("a port's name", name) in taken:
             raise ParameterError(f"ports must have new names, but the body already has {name!r}")
         where = f"the position of port {name!r}"
-        if np.ndim(reals(where, place)):
-            x, y, z = (float(entry) for entry in vector(where, place))
+        if np.ndim(reals(where, location)):
+            x, y, z = (float(entry) for entry in vector(where, location))
             result[name] = MaterialPosition((x, y, z))
         else:
-            result[name] = Along(float(reals(where, place)))
+            result[name] = Along(float(reals(where, location)))
     return result
 
 

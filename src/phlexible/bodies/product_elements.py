@@ -21,7 +21,7 @@ class ProductElements:
 
     Attributes:
         nodes: nodes of each element, shape (e, k).
-        places: number of the first nodes that are places; 0 for elements of directors alone.
+        position_count: number of the first nodes that are places; 0 for elements of directors alone.
         pairs: numbers (a, b) of both vectors of each product, a <= b, shape (n, 2).
         blocks: sizes of the diagonal blocks of H, whose products follow each other; their sum is n.
         stiffness: blocks of H, row by row, one after the other, shape (e, sum of the squares of ``blocks``); each
@@ -31,7 +31,7 @@ class ProductElements:
     """
 
     nodes: IntArray
-    places: int
+    position_count: int
     pairs: IntArray
     blocks: tuple[int, ...]
     stiffness: Array

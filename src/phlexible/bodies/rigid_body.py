@@ -334,8 +334,8 @@ class RigidPoints(MaterialPoints):
     def outline(self, count: int) -> tuple[Array, Array]:
         """Return the line that pictures draw for this rigid body, from its origin to its centre of mass, shape (2,
         3) [m]; the origin alone if both coincide; ``count`` is not used."""
-        places = [np.zeros(3)] if not self.center.any() else [np.zeros(3), self.center]
-        return np.array(places), np.zeros((len(places), 3, 0))
+        positions = [np.zeros(3)] if not self.center.any() else [np.zeros(3), self.center]
+        return np.array(positions), np.zeros((len(positions), 3, 0))
 
 
 def _check_inertia_matrix(inertia: Array) -> None:

@@ -178,14 +178,14 @@ class ElementShape:
 
     Attributes:
         nodes: indices of its two or three nodes.
-        places: positions of the quadrature points along the rod, shape (g,) [m].
+        positions: positions of the quadrature points along the rod, shape (g,) [m].
         measures: their quadrature weights, shape (g,) [m].
         values: shape functions there, shape (g, nodes).
         slopes: their derivatives along the rod, shape (g, nodes) [1/m].
     """
 
     nodes: tuple[int, ...]
-    places: Array
+    positions: Array
     measures: Array
     values: Array
     slopes: Array
@@ -251,7 +251,7 @@ class Rod:
         return relative_relaxation(self.material, all_sections(self._section))
 
     @property
-    def node_places(self) -> Array:
+    def node_positions(self) -> Array:
         """Undeformed positions of the N nodes along this rod, from 0 to its length, equally spaced, shape (N,)
         [m]."""
         return np.linspace(0.0, self.length, self.elements * self.order + 1)
@@ -264,13 +264,13 @@ class Rod:
     def nodes(self) -> tuple[RodNode, ...]:
         """Return the rigid cross-sections (bodies) of which this rod consists, one for each node from start to end;
         elastic elements connect them."""
-        places, weights = self.node_places, self._node_weights
-        half = np.full(len(places) - 1, 0.5 * self.length / (len(places) - 1))
+        positions, weights = self.node_positions, self._node_weights
+        half = np.full(len(positions) - 1, 0.5 * self.length / (len(positions) - 1))
         before, after = np.concatenate([[0.0], half]), np.concatenate([half, [0.0]])
         cached: dict[tuple[int, float, float, float], RodNode] = {}  # equal ones share their numbers
         nodes = []
         numbers = zip(weights.tolist(), before.tolist(), after.tolist(), strict=True)
-        for section, lengths in zip(self.sections_at(places), numbers, strict=True):
+        for section, lengths in zip(self.sections_at(positions), numbers, strict=True):
             key = (id(section), *lengths)
             if key not in cached:
                 cached[key] = RodNode(section, self.material, *lengths, color=self.color)
@@ -303,7 +303,7 @@ class Rod:
     def mass(self) -> float:
         """Total mass of this rod [kg]: the sum over its nodes of the length that each represents times the mass per
         length there."""
-        return float(self._node_weights @ moments_at(self._section, self.material, self.node_places)[:, 0, 0])
+        return float(self._node_weights @ moments_at(self._section, self.material, self.node_positions)[:, 0, 0])
 
     def port_hamiltonian(
         self,
@@ -371,7 +371,7 @@ def _shear_sections(section: AnySection) -> AnySection:
     areas, the whole area is taken."""
     if isinstance(section, VaryingSection):
         sheared = tuple(_with_shear_areas(part) for part in section.sections)
-        return VaryingSection(section.places, sheared, section.breaks)
+        return VaryingSection(section.stations, sheared, section.breaks)
     return _with_shear_areas(section)
 
 
@@ -424,12 +424,12 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
         ParameterError: a shape of a wrong form, out of the plane, of another length than the rod, or that rotates
             by more than 0.75 rad between two neighbouring sections.
     """
-    places = rod.node_places
-    local = initial_nodes(places, dimension, shape, None, np.zeros(3), np.eye(3)).positions
-    tangents = _curve_tangents(places, shape, local, dimension)
+    positions = rod.node_positions
+    local = initial_nodes(positions, dimension, shape, None, np.zeros(3), np.eye(3)).positions
+    tangents = _curve_tangents(positions, shape, local, dimension)
     stretch = np.linalg.norm(tangents, axis=1)
     if stretch.min() < 1e-3:
-        raise ParameterError(f"{name}: shape must not stop along s; near s = {places[stretch.argmin()]:g} m")
+        raise ParameterError(f"{name}: shape must not stop along s; near s = {positions[stretch.argmin()]:g} m")
     tangents /= stretch[:, None]
     rotations = np.arccos(np.clip((tangents[:-1] * tangents[1:]).sum(axis=1), -1.0, 1.0))
     _check_rotations(name, float(rotations.max()))
@@ -441,9 +441,9 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
                 f"{name}: shape is {length:.6g} m long and the rod {rod.length:.6g} m; give"
                 f" Rod(length={length:.6g}), or a shape as a function of the length s along it"
             )
-    triads = np.empty((len(places), 3, 3))
+    triads = np.empty((len(positions), 3, 3))
     triads[0] = _least_rotation(np.array([1.0, 0.0, 0.0]), tangents[0])
-    for k in range(1, len(places)):
+    for k in range(1, len(positions)):
         triads[k] = _least_rotation(tangents[k - 1], tangents[k]) @ triads[k - 1]
         triads[k, :, 0] = tangents[k]
         triads[k, :, 1] -= tangents[k] * (tangents[k] @ triads[k, :, 1])
@@ -452,11 +452,11 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
     return RodPose(position + local @ rotation.T, rotation @ triads)
 
 
-def derivatives_along(places: Array, values: Array) -> Array:
-    """Return the derivatives d/ds of values (N, 3) that are known at positions s, ``places`` (N,), by
+def derivatives_along(positions: Array, values: Array) -> Array:
+    """Return the derivatives d/ds of values (N, 3) that are known at positions s, ``positions`` (N,), by
     second-order finite differences, shape (N, 3). Two positions give their difference quotient twice."""
-    slopes = np.gradient(values, places, axis=0, edge_order=2) if len(places) > 2 else None
-    return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(places), (2, 1)) if slopes is None else slopes)
+    slopes = np.gradient(values, positions, axis=0, edge_order=2) if len(positions) > 2 else None
+    return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(positions), (2, 1)) if slopes is None else slopes)
 
 
 def _check_rotations(name: str, rotation: float) -> None:
@@ -470,22 +470,22 @@ def _check_rotations(name: str, rotation: float) -> None:
         )
 
 
-def _curve_tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
+def _curve_tangents(positions: Array, shape: Field | None, local: Array, dimension: int) -> Array:
     """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are differences of the user's
     function ``shape``, which is called with one arc length s [m] and returns a position, or of the node positions
-    ``local`` (N, 3) if there is none. The nodes are at arc lengths ``places`` [m]. ``dimension`` is that of the
+    ``local`` (N, 3) if there is none. The nodes are at arc lengths ``positions`` [m]. ``dimension`` is that of the
     model (1, 2 or 3)."""
     if not callable(shape):
-        return derivatives_along(places, local)
-    step = STEP * places[-1]
-    middle = np.clip(places, step, places[-1] - step)
+        return derivatives_along(positions, local)
+    step = STEP * positions[-1]
+    middle = np.clip(positions, step, positions[-1] - step)
 
     def at(offset: float) -> Array:
         return initial_nodes(middle + offset, dimension, shape, None, np.zeros(3), np.eye(3)).positions
 
     before, here, after = at(-step), at(0.0), at(step)
     slope, bend = (after - before) / (2 * step), (after - 2 * here + before) / step**2
-    return np.asarray(slope + bend * (places - middle)[:, None])
+    return np.asarray(slope + bend * (positions - middle)[:, None])
 
 
 def _least_rotation(a: Array, b: Array) -> Array:

@@ -17,14 +17,14 @@ class BodyStress:
     """Stress of a body as a function of its elastic coordinates, at k places in it.
 
     Attributes:
-        places: undeformed positions, shape (k, 3) [m].
+        positions: undeformed positions, shape (k, 3) [m].
         surface: numbers of the places that are reported unless others are asked for, shape (m,).
         components: function of coordinates (T, n) and numbers of places (m,) with the stress components xx, yy, zz,
             yz, xz, xy in body axes, shape (T, m, 6) [Pa].
         drawn: function of the skin of the body with the numbers of the places at each of its nodes, shape (N, l).
     """
 
-    places: Array
+    positions: Array
     surface: IntArray
     components: Callable[[Array, IntArray], Array]
     drawn: "Callable[[Skin], IntArray]"

@@ -43,7 +43,7 @@ def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
     and move with them. ``dimension`` is that of the model (1, 2 or 3)."""
     triangles = surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
-    triangles, places = numbered.reshape(-1, 3).astype(np.int64), mesh.places[used]
+    triangles, positions = numbered.reshape(-1, 3).astype(np.int64), mesh.positions[used]
     nothing = np.zeros((len(used), 3, 0))
     axes = np.arange(3)
     coordinates = np.where(axes < dimension, used[:, None] * dimension + axes, -1)
@@ -53,7 +53,7 @@ def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
         rotations=nothing,
         vertex_nodes=np.arange(len(used)),
         offsets=np.zeros((len(used), 3)),
-        normals=vertex_normals(places, triangles),
+        normals=vertex_normals(positions, triangles),
         triangles=triangles,
         coordinates=coordinates,
     )
@@ -69,11 +69,11 @@ def surface_triangles(mesh: SoftMesh) -> IntArray:
     return _split_faces(surface.nodes[surface.faces][:, :corners])[:, ::-1]  # whose faces are seen from inside
 
 
-def vertex_normals(places: Array, triangles: IntArray) -> Array:
+def vertex_normals(positions: Array, triangles: IntArray) -> Array:
     """Return unit normals at the N vertices of a triangulated surface, shape (N, 3): means of the normals of
-    adjacent triangles, weighted by area. ``places`` (N, 3) are positions."""
-    a, b, c = (places[triangles[:, k]] for k in range(3))
-    normals = np.zeros_like(places)
+    adjacent triangles, weighted by area. ``positions`` (N, 3) are positions."""
+    a, b, c = (positions[triangles[:, k]] for k in range(3))
+    normals = np.zeros_like(positions)
     np.add.at(normals, triangles.ravel(), np.repeat(np.cross(b - a, c - a), 3, axis=0))
     return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300))
 
@@ -160,13 +160,13 @@ class SoftBody(NodalBody):
         self.soft_mesh.quadrature(self.soft_mesh.strain_degree)
         set_fields(self, interfaces=node_groups(self.interfaces, self.mesh, source))
         if source is not None:
-            warn_of_size(self.mass, self.soft_mesh.places)
+            warn_of_size(self.mass, self.soft_mesh.positions)
 
     @property
     def nodes(self) -> Array:
         """Positions of the N nodes of this soft body, undeformed, in the order of its coordinates, shape (N, 3)
         [m]."""
-        return self.soft_mesh.places
+        return self.soft_mesh.positions
 
     @property
     def soft_mesh(self) -> SoftMesh:
@@ -198,7 +198,7 @@ class SoftBody(NodalBody):
         mesh, thickness, mass = self.soft_mesh, self._depth, self._nodal_mass()
         if dimension == 2 and not mesh.is_sheet:
             raise ParameterError(f"a SoftBody of {mesh.kind.value}s needs a model in space (dimension=3)")
-        if dimension == 2 and mesh.places[:, 2].any():
+        if dimension == 2 and mesh.positions[:, 2].any():
             raise ParameterError("mesh: of a SoftBody in a planar model it must lie in the plane z = 0")
         law = self.law.constitution(self._plane)
         creep = self.relaxation and self.relaxation.scaled(1 / self.law.modulus)
@@ -209,7 +209,7 @@ class SoftBody(NodalBody):
             nodal_mass=mass,
             strains=(),
             points=SoftPoints(mesh, dimension, groups),
-            size=float(np.ptp(mesh.places, axis=0).max()),
+            size=float(np.ptp(mesh.positions, axis=0).max()),
             elements=(mesh.strains(law, thickness, self.viscosity, creep),),
             clusters=mesh.clusters,
         )
@@ -280,7 +280,7 @@ class SoftBody(NodalBody):
         """Return world positions and velocities of the nodes of this soft body at t = 0. ``shape`` and
         ``velocity`` of the user are functions of the undeformed position, or arrays (N, 3). The body is
         rotated by ``rotation`` and moved by ``position``. ``dimension`` is that of the model (1, 2 or 3)."""
-        return initial_nodes(self.soft_mesh.places, dimension, shape, velocity, position, rotation)
+        return initial_nodes(self.soft_mesh.positions, dimension, shape, velocity, position, rotation)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
         """Return the initial state of the nodes of this soft body with the velocities of a rigid rotation added:

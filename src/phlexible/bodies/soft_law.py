@@ -493,9 +493,9 @@ class InvariantLaw(Portable, SoftLaw):
         return replace(form, lame=float(tangent[0, 1]), shear=float(tangent[5, 5]))
 
 
-def _check_derivative(name: str, pair: Functions, places: "np.typing.NDArray[np.float64]") -> None:
+def _check_derivative(name: str, pair: Functions, arguments: "np.typing.NDArray[np.float64]") -> None:
     """Raise ``ParameterError`` unless a user's pair of functions (energy, derivative) is finite at the arguments
-    ``places`` and the second is the derivative of the first. ``name`` stands in the message."""
+    ``arguments`` and the second is the derivative of the first. ``name`` stands in the message."""
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ParameterError(f"{name} must be two functions (W, dW) of one number, got {pair!r}")
 
@@ -507,10 +507,10 @@ def _check_derivative(name: str, pair: Functions, places: "np.typing.NDArray[np.
 
     for k, function in enumerate(pair):
         check_callable(f"{name}[{k}]", function, "the invariant")
-        for x in places.tolist():
+        for x in arguments.tolist():
             finite(f"{name}[{k}]({x:.3g})", at(k)(x))
-    scale = max(abs(at(1)(x)) for x in places.tolist())
-    if error := disagreement(at(0), at(1), places, TOLERANCE * scale):
+    scale = max(abs(at(1)(x)) for x in arguments.tolist())
+    if error := disagreement(at(0), at(1), arguments, TOLERANCE * scale):
         raise ParameterError(
             f"{name}: the second function must be the derivative of the first: between {error.begin:.3g} and "
             f"{error.end:.3g} the energy grows by {error.growth:.6g} per unit, the mean of the derivative is "

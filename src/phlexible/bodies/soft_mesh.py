@@ -80,15 +80,15 @@ class SoftMesh:
         local = np.asarray(standard_element(source.kind, 2).doflocs, dtype=np.float64)
         count = CORNERS[source.kind]
         shares, _ = shape_functions(standard_element(source.kind, 1), local[count:].T)  # of corners in added nodes
-        owners, places = [], []
+        owners, positions = [], []
         for share in shares:
             used = share > 1e-9
             owner = np.full((len(source.cells), count), -1)
             owner[:, : used.sum()] = np.sort(source.corners[:, used], axis=1)
             owners.append(owner)
-            places.append(np.einsum("c,eci->ei", share[used], source.points[source.corners[:, used]]))
+            positions.append(np.einsum("c,eci->ei", share[used], source.points[source.corners[:, used]]))
         _, first, number = np.unique(np.concatenate(owners), axis=0, return_index=True, return_inverse=True)
-        added = np.concatenate(places)[first]
+        added = np.concatenate(positions)[first]
         numbers = len(source.points) + number.reshape(len(shares), -1).T
         return cls(source.kind, 2, np.vstack([source.points, added]), np.hstack([source.corners, numbers]))
 
@@ -130,7 +130,7 @@ class SoftMesh:
         return number
 
     @property
-    def places(self) -> Array:
+    def positions(self) -> Array:
         """Undeformed positions of the N nodes of this mesh, shape (N, 3) [m]."""
         return self.points[self.nodes]
 
@@ -289,7 +289,7 @@ def chosen_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None 
         ParameterError: none of these, or it chooses none.
     """
     if callable(nodes):
-        points = mesh.nodes[points_where(name, nodes, mesh.places)]
+        points = mesh.nodes[points_where(name, nodes, mesh.positions)]
     else:
         if isinstance(nodes, tuple) and len(nodes) == 2 and isinstance(nodes[1], str):
             raise ParameterError(
@@ -369,13 +369,13 @@ class SoftPoints(MaterialPoints):
     def _node_at(self, position: Array) -> int:
         """Return the index of the node of this soft body at an undeformed position (3,) [m]; raise
         ``AttachmentError`` if no node is there."""
-        places = self.mesh.places
-        distances = np.linalg.norm(places - position, axis=1)
+        positions = self.mesh.positions
+        distances = np.linalg.norm(positions - position, axis=1)
         nearest = int(distances.argmin())
-        if distances[nearest] > CLOSE * float(np.ptp(places, axis=0).max()):
+        if distances[nearest] > CLOSE * float(np.ptp(positions, axis=0).max()):
             raise AttachmentError(
                 f"point({position.tolist()}) is no node of the SoftBody; the nearest is node("
-                f"{int(self.mesh.nodes[nearest])}) at {places[nearest].tolist()}"
+                f"{int(self.mesh.nodes[nearest])}) at {positions[nearest].tolist()}"
             )
         return nearest
 
@@ -513,7 +513,7 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
         at, weights = gauss(3)
         values = lagrange_values(at) if mesh.order == 1 else quadratic_values(at)
         slopes = lagrange_slopes(at, 1.0) if mesh.order == 1 else quadratic_slopes(at, 1.0)
-        areas = thickness * np.linalg.norm(np.einsum("qm,fmi->fqi", slopes, mesh.places[faces]), axis=2)
+        areas = thickness * np.linalg.norm(np.einsum("qm,fmi->fqi", slopes, mesh.positions[faces]), axis=2)
     else:
         surface = soft_surface(mesh, points)
         if surface is None:
@@ -522,7 +522,7 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
         shapes = _weighted_shapes(SIDES[mesh.kind], mesh.order, 4 * mesh.order)
         weights = shapes[..., 0].sum(axis=1)
         values = shapes[..., 0] / weights[:, None]
-        a, b = (np.einsum("qm,fmi->fqi", shapes[..., k], mesh.places[faces]) for k in (1, 2))
+        a, b = (np.einsum("qm,fmi->fqi", shapes[..., k], mesh.positions[faces]) for k in (1, 2))
         areas = np.linalg.norm(np.cross(a, b), axis=2)
     if not len(faces):
         return None
@@ -566,8 +566,8 @@ def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
     faces_of_elements = []
     for corner, second, *_, last in FACES[mesh.kind]:
         origin = cell[corner]
-        places = origin + np.outer(face[:, 0], cell[second] - origin) + np.outer(face[:, 1], cell[last] - origin)
-        local = np.abs(places[:, None] - cell[None]).max(axis=2).argmin(axis=1)
+        positions = origin + np.outer(face[:, 0], cell[second] - origin) + np.outer(face[:, 1], cell[last] - origin)
+        local = np.abs(positions[:, None] - cell[None]).max(axis=2).argmin(axis=1)
         faces_of_elements.append(mesh.element_nodes[:, local])
     faces = np.concatenate(faces_of_elements)
     corners = np.sort(faces[:, : len(FACES[mesh.kind][0])], axis=1)
@@ -581,9 +581,9 @@ def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
     """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the
     solid, shape (faces, m). The rows of ``faces`` are element index and nodes. ``mesh`` is the finite element
     mesh. Faces have ``corners`` vertices."""
-    places, nodes = mesh.places, faces[:, 1:]
-    middle = places[mesh.corners[faces[:, 0]]].mean(axis=1)
-    a, b, c = (places[nodes[:, k]] for k in (0, 1, corners - 1))
+    positions, nodes = mesh.positions, faces[:, 1:]
+    middle = positions[mesh.corners[faces[:, 0]]].mean(axis=1)
+    a, b, c = (positions[nodes[:, k]] for k in (0, 1, corners - 1))
     outward = np.einsum("fi,fi->f", np.cross(b - a, c - a), a - middle) > 0
     mirrored = _mirrored_order(SIDES[mesh.kind], mesh.order)
     return np.where(outward[:, None], nodes[:, mirrored], nodes)
@@ -592,6 +592,6 @@ def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
 def _mirrored_order(kind: CellKind, order: int) -> IntArray:
     """Return the order of the m nodes of a face that exchanges its two reference directions, which reverses
     its normal, as indices of shape (m,). ``kind`` and ``order`` are those of the face."""
-    places = np.asarray(standard_element(kind, order).doflocs).astype(float)
-    distances = np.abs(places[:, ::-1][:, None] - places[None]).max(axis=2)
+    positions = np.asarray(standard_element(kind, order).doflocs).astype(float)
+    distances = np.abs(positions[:, ::-1][:, None] - positions[None]).max(axis=2)
     return np.asarray(distances.argmin(axis=1), dtype=np.int64)

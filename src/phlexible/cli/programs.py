@@ -259,8 +259,8 @@ def _file_that_runs(path: Path) -> Iterator[None]:
         yield
     except (Exception, SystemExit) as error:
         line = error.lineno if isinstance(error, SyntaxError) else line_in(path, error.__traceback__)
-        place = f"{path}, line {line}" if line else str(path)
-        raise UserFileError(f"{place}: {type(error).__name__}: {error}") from error
+        location = f"{path}, line {line}" if line else str(path)
+        raise UserFileError(f"{location}: {type(error).__name__}: {error}") from error
     finally:
         sys.path.pop(0)
 

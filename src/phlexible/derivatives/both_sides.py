@@ -42,7 +42,7 @@ from phlexible.derivatives.parameters import (
 from phlexible.derivatives.runs import TakenRun
 from phlexible.derivatives.step_derivatives import has_contact_history
 from phlexible.derivatives.steps import Functions, TakenSteps
-from phlexible.derivatives.strains import strain_places
+from phlexible.derivatives.strains import strain_indices
 from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
 from phlexible.derivatives.variations import Variation
 from phlexible.step.tables.memory import Memory
@@ -300,13 +300,13 @@ def _check_limits(
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
     """
-    places, rest = strain_places(stretch.assembly), stretch.residuals_of(base, stretch.functions)
+    indices, rest = strain_indices(stretch.assembly), stretch.residuals_of(base, stretch.functions)
     sides = cast("tuple[ModelChanges, ModelChanges]", (model.up, model.down))
     nearer = sum(_residuals_in(stretch, base, side.times(NEARER), number) - rest for side in sides) / NEARER
     check_smooth(both[0] - nearer, both[1], model.label, lambda: rest)  # the state is on the kink, not near it
     for share in (1 - ASIDE, 1 + ASIDE):
         states = stretch.states.copy()
-        states[:, places] *= share
+        states[:, indices] *= share
         beside = replace(stretch, states=states)
         own_rest = beside.residuals_of(base, stretch.functions)
         upper, lower = (_residuals_in(beside, base, side, number) - own_rest for side in sides)

@@ -293,11 +293,11 @@ class LawsOfState:
         self._rows = assembly.memory.rows(states.reshape(2 * len(ends), -1))
         vectors = VectorSet(tuple(assembly.vectors[k] for k in self._used), assembly.system.layout)
         self._sensor = Reading(lambda run: vectors.values(run.instants).reshape(run.count, -1))
-        places = self._reader.read_all([self._sensor], self._rows)[0]
-        self._places = places.reshape(len(ends), 2, -1)
+        positions = self._reader.read_all([self._sensor], self._rows)[0]
+        self._places = positions.reshape(len(ends), 2, -1)
         changes = np.abs(self._places[:, 1] - self._places[:, 0])
         self._largest_change = float(changes.max(initial=0.0)) or OF_PLACES * self._reach
-        self._entries = np.flatnonzero(np.arange(places.shape[1]) % 3 < assembly.system.dimension).tolist()
+        self._entries = np.flatnonzero(np.arange(positions.shape[1]) % 3 < assembly.system.dimension).tolist()
 
     @cached_property
     def _jacobian(self) -> Jacobian:

@@ -242,6 +242,6 @@ def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instan
     time step (``in_steps``) or at an instant (``at_instants``) goes to the sample of ``direction`` that acts
     there; without one it is dropped."""
     assert direction.steps is not None and direction.instants is not None, "of samples"
-    for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
-        acting = places >= 0
-        np.add.at(row, places[acting], shares[acting])
+    for indices, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
+        acting = indices >= 0
+        np.add.at(row, indices[acting], shares[acting])

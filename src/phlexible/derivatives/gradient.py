@@ -32,7 +32,7 @@ from phlexible.derivatives.runs import (
     run_from_log,
     take_run,
 )
-from phlexible.derivatives.strains import strain_places
+from phlexible.derivatives.strains import strain_indices
 from phlexible.derivatives.variations import Variation
 from phlexible.description.time_functions import Signal
 from phlexible.display import how_many
@@ -283,7 +283,7 @@ def costs_of_long_run(
         raise ParameterError(
             f"memory must be at least {1.01 * least:.3g} for {count} steps of this model, got {memory!r}"
         )
-    if assembly.system.mechanism.events or assembly.controlled or len(strain_places(assembly)):
+    if assembly.system.mechanism.events or assembly.controlled or len(strain_indices(assembly)):
         raise ModelError(MORE_THAN_STEPS)
     working = replace(base, assembly=replace(assembly, memory=assembly.memory.fresh()))
     sensors = [sensor for cost in base.measured for sensor in cost.sensors]

@@ -100,8 +100,8 @@ def changed_masks(up: ModelChanges, sizes: Mapping[Part, Array]) -> dict[Part, M
 def random_shares(count: int) -> Array:
     """Return random factors for the changes of ``count`` parameters in three models that are perturbed together,
     shape (3, count). The ratios of the three changes of a table entry then tell which parameter changes it."""
-    random, places = np.random.default_rng(2), np.arange(count)
-    rows = [(random.permutation(places) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
+    random, indices = np.random.default_rng(2), np.arange(count)
+    rows = [(random.permutation(indices) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
     return np.stack([np.ones(count), *(0.5 + 0.5 * row for row in rows)])
 
 
@@ -134,8 +134,8 @@ def separate_masks(
         if not first.all():
             return None
         ratio = second / first
-        place = np.clip(np.searchsorted(shares[1][order], ratio), 1, len(order) - 1)
-        before, after = order[place - 1], order[place]
+        index = np.clip(np.searchsorted(shares[1][order], ratio), 1, len(order) - 1)
+        before, after = order[index - 1], order[index]
         owner = np.where(np.abs(shares[1][before] - ratio) < np.abs(shares[1][after] - ratio), before, after)
         if max(np.abs(shares[1][owner] - ratio).max(), np.abs(shares[2][owner] - third / first).max()) > near:
             return None

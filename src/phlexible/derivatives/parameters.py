@@ -71,7 +71,7 @@ class Parameters:
     Attributes:
         values: all of them, shape (parameters,).
         sizes: of them, shape (parameters,).
-        places: slice of each name.
+        slices: slice of each name.
 
     Raises:
         ParameterError: no parameters, or values that are not finite numbers; scales of unknown parameters.
@@ -83,12 +83,12 @@ class Parameters:
             raise ParameterError("parameters must be by name where one is a Signal: {'force': signal}")
         named: Mapping[str, Any] = parameters if isinstance(parameters, Mapping) else {"parameters": parameters}
         self._user_values = dict(named)
-        self.places: dict[str, slice] = {}
+        self.slices: dict[str, slice] = {}
         parts = [np.zeros(0)]
         for name, value in self._user_values.items():
             flat = _flat(name, value)
             begin = sum(map(len, parts))
-            self.places[name] = slice(begin, begin + len(flat))
+            self.slices[name] = slice(begin, begin + len(flat))
             parts.append(flat)
         self.values: Array = np.concatenate(parts)
         if not len(self.values):
@@ -97,16 +97,16 @@ class Parameters:
             raise ParameterError(f"scales must be sizes by names of parameters, got {scales!r}")
         sizes = {name: positive(f"scale of {name}", scale) for name, scale in (scales or {}).items()}
         for name in sizes:
-            if name not in self.places:
-                raise ParameterError(f"scales names {name!r}, the parameters are {', '.join(self.places)}")
+            if name not in self.slices:
+                raise ParameterError(f"scales names {name!r}, the parameters are {', '.join(self.slices)}")
         self.sizes = np.zeros(len(self.values))
-        for name, place in self.places.items():
-            largest = float(np.abs(self.values[place]).max(initial=0.0)) or 1.0
-            own = np.abs(self.values[place])
+        for name, index in self.slices.items():
+            largest = float(np.abs(self.values[index]).max(initial=0.0)) or 1.0
+            own = np.abs(self.values[index])
             size = np.full(len(own), sizes[name]) if name in sizes else np.where(own > 1e-6 * largest, own, largest)
             if isinstance(self._user_values[name], Signal):
                 size[:] = sizes.get(name, largest)
-            self.sizes[place] = size
+            self.sizes[index] = size
 
     def __len__(self) -> int:
         return len(self.values)
@@ -116,7 +116,7 @@ class Parameters:
         function. It is a dictionary by name, with signals (sampled functions) made anew, or one array."""
         found: dict[str, Any] = {}
         for name, given in self._user_values.items():
-            own = values[self.places[name]]
+            own = values[self.slices[name]]
             if isinstance(given, Signal):
                 found[name] = given.with_values(own)
             else:
@@ -128,7 +128,7 @@ class Parameters:
         dictionary by name, or one array. Signals become arrays of samples."""
         found: dict[str, Any] = {}
         for name, given in self._user_values.items():
-            own = flat[self.places[name]]
+            own = flat[self.slices[name]]
             if isinstance(given, Signal):
                 found[name] = own
             elif np.ndim(given) == 0:
@@ -146,8 +146,8 @@ class Parameters:
         """Name of each component of the flat parameter vector for messages, such as ``mass`` or ``radius[2]``."""
         return [
             name if np.ndim(self._user_values[name]) == 0 else f"{name}[{k}]"
-            for name, place in self.places.items()
-            for k in range(place.stop - place.start)
+            for name, index in self.slices.items()
+            for k in range(index.stop - index.start)
         ]
 
     def limits(self, bounds: object) -> dict[str, tuple[float, float]]:
@@ -159,12 +159,12 @@ class Parameters:
         """
         found = {}
         for name, ends in mapping("bounds", bounds).items():
-            if name not in self.places:
-                raise ParameterError(f"bounds name {name!r}; there are {', '.join(self.places)}")
+            if name not in self.slices:
+                raise ParameterError(f"bounds name {name!r}; there are {', '.join(self.slices)}")
             pair = reals(f"bounds of {name}", ends, "(least, greatest)")
             if pair.shape != (2,) or not pair[0] < pair[1]:
                 raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
-            first = self.values[self.places[name]]
+            first = self.values[self.slices[name]]
             if not ((pair[0] <= first) & (first <= pair[1])).all():
                 raise ParameterError(f"the first values of {name} must be within {ends!r}, got {first}")
             found[name] = (float(pair[0]), float(pair[1]))
@@ -176,12 +176,12 @@ class Parameters:
         if direction.number >= 0:
             return self.labels[direction.number]
         at = int(np.flatnonzero(direction.change)[0])
-        return next(name for name, place in self.places.items() if place.start <= at < place.stop)
+        return next(name for name, index in self.slices.items() if index.start <= at < index.stop)
 
     def single_directions(self, name: str | None = None) -> list[Direction]:
         """Return directions for finite differences that change one component of the parameter vector each: all
         components, or those of the parameter ``name``. Samples of signals are components too."""
-        own = range(len(self))[self.places[name] if name is not None else slice(None)]
+        own = range(len(self))[self.slices[name] if name is not None else slice(None)]
         return [Direction(change, number) for number, change in enumerate(np.diag(self._steps)) if number in own]
 
     def scalar_directions(self) -> list[Direction]:
@@ -189,18 +189,18 @@ class Parameters:
         parameters that are not signals."""
         samples = np.zeros(len(self), dtype=bool)
         for name in self.signals:
-            samples[self.places[name]] = True
+            samples[self.slices[name]] = True
         return [each for each in self.single_directions() if not samples[each.number]]
 
     def array_groups(self, directions: Sequence[Direction]) -> list[list[int]]:
         """Return groups of indices of directions, one group for each array parameter with at least five nonzero
         components. Such components are perturbed together first, to find the data that each changes."""
         found = []
-        for name, place in self.places.items():
+        for name, index in self.slices.items():
             own = [
                 k
                 for k, each in enumerate(directions)
-                if place.start <= each.number < place.stop and self.values[each.number] != 0
+                if index.start <= each.number < index.stop and self.values[each.number] != 0
             ]
             if len(own) >= MANY and not isinstance(self._user_values[name], Signal):
                 found.append(own)
@@ -214,9 +214,9 @@ class Parameters:
     def random_direction(self, name: str) -> Direction:
         """Return a direction that changes each sample of the signal ``name`` by its difference step, up or
         down at random (fixed seed). With it one finds out what the signal changes."""
-        change, place = np.zeros(len(self)), self.places[name]
-        signs = np.random.default_rng(1).choice([-1.0, 1.0], place.stop - place.start)
-        change[place] = signs * self._steps[place]
+        change, index = np.zeros(len(self)), self.slices[name]
+        signs = np.random.default_rng(1).choice([-1.0, 1.0], index.stop - index.start)
+        change[index] = signs * self._steps[index]
         return Direction(change)
 
     def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
@@ -230,7 +230,7 @@ class Parameters:
             is_load: whether the signal is asked for in the middle of steps only; otherwise at their ends, and for
                 its rates a little beside them.
         """
-        place, signal = self.places[name], self._user_values[name]
+        index, signal = self.slices[name], self._user_values[name]
         count = len(signal.times)
         beside = 0 if is_load else 1
 
@@ -250,10 +250,10 @@ class Parameters:
         found = []
         for first in range(min(apart, count)):
             change = np.zeros(len(self))
-            chosen = np.arange(place.start + first, place.stop, apart)
+            chosen = np.arange(index.start + first, index.stop, apart)
             change[chosen] = self._steps[chosen]
             in_steps, at_instants = (_one_of(*window, first, apart) for window in (of_steps, of_instants))
-            acting = [np.where(each >= 0, each + place.start, -1) for each in (in_steps, at_instants)]
+            acting = [np.where(each >= 0, each + index.start, -1) for each in (in_steps, at_instants)]
             found.append(Direction(change, -1, *acting))
         return found
 

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.strains import strain_places
+from phlexible.derivatives.strains import strain_indices
 from phlexible.derivatives.variations import Variation, move, pose_sizes
 from phlexible.errors import ModelError
-from phlexible.measure.places import point_derivatives, weighted_point
+from phlexible.measure.points import point_derivatives, weighted_point
 from phlexible.state.instants import PrescribedFunctions, RecordedMotions
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
@@ -166,7 +166,7 @@ class Reader:
             rows[name] = states[name] if name in OF_STATES else np.broadcast_to(unknown, shape)
         rows["work"] = np.broadcast_to(np.nan, (len(instants), 1))
         if has_energies:
-            if len(strain_places(self.assembly)):
+            if len(strain_indices(self.assembly)):
                 raise ModelError(
                     "energies of viscoelastic laws and bristles have no derivatives yet; take positions"
                 )
@@ -317,8 +317,8 @@ def _slopes(
     steps = difference_steps(reader, rows)
     # Velocities are brought onto the joints before they are read: on those that hold, which events change.
     holding = np.isfinite(states_at(rows, instants)["locked_at"]).reshape(len(instants), -1)
-    _, places = np.unique(holding[::-1], axis=0, return_index=True)
-    found = [_relevant(reader, rows, sensor, int(instants[::-1][place]), steps) for place in places]
+    _, indices = np.unique(holding[::-1], axis=0, return_index=True)
+    found = [_relevant(reader, rows, sensor, int(instants[::-1][index]), steps) for index in indices]
     directions = np.unique(np.concatenate(found))
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * len(directions)))
     chunks = (instants[begin : begin + chunk] for begin in range(0, len(instants), chunk))

@@ -10,7 +10,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import Functions, TakenSteps, entries
-from phlexible.derivatives.strains import strain_places
+from phlexible.derivatives.strains import strain_indices
 from phlexible.errors import ModelError, StepWarning, warn_user
 from phlexible.measure.quality import long_steps
 from phlexible.measure.wave_times import stiff_strings
@@ -282,7 +282,7 @@ class TakenRun:
         evaluations: of controllers.
         times: stored instants, shape (T,) [s].
         states: rows of the tables of the state there, shape (T, numbers).
-        places: index of the stretch and of the row in it, shape (T - 1, 2), without the first instant.
+        indices: index of the stretch and of the row in it, shape (T - 1, 2), without the first instant.
     """
 
     assembly: Assembly
@@ -291,7 +291,7 @@ class TakenRun:
     evaluations: tuple[Evaluated, ...]
     times: Array
     states: Array
-    places: IntArray
+    indices: IntArray
 
     @property
     def system(self) -> System:
@@ -500,7 +500,7 @@ def run_from_log(
         first: row of the tables of the state, (numbers,), at the first instant.
         times: of the instants that are stored, (T,) [s].
     """
-    relaxation, places = RELAXATION if stepper.is_redundant else 0.0, entries(assembly)
+    relaxation, indices = RELAXATION if stepper.is_redundant else 0.0, entries(assembly)
     damping = stepper.damping
     stretches: list[DifferentiableSteps] = []
     course: list[RunPiece | VelocityJump | int] = []
@@ -515,7 +515,7 @@ def run_from_log(
             sizes, loads = (np.concatenate([getattr(each, name) for each in own]) for name in ("sizes", "loads"))
             functions = Functions(moving, loads)
             stretches.append(
-                DifferentiableSteps(assembly, ends, sizes, damping, relaxation, states, functions, places)
+                DifferentiableSteps(assembly, ends, sizes, damping, relaxation, states, functions, indices)
             )
             own.clear()
 
@@ -567,7 +567,7 @@ def _span(
         return None
     if not isinstance(assembly.system.mechanism.events[jump.event].when, float):
         return len(before.sizes), len(after.sizes)
-    if len(strain_places(assembly)) or has_laws(assembly.system):
+    if len(strain_indices(assembly)) or has_laws(assembly.system):
         return None
     fixed = grid | {each.time for each in log if isinstance(each, VelocityJump) and each.event >= 0}
     begin = next((k for k in range(len(before.sizes) - 1, -1, -1) if before.times[k] in fixed), -1)
@@ -587,6 +587,6 @@ def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) 
     for number, stretch in enumerate(stretches):
         for row, time in enumerate(stretch.times[1:].tolist(), start=1):
             where.setdefault(time, (number, row))
-    places = [where[time] for time in times[1:].tolist()]
-    states = np.array([first, *(stretches[number].states[row] for number, row in places)])
-    return states, np.array(places, dtype=np.int64).reshape(-1, 2)
+    indices = [where[time] for time in times[1:].tolist()]
+    states = np.array([first, *(stretches[number].states[row] for number, row in indices)])
+    return states, np.array(indices, dtype=np.int64).reshape(-1, 2)

@@ -23,13 +23,13 @@ from phlexible.derivatives.readings import Reader, state_jacobian, states_at
 from phlexible.derivatives.runs import RunPiece, TakenRun, instants_of, take_run
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import entries, functions_of
-from phlexible.derivatives.strains import strain_places
+from phlexible.derivatives.strains import strain_indices
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
 from phlexible.derivatives.variations import Variation, move
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
-from phlexible.measure.places import weighted_point
+from phlexible.measure.points import weighted_point
 from phlexible.measure.sensors import checked_sensors
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.recording import RecordedStates
@@ -63,7 +63,7 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
         options: of its steps.
     """
     assembly, system, count = base.assembly, base.assembly.system, len(recording.time) - 1
-    if system.mechanism.switches or assembly.controlled or len(strain_places(assembly)):
+    if system.mechanism.switches or assembly.controlled or len(strain_indices(assembly)):
         return None
     if int(recording.halvings[-1]) or int(recording.contact_steps[-1]):
         return None
@@ -89,11 +89,11 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
         functions_of(assembly, times),
         entries(assembly),
     )
-    places = np.stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)], axis=1)
+    indices = np.stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)], axis=1)
     missed, velocities = steps.residuals_of(assembly.memory, steps.functions), assembly.memory.counts["velocities"]
     if np.abs(missed[:, :velocities]).max(initial=0.0) > _tolerance(steps, velocities):
         return None
-    return TakenRun(assembly, (steps,), (RunPiece(0, 0, count),), (), times, states, places), missed
+    return TakenRun(assembly, (steps,), (RunPiece(0, 0, count),), (), times, states, indices), missed
 
 
 def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
@@ -260,7 +260,7 @@ def _derivatives(
     starts = [model.start for model in models]
     if residuals is not None:  # it changes the states beside the parameters
         changes.append(replace(parts_of_nothing(run), equations=(residuals,)))
-        nothing, strains = np.zeros(run.velocities), np.zeros(len(strain_places(run.assembly)))
+        nothing, strains = np.zeros(run.velocities), np.zeros(len(strain_indices(run.assembly)))
         starts.append(Variation(nothing, nothing, strains))
     start = Variation(
         *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity", "strains"))
@@ -272,9 +272,9 @@ def _derivatives(
         states = Variation(states.pose[:, :-1], states.velocity[:, :-1])
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
     own_reader = Reader(run.assembly, run.times)
-    places = [number for number, sensor in enumerate(base.measured) if weighted_point(sensor) is not None]
-    others = [number for number in range(len(slopes)) if number not in places]
-    for number in places:
+    indices = [number for number, sensor in enumerate(base.measured) if weighted_point(sensor) is not None]
+    others = [number for number in range(len(slopes)) if number not in indices]
+    for number in indices:
         changes_of_place = state_jacobian(own_reader, run.rows, base.measured[number]).jvp_all(states)
         slopes[number] += changes_of_place.reshape(slopes[number].shape)
     for k, model in enumerate(models):
@@ -285,9 +285,9 @@ def _derivatives(
                 read = _read_nearby(run, reader, [built.measured[number] for number in others], states, k, change)
                 for number, values in zip(others, read, strict=True):
                     slopes[number][k] += values / (2 * change)
-            if places and model.less is not None:
-                read = reader.read_all([built.measured[number] for number in places], run.rows)
-                for number, values in zip(places, read, strict=True):
+            if indices and model.less is not None:
+                read = reader.read_all([built.measured[number] for number in indices], run.rows)
+                for number, values in zip(indices, read, strict=True):
                     slopes[number][k] += values / (2 * change)
     return Sensitivity(run.times, tuple(readings), tuple(chosen.structured(each) for each in slopes))
 

@@ -220,11 +220,11 @@ def _blocks(system: System, turns: Iterable[Array]) -> Array:
 
     With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
     """
-    frame, axis, place = system.layout.spin
+    frame, axis, index = system.layout.spin
     found = np.eye(int(system.layout.velocity[-1]))
     for b, turn in enumerate(turns):
         own = frame == b
-        found[np.ix_(place[own], place[own])] = turn[np.ix_(axis[own], axis[own])]
+        found[np.ix_(index[own], index[own])] = turn[np.ix_(axis[own], axis[own])]
     return found
 
 
@@ -321,7 +321,7 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
             raise ConvergenceError("steps of a shot had to be halved", starts[-1].time, np.zeros(0))
         runs.append(taken)
     stretches = tuple(each.stretches[0] for each in runs)
-    places = [np.column_stack([np.full(len(each.places), k), each.places[:, 1]]) for k, each in enumerate(runs)]
+    indices = [np.column_stack([np.full(len(each.indices), k), each.indices[:, 1]]) for k, each in enumerate(runs)]
     run = TakenRun(
         base.assembly,
         stretches,
@@ -329,7 +329,7 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
         (),
         np.concatenate([runs[0].times[:1], *(each.times[1:] for each in runs)]),
         np.concatenate([runs[0].states[:1], *(each.states[1:] for each in runs)]),
-        np.concatenate(places),
+        np.concatenate(indices),
     )
     return ShotRun(run, shots, tuple(starts))
 
@@ -391,8 +391,8 @@ class CostsOfShots(CostsOfRun):
         run, slopes = self._run, self._to_states[: self._costs]
         found = []
         for number, stretch in enumerate(run.stretches):
-            instants = 1 + np.flatnonzero(run.places[:, 0] == number)
-            rows = run.places[instants - 1, 1]
+            instants = 1 + np.flatnonzero(run.indices[:, 0] == number)
+            rows = run.indices[instants - 1, 1]
             _, to_pose, to_velocity = (
                 self._shots.ends[number] if number < len(self._shots.ends) else np.zeros((3, 0, run.velocities))
             )

@@ -19,7 +19,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
-from phlexible.derivatives.strains import pair_order, stored_pairs, strain_places
+from phlexible.derivatives.strains import pair_order, stored_pairs, strain_indices
 from phlexible.derivatives.variations import pose_sizes, pose_tangents
 
 EXACT = 1e-6
@@ -110,13 +110,13 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     computed with dual numbers. At friction limits they are the mean over both sides of the kink. History
     variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
-    count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(steps.assembly)
+    count, rows, indices = int(memory.counts["velocities"]), memory.counts["rows"], strain_indices(steps.assembly)
     touched = np.ones((1, memory.counts["state_size"]))
     own = memory.rows(touched)
     for table in (own["pair_bristle"], own["pair_turn"]):
         if table.size:
             table.reshape(memory.counts["kept_pairs"], -1)[:] = stored_pairs(memory, pair).max(axis=0)[:, None]
-    known = np.flatnonzero(touched[0, places])
+    known = np.flatnonzero(touched[0, indices])
     ends = np.cumsum([count, rows, count, count, len(known)])
     directions = np.zeros((ends[-1], *pair.shape))
     starts, stops = memory.rows(directions[:, 0]), memory.rows(directions[:, 1])
@@ -125,14 +125,14 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     poses = {name: starts[name][ends[1] : ends[2]] for name in ("position", "rotation", "eta")}
     pose_tangents(layout, memory.rows(pair[:1]), poses)
     starts["velocity"][ends[2] : ends[3]] = np.eye(count)
-    directions[np.arange(ends[3], ends[4]), 0, places[known]] = 1.0
+    directions[np.arange(ends[3], ends[4]), 0, indices[known]] = 1.0
     order, sides = pair_order(memory, steps.state_with_new_history(k), pair[1:])[0], []
     for share in (1 - ASIDE, 1 + ASIDE) if has_contact_history(steps) else (1.0,):
         aside = pair.copy()
-        aside[0, places] *= share
+        aside[0, indices] *= share
         missed, after = steps.derivative(k, aside, directions)
         equations = np.concatenate([np.arange(count), constraint_rows(steps.assembly)])
-        sides.append((missed[:, equations], np.where(order >= 0, after[:, order], 0.0)[:, places[known]]))
+        sides.append((missed[:, equations], np.where(order >= 0, after[:, order], 0.0)[:, indices[known]]))
     own, strains = (np.mean(each, axis=0).T for each in zip(*sides, strict=True))
     cuts = ends[1:-1]
     return StepDerivative(
@@ -188,17 +188,17 @@ def pose_map(steps: TakenSteps, k: int) -> Array:
     step, shape (velocities, velocities). The change of the pose is K times the sum of the velocity changes at
     both ends (9.2)."""
     layout, h = steps.system.layout, float(steps.sizes[k])
-    frame, axis, place = layout.spin
+    frame, axis, index = layout.spin
     count = int(steps.assembly.memory.counts["velocities"])
     found = 0.5 * h * np.eye(count)
     velocities, rotations = steps.rows["velocity"][k : k + 2], steps.rows["rotation"][k]
     for b in range(layout.frames):
         own = frame == b
         spin = np.zeros(3)
-        spin[axis[own]] = velocities[:, place[own]].mean(axis=0)
+        spin[axis[own]] = velocities[:, index[own]].mean(axis=0)
         a = 0.5 * h * spin
         whole = 0.5 * h * rotations[b] @ (np.eye(3) + cross_matrix(a)) / (1 + a @ a)
-        found[np.ix_(place[own], place[own])] = whole[np.ix_(axis[own], axis[own])]
+        found[np.ix_(index[own], index[own])] = whole[np.ix_(axis[own], axis[own])]
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.strains import strain_places, strains_after
+from phlexible.derivatives.strains import strain_indices, strains_after
 from phlexible.errors import ModelError
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
@@ -172,8 +172,8 @@ class TakenSteps:
         has the history variables of its initial state. History variables are strains of Maxwell branches,
         deflections of friction springs and impact speeds."""
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
-        places = strain_places(self.assembly)
-        states[1, places] = states[0, places]
+        indices = strain_indices(self.assembly)
+        states[1, indices] = states[0, indices]
         functions = Functions(self.functions.moving[own], self.functions.loads[number : number + 1])
         sizes = self.sizes[number : number + 1]
         return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
@@ -233,11 +233,11 @@ class TakenSteps:
     def _differentiated(
         self, wanted: int, first: int, last: int, pose: Array, velocity: Array, equations: Array
     ) -> None:
-        places, counts = self.entries
+        indices, counts = self.entries
         done = differentiate(
             self.assembly.memory.header,
             self._request(wanted, last - first, pose.shape[1], counts),
-            places,
+            indices,
             self.sizes[first:last],
             self.states[first : last + 1],
             self.functions.moving[first : last + 1],
@@ -245,7 +245,7 @@ class TakenSteps:
             pose,
             velocity,
             equations,
-            np.zeros(work_size(self.assembly.memory.counts["unknowns"], len(places), pose.shape[1])),
+            np.zeros(work_size(self.assembly.memory.counts["unknowns"], len(indices), pose.shape[1])),
         )
         if done < last - first:
             at = self.times[first + done if wanted == DIRECT else last - 1 - done]
@@ -295,16 +295,16 @@ def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
             other, width = memory["neighbour_row"][i], memory["neighbour_size"][i]
             parts.append(_block(memory["upper"][i], row, other, size, width))
             parts.append(_block(memory["lower"][i], other, row, width, size))
-    places = np.concatenate(parts)
+    indices = np.concatenate(parts)
     used = nv + memory.counts["dimension"] * memory.counts["auxiliaries"]
-    column_is_velocity = places[:, 2] < nv
-    is_of_both_ends = (places[:, 1] < nv) | np.isin(places[:, 1], rolling_rows(assembly))
-    own = places[is_of_both_ends & column_is_velocity]
-    across = places[is_of_both_ends & ~column_is_velocity & (places[:, 2] < used)]
-    down = places[~is_of_both_ends & (places[:, 1] < used) & column_is_velocity]
+    column_is_velocity = indices[:, 2] < nv
+    is_of_both_ends = (indices[:, 1] < nv) | np.isin(indices[:, 1], rolling_rows(assembly))
+    own = indices[is_of_both_ends & column_is_velocity]
+    across = indices[is_of_both_ends & ~column_is_velocity & (indices[:, 2] < used)]
+    down = indices[~is_of_both_ends & (indices[:, 1] < used) & column_is_velocity]
     return np.ascontiguousarray(np.concatenate([own, across, down])), (len(own), len(across))
 
 
-def _block(place: int, row: int, column: int, rows: int, columns: int) -> IntArray:
+def _block(index: int, row: int, column: int, rows: int, columns: int) -> IntArray:
     i, j = np.divmod(np.arange(rows * columns), columns)
-    return np.stack([place + np.arange(rows * columns), row + i, column + j], axis=1)
+    return np.stack([index + np.arange(rows * columns), row + i, column + j], axis=1)

@@ -14,7 +14,7 @@ STRAINS = ("branch_strain", "soft_strain", "inner_strain", "impact", "flow")
 PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
-def strain_places(assembly: Assembly) -> IntArray:
+def strain_indices(assembly: Assembly) -> IntArray:
     """Return the indices of the history variables of a mechanism in a flat state (one row of the state
     tables). They belong to viscoelastic branches (spring and dashpot in series), friction springs and
     impacts; slip flags are left out. ``assembly`` holds the tables of the model.
@@ -40,26 +40,26 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
     Contact pairs of groups are in the rows that they have in the states.
     """
-    count, places, memory = len(sizes), strain_places(assembly), assembly.memory
-    if not len(places):
+    count, indices, memory = len(sizes), strain_indices(assembly), assembly.memory
+    if not len(indices):
         return np.zeros((count, 0))
     loads = np.zeros((count, 3 * memory.counts["load_values"]))
     found = StepEquations(memory).residual(states, sizes, moving, loads, with_ends=True)[1]
-    return _where_pairs_are(memory, found, states[1:])[:, places]
+    return _where_pairs_are(memory, found, states[1:])[:, indices]
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
     """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a
     state, shape (history variables,). Those of contact pairs are in the order of the state ``like`` if that
     is given. ``assembly`` holds the tables of the model."""
-    places, rows = strain_places(assembly), []
-    if not len(places):
+    indices, rows = strain_indices(assembly), []
+    if not len(indices):
         return np.zeros(0)
     memory = assembly.memory.fresh()
     for each in (state, state if like is None else like):
         set_branches(memory, each.branches)
         rows.append(memory.state[None].copy())
-    return np.asarray(_where_pairs_are(memory, *rows)[0, places])
+    return np.asarray(_where_pairs_are(memory, *rows)[0, indices])
 
 
 def stored_pairs(memory: Memory, states: Array) -> Array:

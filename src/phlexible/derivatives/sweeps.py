@@ -29,7 +29,7 @@ from phlexible.derivatives.crossings import (
 from phlexible.derivatives.readings import PROJECTED
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import step_derivative
-from phlexible.derivatives.strains import strain_places
+from phlexible.derivatives.strains import strain_indices
 from phlexible.derivatives.variations import Variation
 from phlexible.step.assembly.assembly import Assembly
 
@@ -146,7 +146,7 @@ class _Laws:
         of the run."""
         return self._slopes[piece.stretch][piece.first : piece.last]
 
-    def places(self) -> list[slice]:
+    def slices(self) -> list[slice]:
         """Return for each sampled controller of a run the slice of its output values among the values of all
         controllers."""
         ends = np.cumsum([0, *(each.value.size for each in self.tapes)]).tolist()
@@ -179,7 +179,7 @@ def is_plain(run: TakenRun) -> bool:
     piece = run.course[0] if len(run.course) == 1 else None
     if not isinstance(piece, RunPiece) or piece.is_implicit or run.is_controlled:
         return False
-    return not run.system.mechanism.switches and not len(strain_places(run.assembly))
+    return not run.system.mechanism.switches and not len(strain_indices(run.assembly))
 
 
 def parts_of_nothing(run: TakenRun) -> RunParts:
@@ -203,15 +203,15 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
         after: derivatives of the costs with respect to the final state through later steps; None: there are none.
     """
     size, number, laws = run.velocities, len(slopes), _Laws(run)
-    branches, switches = len(strain_places(run.assembly)), len(run.system.mechanism.switches)
+    branches, switches = len(strain_indices(run.assembly)), len(run.system.mechanism.switches)
     for tape in laws.tapes:
         tape.begin_backwards(number)
     at_rows = [np.zeros((2, own.count + 1, number, size)) for own in run.stretches]
     for k, each in enumerate(slopes):
         for stretch, rows in enumerate(at_rows):
-            own = run.places[:, 0] == stretch
-            np.add.at(rows[0, :, k], run.places[own, 1], each.pose[1:][own])
-            np.add.at(rows[1, :, k], run.places[own, 1], each.velocity[1:][own])
+            own = run.indices[:, 0] == stretch
+            np.add.at(rows[0, :, k], run.indices[own, 1], each.pose[1:][own])
+            np.add.at(rows[1, :, k], run.indices[own, 1], each.velocity[1:][own])
     felt = [np.zeros((own.count, number, own.assembly.memory.counts["unknowns"])) for own in run.stretches]
     grown = [np.zeros((own.count, number, branches)) for own in run.stretches]
     poses: list[Array] = []
@@ -221,7 +221,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
     locks: list[Array] = [np.zeros((number, 0))]
     conditions: list[Array] = []
     crossings = crossings_of(run)
-    held, places = np.zeros((number, laws.control_count)), np.zeros((number, switches))
+    held, indices = np.zeros((number, laws.control_count)), np.zeros((number, switches))
     q, v = np.zeros((2, number, size))
     if after is not None:
         q, v = np.stack([each.pose for each in after]), np.stack([each.velocity for each in after])
@@ -251,16 +251,16 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 held += np.einsum("kcu,knu->nc", laws.slopes(part)[:, : laws.control_count], found)
             if switches:
                 of_locks = slopes_of_locks(run.stretches[part.stretch], part.first, part.last)
-                places += np.einsum("kcu,knu->nc", of_locks, found)
+                indices += np.einsum("kcu,knu->nc", of_locks, found)
         elif isinstance(part, VelocityJump):
             jumps.append(v)
             end, v = v, np.zeros_like(v)
             slopes_at(part.time, part.before, run.assembly, PROJECTED).vjp(0, end, q, v)
             if part.locks:
                 chosen = list(part.locks)
-                locks.append(places[:, chosen])
-                lock_slopes(part, run.assembly).vjp(0, places[:, chosen], q, v)
-                places[:, chosen] = 0.0
+                locks.append(indices[:, chosen])
+                lock_slopes(part, run.assembly).vjp(0, indices[:, chosen], q, v)
+                indices[:, chosen] = 0.0
             if (crossing := crossings.get(course)) is not None:
                 stretch, first, last = crossing.after
                 later = end @ crossing.velocity_slope
@@ -269,8 +269,8 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 conditions.append(-(q @ crossing.state[0] + v @ crossing.state[1] + later) / crossing.rate)
                 crossing.condition.vjp(0, conditions[-1][:, None], q, v)
         else:
-            for tape, place in zip(laws.tapes, laws.places(), strict=True):
-                tape.vjp(part, held[:, place], q, v)
+            for tape, index in zip(laws.tapes, laws.slices(), strict=True):
+                tape.vjp(part, held[:, index], q, v)
             held[:] = 0.0
     return [
         Adjoint(
@@ -357,14 +357,14 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
     laws, number = _Laws(run), len(changes)
     pose, velocity = np.zeros((2, len(run.times), number, run.velocities))
     where = [np.full(own.count + 1, -1) for own in run.stretches]  # instants of rows, where they are stored
-    for k, (stretch, row) in enumerate(run.places.tolist(), start=1):
+    for k, (stretch, row) in enumerate(run.indices.tolist(), start=1):
         where[stretch][row] = k
     pose[0], velocity[0] = start.pose, start.velocity
     q, v, held = start.pose.copy(), start.velocity.copy(), np.zeros((number, laws.control_count))
     history = start.strains  # changes of strains of branches
     jump = obeyed = locks = conditions = 0
     crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
-    places = np.zeros((number, switches))
+    indices = np.zeros((number, switches))
     begun: tuple[Crossing, Array] | None = None  # where the next steps begin, and how its instant changes
     for course, each in enumerate(run.course):
         if isinstance(each, RunPiece):
@@ -372,7 +372,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
             equations = np.stack([change.equations[each.stretch][own] for change in changes], axis=1)
             if switches:
                 slopes = slopes_of_locks(run.stretches[each.stretch], each.first, each.last)
-                equations = equations + np.einsum("kcu,pc->kpu", slopes, places)
+                equations = equations + np.einsum("kcu,pc->kpu", slopes, indices)
             if laws.control_count:
                 equations = equations + np.einsum("kcu,pc->kpu", laws.slopes(each)[:, : laws.control_count], held)
             if each.is_implicit:
@@ -403,7 +403,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
             if each.locks:
                 chosen, end = list(each.locks), locks + len(each.locks)
                 own_changes = np.array([change.locks[locks:end] for change in changes])
-                places[:, chosen] = lock_slopes(each, run.assembly).jvp(0, q, v) + own_changes
+                indices[:, chosen] = lock_slopes(each, run.assembly).jvp(0, q, v) + own_changes
                 locks = end
             v = slopes_at(each.time, each.before, run.assembly, PROJECTED).jvp(0, q, v)
             v = v + np.array([change.jumps[jump] for change in changes])
@@ -411,9 +411,9 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                 v += np.outer(later, crossing.velocity_slope)
             jump += 1
         else:
-            for number_, (tape, place) in enumerate(zip(laws.tapes, laws.places(), strict=True)):
+            for number_, (tape, index) in enumerate(zip(laws.tapes, laws.slices(), strict=True)):
                 own_changes = np.array([change.controllers[number_][each] for change in changes])
-                held[:, place] = tape.jvp(each, q, v) + own_changes
+                held[:, index] = tape.jvp(each, q, v) + own_changes
     return Variation(pose, velocity)
 
 

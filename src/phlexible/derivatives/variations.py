@@ -21,7 +21,7 @@ class Variation:
 
     Attributes:
         pose, velocity: shape (..., velocities) each.
-        strains: of history variables (``strain_places``), shape (..., strains); empty where they are treated
+        strains: of history variables (``strain_indices``), shape (..., strains); empty where they are treated
         elsewhere.
     """
 
@@ -73,9 +73,9 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 def rotation_vectors(layout: Layout, pose: Array) -> Array:
     """Return the small rotation vectors of all floating bodies in changes of the pose, shape (..., frames, 3)
     [rad]. ``layout`` says where the numbers of each body are."""
-    frame, axis, place = layout.spin
+    frame, axis, index = layout.spin
     found = np.zeros((*pose.shape[:-1], layout.frames, 3))
-    found[..., frame, axis] = pose[..., place]
+    found[..., frame, axis] = pose[..., index]
     return found
 
 
@@ -88,11 +88,11 @@ def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[s
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]
     pose[..., layout.elastic_rate] = ends["eta"] - rows["eta"]
-    frame, axis, place = layout.spin
+    frame, axis, index = layout.spin
     if len(frame):
         turn = ends["rotation"] @ np.swapaxes(rows["rotation"], -1, -2)
         vectors = Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec().reshape(*turn.shape[:-1])
-        pose[..., place] = vectors[..., frame, axis]
+        pose[..., index] = vectors[..., frame, axis]
     return Variation(pose, ends["velocity"] - rows["velocity"])
 
 
@@ -118,7 +118,7 @@ def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
     sizes[layout.spin[2]] = 1.0
     floating = [placed.data for placed in layout.bodies if isinstance(placed.data, FloatingBody)]
     units = [unit for body in floating for unit in body.coordinate_units]
-    for place, unit in zip(layout.elastic_rate.tolist(), units, strict=True):
+    for index, unit in zip(layout.elastic_rate.tolist(), units, strict=True):
         if unit in UNITS:
-            sizes[place] = min(sizes[place], length if unit == "m" else 1.0)
+            sizes[index] = min(sizes[index], length if unit == "m" else 1.0)
     return sizes

@@ -118,7 +118,7 @@ class PlacedWhole(ModelPart, ABC):
         table of its parameters."""
         mass = sum(part.data.mass for part in self.parts)
         rows = [("mass", f"{mass:.6g} kg"), ("parts", str(len(self.parts)))]
-        rows += [("position", written(self.parts[0].place)), *described(self.body)]
+        rows += [("position", written(self.parts[0].origin_position)), *described(self.body)]
         parts = [part.drawn(part.position, part.rotation) for part in self.parts]
         return html_summary(f"{self.name}: {type(self.body).__name__}", rows, parts, self.parts[0].body.paint)
 
@@ -144,7 +144,7 @@ class PlacedRod(PlacedWhole):
     by identity.
 
     Each section has the piece of the rod around it, up to halfway to its neighbours: a point between two
-    sections moves rigidly with the nearer one, at nodes (``body.node_places``) positions are most accurate.
+    sections moves rigidly with the nearer one, at nodes (``body.node_positions``) positions are most accurate.
 
     Attributes:
         body: the immutable description.
@@ -157,8 +157,8 @@ class PlacedRod(PlacedWhole):
     def starts(self) -> tuple[float, ...]:
         """Return, for each rigid section of a rod, the position along the rod at which it begins to represent
         the rod [m]: 0, then the middles between neighbouring sections."""
-        places = self.body.node_places
-        return (0.0, *(0.5 * (places[1:] + places[:-1])).tolist())
+        positions = self.body.node_positions
+        return (0.0, *(0.5 * (positions[1:] + positions[:-1])).tolist())
 
     def nodes(self) -> tuple[Attachment, ...]:
         """Return the attachments at the origins of all rigid sections of a rod, from start to end."""

@@ -83,9 +83,9 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
         position, rotation: position of the frame, shape (3,) [m], and its rotation, shape (3, 3).
     """
     skin = body.skin(data, np.zeros((0, 3)))
-    places = skin.positions if elastic is None else skin.node_positions(elastic[None])[0]
-    vertices = position + (places[skin.vertex_nodes] + skin.offsets) @ rotation.T
-    lines = [] if skin.has_surface else [position + places[line] @ rotation.T for line in skin.lines]
+    positions = skin.positions if elastic is None else skin.node_positions(elastic[None])[0]
+    vertices = position + (positions[skin.vertex_nodes] + skin.offsets) @ rotation.T
+    lines = [] if skin.has_surface else [position + positions[line] @ rotation.T for line in skin.lines]
     return Triangulation(vertices, skin.triangles), lines
 
 
@@ -189,7 +189,7 @@ class PlacedBody(ModelPart):
         return "string" if self.is_string else "soft body" if self.data.moves is None else "shell"
 
     @property
-    def place(self) -> Array:
+    def origin_position(self) -> Array:
         """Return the world position of the origin of this body at t = 0, shape (3,) [m]. If it has nodal unknowns,
         it is that of its first node."""
         return self.position if self.nodes is None else self.nodes.positions[0]
@@ -268,7 +268,7 @@ class PlacedBody(ModelPart):
         """Return HTML that notebooks show for a body: a picture of it and a table of its parameters."""
         title = f"{self.name}: {type(self.body).__name__}"
         rows = [("mass", f"{self.data.mass:.6g} kg"), ("elastic coordinates", str(self.data.elastic_count))]
-        rows += [("position", written(self.place)), *described(self.resolved)]
+        rows += [("position", written(self.origin_position)), *described(self.resolved)]
         return html_summary(title, rows, [self.drawn(np.zeros(3), np.eye(3))], self.body.paint)
 
     def drawn(self, position: Array, rotation: Array) -> Drawn:

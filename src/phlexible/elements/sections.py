@@ -426,7 +426,7 @@ class VaryingSection:
     A table is linear between neighbours, so that two circles are a cone; two sections at one position are a step.
 
     Attributes:
-        places: positions of the sections, ascending, shape (k,) [m].
+        stations: positions of the sections, ascending, shape (k,) [m].
         sections: one at each position, all of the same class.
         breaks: ends of the polynomials, with the same number of positions between each two; None: the positions.
             The table of a function that a beam has sampled has them.
@@ -441,30 +441,30 @@ class VaryingSection:
         True
     """
 
-    places: ArrayLike | tuple[float, ...]
+    stations: ArrayLike | tuple[float, ...]
     sections: tuple[UniformSection, ...]
     breaks: ArrayLike | tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        places = _checked_ascending("places", self.places)
+        positions = _checked_ascending("stations", self.stations)
         given = self.sections
         if not isinstance(given, list | tuple) or not all(isinstance(each, UniformSection) for each in given):
             raise ParameterError(f"sections must be a list of sections, one for each place, got {given!r}")
-        if len({type(each) for each in given}) != 1 or len(given) != len(places):
+        if len({type(each) for each in given}) != 1 or len(given) != len(positions):
             kinds = sorted({type(each).__name__ for each in given})
             raise ParameterError(
-                f"sections must be of one class, one for each of the {len(places)} places, got {len(given)} of"
-                f" {', '.join(kinds)}; use a Section where kinds change"
+                f"sections must be of one class, one for each of the {len(positions)} stations, got {len(given)}"
+                f" of {', '.join(kinds)}; use a Section where kinds change"
             )
-        set_fields(self, places=tuple(places.tolist()), sections=tuple(given))
+        set_fields(self, stations=tuple(positions.tolist()), sections=tuple(given))
         if self.breaks is not None:
             breaks = _checked_ascending("breaks", self.breaks)
             set_fields(self, breaks=tuple(breaks.tolist()))
             pieces = len(breaks) - 1
-            between = places.reshape(pieces, -1) if len(places) % pieces == 0 else np.full((pieces, 1), inf)
+            between = positions.reshape(pieces, -1) if len(positions) % pieces == 0 else np.full((pieces, 1), inf)
             if (between < breaks[:-1, None]).any() or (between > breaks[1:, None]).any():
                 raise ParameterError(
-                    f"breaks must have the same number of the {len(places)} places between each two, got"
+                    f"breaks must have the same number of the {len(positions)} stations between each two, got"
                     f" {self.breaks!r}"
                 )
 
@@ -495,7 +495,7 @@ class VaryingSection:
     def part(self, start: float, end: float) -> "VaryingSection":
         """Return the varying cross-section of a part of the beam, from ``start`` to ``end`` along it [m]. In the
         result, x is counted from ``start``."""
-        breaks, places, sections, cuts = self._piece_ends, [], [], [0.0]
+        breaks, positions, sections, cuts = self._piece_ends, [], [], [0.0]
         shares = np.array([0.0, 1.0]) if self.breaks is None else gauss(self._samples_per_piece)[0]
         for k, (left, right) in enumerate(pairwise(breaks)):
             begin, stop = max(left, start), min(right, end)
@@ -503,16 +503,16 @@ class VaryingSection:
                 continue
             for share in shares:
                 x = begin + share * (stop - begin)
-                places.append(x - start)
+                positions.append(x - start)
                 sections.append(self._interpolated_section(k, x))
             cuts.append(stop - start)
-        return VaryingSection(tuple(places), tuple(sections), None if self.breaks is None else tuple(cuts))
+        return VaryingSection(tuple(positions), tuple(sections), None if self.breaks is None else tuple(cuts))
 
     @property
     def _piece_ends(self) -> Array:
         """Positions x along the beam that divide it into pieces, ascending [m]. In each piece the numbers of the
         cross-section are one polynomial of x."""
-        return np.array(self.places if self.breaks is None else self.breaks)
+        return np.array(self.stations if self.breaks is None else self.breaks)
 
     @property
     def _last_piece(self) -> int:
@@ -531,11 +531,11 @@ class VaryingSection:
         ``piece`` is the index of the interval between two break positions."""
         first = piece if self.breaks is None else piece * self._samples_per_piece
         own = slice(first, first + self._samples_per_piece)
-        places, (left, right) = np.array(self.places)[own], self._piece_ends[piece : piece + 2]
+        positions, (left, right) = np.array(self.stations)[own], self._piece_ends[piece : piece + 2]
         inside = min(max(x, left + INSIDE * (right - left)), right - INSIDE * (right - left))
         shares = [
-            float(np.prod([(inside - b) / (a - b) for j, b in enumerate(places) if j != i]))
-            for i, a in enumerate(places)
+            float(np.prod([(inside - b) / (a - b) for j, b in enumerate(positions) if j != i]))
+            for i, a in enumerate(positions)
         ]
         return _weighted_section(self.sections[own], shares)
 
@@ -551,15 +551,15 @@ def sampled_section(section: Callable[[float], UniformSection], length: float, e
     """
     points, _ = gauss(SAMPLES)
     breaks = np.linspace(0.0, length, elements + 1)
-    places = (breaks[:-1, None] + points * np.diff(breaks)[:, None]).ravel()
+    positions = (breaks[:-1, None] + points * np.diff(breaks)[:, None]).ravel()
     found = []
     check_callable("section", section, "x")
-    for x in places.tolist():
+    for x in positions.tolist():
         each = called(section, "section", x, at=f"at x = {x:g} m")
         if not isinstance(each, UniformSection):
             raise ParameterError(f"section must be a function of x [m] that returns a section, got {each!r}")
         found.append(each)
-    return VaryingSection(tuple(places.tolist()), tuple(found), tuple(breaks.tolist()))
+    return VaryingSection(tuple(positions.tolist()), tuple(found), tuple(breaks.tolist()))
 
 
 AnySection = UniformSection | VaryingSection
@@ -685,14 +685,14 @@ def _geometric_section(section: UniformSection) -> CrossSection:
     return section
 
 
-def fibre_places(fibres: ArrayLike) -> tuple[Array, Array]:
+def fibre_positions(fibres: ArrayLike) -> tuple[Array, Array]:
     """Convert fibres of a beam's cross-section, passed by the user as pairs ((y, z), ...), to two arrays: y and z,
     each of shape (f,) [m]. Raise ``ParameterError`` for other values.
 
     Raises:
         ParameterError: no pairs of finite numbers.
     """
-    places = reals("fibres", fibres, "pairs (y, z) [m]")
-    if places.ndim != 2 or places.shape[1] != 2 or not len(places) or not np.isfinite(places).all():
+    positions = reals("fibres", fibres, "pairs (y, z) [m]")
+    if positions.ndim != 2 or positions.shape[1] != 2 or not len(positions) or not np.isfinite(positions).all():
         raise ParameterError(f"fibres must be pairs (y, z) [m] of shape (f, 2), got {fibres!r}")
-    return places[:, 0], places[:, 1]
+    return positions[:, 0], positions[:, 1]

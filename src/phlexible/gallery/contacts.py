@@ -159,12 +159,12 @@ def gripper(
     plastic = Material(positive("youngs_modulus", youngs_modulus), 1200.0, viscosity=1e-3)
     section = RectangularSection(width=THICK, height=0.02)
     for side, name in ((-1.0, "left"), (1.0, "right")):
-        place = (side * open_gap, top, 0.0)
-        jaw = model.add(RigidBody(0.2, 1e-4, shape=Box((0.02, 0.02, 0.02))), f"{name} jaw", position=place)
+        root = (side * open_gap, top, 0.0)
+        jaw = model.add(RigidBody(0.2, 1e-4, shape=Box((0.02, 0.02, 0.02))), f"{name} jaw", position=root)
         rail = model.connect(Prismatic(frame, jaw.origin, axis=(1.0, 0.0, 0.0)))
-        model.apply(rail.drive(position=jaw_position(place[0], -side * (close + 5e-3))))
+        model.apply(rail.drive(position=jaw_position(root[0], -side * (close + 5e-3))))
         finger = model.add(
-            Rod(LENGTH, section, plastic, elements=elements), f"{name} finger", position=place, rotation=-np.pi / 2
+            Rod(LENGTH, section, plastic, elements=elements), f"{name} finger", position=root, rotation=-np.pi / 2
         )
         model.connect(Fixed(jaw.origin, finger.start))
         for a, b in list(pairwise(finger.nodes()))[-2:]:
@@ -343,9 +343,9 @@ def sand(side: int = 4, high: int = 6, friction: float = 0.4) -> Model:
     edge, layers = whole("side", side, least=1), whole("high", high, least=1)
     model, rng, pitch = Model(gravity=(0.0, 0.0, -GRAVITY)), np.random.default_rng(1), 2.1 * GRAIN
     grid = np.stack(np.meshgrid(np.arange(edge), np.arange(edge), np.arange(layers)), axis=-1).reshape(-1, 3)
-    places = pitch * (grid + 0.5) + rng.uniform(0.0, 0.1 * GRAIN, grid.shape)
+    positions = pitch * (grid + 0.5) + rng.uniform(0.0, 0.1 * GRAIN, grid.shape)
     body = RigidBody.sphere(GRAIN, DENSE)
-    grains = [model.add(body, f"grain {k + 1}", position=place) for k, place in enumerate(places)]
+    grains = [model.add(body, f"grain {k + 1}", position=position) for k, position in enumerate(positions)]
     wide = 2 * edge * pitch
     box = Surface(model.ground.at((wide / 2, wide / 2, wide)), Box((wide, wide, 2 * wide)), inside=True)
     law: dict[str, Any] = {"stiffness": 1e3, "damping": 2e3, "friction": non_negative("friction", friction)}
@@ -422,15 +422,15 @@ def geneva_wheel(slots: int, inner: float, reach: float) -> TriangleMesh:
     outlines = [np.concatenate([[[0.0, 0.0]], hub])]
     for a in turns:
         outlines.append(sector @ np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]))
-    places, triangles, first = [], [], 0
+    positions, triangles, first = [], [], 0
     for k, outline in enumerate(outlines):
         count = len(outline)
         fan = np.array([[0, i, i + 1] for i in range(1, count - 1)] + ([[0, count - 1, 1]] if k == 0 else []))
         for height in (-PIN / 2, PIN / 2):
-            places.append(np.column_stack([outline, np.full(count, height)]))
+            positions.append(np.column_stack([outline, np.full(count, height)]))
             triangles.append(first + (fan if height > 0 else fan[:, ::-1]))
             first += count
-    return TriangleMesh(np.concatenate(places), np.concatenate(triangles))
+    return TriangleMesh(np.concatenate(positions), np.concatenate(triangles))
 
 
 # A cam whose surface is a mesh lifts a roller.
@@ -498,13 +498,13 @@ def cam_surface(lift: float, around: int) -> tuple[Array, Array]:
     along = centre(angle + small) - centre(angle - small)
     out = np.stack([along[:, 1], -along[:, 0]], axis=1) / np.linalg.norm(along, axis=1)[:, None]
     outline = centre(angle) - ROLLER * out
-    places = [np.column_stack([outline, np.full(around, z)]) for z in (-thick / 2, thick / 2)]
+    positions = [np.column_stack([outline, np.full(around, z)]) for z in (-thick / 2, thick / 2)]
     middles = np.array([[0.0, 0.0, -thick / 2], [0.0, 0.0, thick / 2]])
     here, low = np.arange(around), np.full(around, 2 * around)
     after = (here + 1) % around
     triangles = [(here, after, after + around), (here, after + around, here + around)]
     triangles += [(after, here, low), (here + around, after + around, low + 1)]
-    return np.concatenate([*places, middles]), np.concatenate([np.stack(each, axis=1) for each in triangles])
+    return np.concatenate([*positions, middles]), np.concatenate([np.stack(each, axis=1) for each in triangles])
 
 
 # Two jaws that squeeze a soft block and lift it.
@@ -552,10 +552,10 @@ def soft_gripper(
     hand = model.ground.moving(lambda time: np.array([0.0, half + high * smooth_step(time, CLOSED, LIFTED), 0.0]))
     jaws, width = [], 0.01
     for side, name in ((-1.0, "left jaw"), (1.0, "right jaw")):
-        place = (side * (half + gap + width / 2), half, 0.0)
-        jaws.append(model.add(RigidBody.box((width, 0.08, EDGE), 2000.0), name, position=place))
+        position = (side * (half + gap + width / 2), half, 0.0)
+        jaws.append(model.add(RigidBody.box((width, 0.08, EDGE), 2000.0), name, position=position))
         rail = model.connect(Prismatic(hand, jaws[-1].origin, axis=(1.0, 0.0, 0.0), name=f"rail of the {name}"))
-        model.apply(rail.drive(position=jaw_position(place[0], -side * (gap + close))))
+        model.apply(rail.drive(position=jaw_position(position[0], -side * (gap + close))))
     table = Plane(model.ground.at((0.0, 0.0, 0.0)), normal=(0.0, 1.0, 0.0))
     stiffness = 2e4 / (count + 1)  # nodes of the block stay in the near half of the jaws
     touch: dict[str, Any] = {"stiffness": stiffness, "damping": 5 * stiffness}
@@ -678,8 +678,8 @@ def dropped_bracket(
     body = FlexibleBody.from_mesh(lying + standing, plastic, patches, modes=whole("modes", modes, 0))
     model, turn = Model(gravity=(0.0, 0.0, -GRAVITY)), finite("tilt", tilt)
     turned = np.array([[np.cos(turn), 0.0, np.sin(turn)], [0.0, 1.0, 0.0], [-np.sin(turn), 0.0, np.cos(turn)]])
-    place = (0.0, 0.0, positive("height", height))
-    bracket = model.add(body, "bracket", position=place, rotation=turned)
+    position = (0.0, 0.0, positive("height", height))
+    bracket = model.add(body, "bracket", position=position, rotation=turned)
     floor = Plane(model.ground.at((0.0, 0.0, 0.0)))
     touch = {"stiffness": 2e4, "damping": 2e4, "friction": 0.3, "radius": BRACKET_THICKNESS / 2}
     model.apply(Contact([bracket[each] for each in patches], floor, name="floor", **touch))

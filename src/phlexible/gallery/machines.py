@@ -145,29 +145,29 @@ def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int =
     model = Model(dimension=2)
     hub = model.add(RigidBody(200.0, 60.0, shape=Box((1.0, 1.0, 1.0)), color="silver"), "hub")
     port = hub.point((0.5, 0.0, 0.0))
-    place, direction = np.array([0.5, 0.0, 0.0]), np.pi / 2
+    position, direction = np.array([0.5, 0.0, 0.0]), np.pi / 2
     for k in range(panels):
-        body = model.add(panel, f"panel {k + 1}", place, direction)
+        body = model.add(panel, f"panel {k + 1}", position, direction)
         hinge = model.connect(Revolute(port, body.start))
         turn = -np.pi / 2 if k == 0 else (np.pi if k % 2 else -np.pi)
         model.apply(hinge.spring(0.5, rest=turn, damping=0.6, potential=_lock_potential(turn, depth)))
         port = body.end
-        place = place + length * np.array([np.cos(direction), np.sin(direction), 0.0])
+        position = position + length * np.array([np.cos(direction), np.sin(direction), 0.0])
         direction += np.pi if k % 2 == 0 else -np.pi
     return model
 
 
-def _lock_potential(place: float, depth: float) -> Potential:
+def _lock_potential(position: float, depth: float) -> Potential:
     """Return the potential energy of a hinge's lock as a function of its angle: a Gaussian well of width 0.02
-    rad of the given depth [J] around the angle ``place`` [rad]."""
+    rad of the given depth [J] around the angle ``position`` [rad]."""
 
     def energy(x: float) -> float:
-        return -depth * math.exp(-(((x - place) / LOCK_WIDTH) ** 2))
+        return -depth * math.exp(-(((x - position) / LOCK_WIDTH) ** 2))
 
     def slope(x: float) -> float:
-        return 2 * depth * (x - place) / LOCK_WIDTH**2 * math.exp(-(((x - place) / LOCK_WIDTH) ** 2))
+        return 2 * depth * (x - position) / LOCK_WIDTH**2 * math.exp(-(((x - position) / LOCK_WIDTH) ** 2))
 
-    return Potential(energy, slope, (place - 2 * LOCK_WIDTH, place + 2 * LOCK_WIDTH))
+    return Potential(energy, slope, (position - 2 * LOCK_WIDTH, position + 2 * LOCK_WIDTH))
 
 
 # A flexible pole that is to be balanced on a cart.
@@ -259,9 +259,9 @@ def gear_train(planets: int = 3, torque: float = 0.1) -> Model:
     arm = model.connect(Revolute(ground, arm_body.origin))
     for number in range(count):
         turn = 2 * np.pi * number / count
-        place = (SUN + PLANET) * np.array([np.cos(turn), np.sin(turn), 0.0])
-        planet = model.add(RigidBody(0.1, 2e-5, shape=wheel), f"planet {number + 1}", position=place)
-        pin = model.connect(Revolute(arm_body.point(place), planet.origin))
+        position = (SUN + PLANET) * np.array([np.cos(turn), np.sin(turn), 0.0])
+        planet = model.add(RigidBody(0.1, 2e-5, shape=wheel), f"planet {number + 1}", position=position)
+        pin = model.connect(Revolute(arm_body.point(position), planet.origin))
         in_ring = [(arm, "angle", RING), (pin, "angle", PLANET)]
         model.connect(Relation(in_ring, name=f"ring and planet {number + 1}"))
         if number == 0:  # the others would say the same again

@@ -68,10 +68,10 @@ def inflated_membrane(
 def disc(radius: float, rings: int) -> tuple[Array, IntArray]:
     """Return vertices (n, 3) and triangles of a mesh of a circular disc of ``radius`` [m] in the xy plane.
     Triangles of about equal size lie in concentric ``rings``; they are counter-clockwise as seen from above."""
-    places, cells = [np.zeros((1, 3))], []
+    positions, cells = [np.zeros((1, 3))], []
     for k in range(1, rings + 1):
         angle = np.arange(6 * k) * (2 * np.pi / (6 * k))
-        places.append(k / rings * radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1))
+        positions.append(k / rings * radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1))
     starts = [0, *(1 + 3 * k * (k + 1) for k in range(rings + 1))]  # of the rings: 0, 1, 7, 19, ...
     for k, (inner, outer) in enumerate(pairwise(starts[: rings + 1]), start=1):
         for side in range(6):
@@ -81,4 +81,4 @@ def disc(radius: float, rings: int) -> tuple[Array, IntArray]:
                 cells.append((a, b, c))
                 if i < k - 1:
                     cells.append((a, c, inner + (side * (k - 1) + i + 1) % (6 * (k - 1))))
-    return np.concatenate(places), np.array(cells, dtype=np.int64)
+    return np.concatenate(positions), np.array(cells, dtype=np.int64)

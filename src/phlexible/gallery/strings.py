@@ -275,8 +275,8 @@ def tethered_satellites(
     model = Model(dimension=3)
     left = -second_mass / total * distance
 
-    def turning(place: Array) -> Array:
-        return np.cross([0.0, 0.0, spin], place)
+    def turning(position: Array) -> Array:
+        return np.cross([0.0, 0.0, spin], position)
 
     ports = []
     for name, mass, x, side in (
@@ -295,9 +295,9 @@ def tethered_satellites(
         """Velocity of a point of the tether: rotation plus a swing out of its plane that is zero at both ends
         [m/s].
         """
-        place = ends[0] + (ends[1] - ends[0]) * s / tether_length
+        position = ends[0] + (ends[1] - ends[0]) * s / tether_length
         swing = roll * tether_length / 10 * np.sin(np.pi * s / tether_length)
-        return np.asarray(turning(place) + np.array([0.0, 0.0, swing]))
+        return np.asarray(turning(position) + np.array([0.0, 0.0, swing]))
 
     line = model.add(tether, "tether", shape=ends, velocity=speed)
     model.connect(Spherical(ports[0], line.start))

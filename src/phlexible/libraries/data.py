@@ -41,7 +41,7 @@ class InputData:
 
     name: str
     unit: str
-    place: int
+    index: int
     start: Array
 
 
@@ -110,7 +110,7 @@ class ModelData:
         same = [
             *self._sizes(),
             *self._declarations(),
-            *self._places(),
+            *self._index_macros(),
             *self._time_functions(),
             *self._inputs(),
             *self._outputs(),
@@ -154,7 +154,7 @@ class ModelData:
         """Return names and lengths of the consecutive sections of the model's packed numbers. They are the
         system's tables, the initial values of the state's tables ("start of ..."), the constants of
         measurements ("moving", "measured") and two scales."""
-        found = [(TABLES[place].name, len(words)) for place, words in self._system_tables()]
+        found = [(TABLES[index].name, len(words)) for index, words in self._system_tables()]
         found += [("", 8), *((f"start of {name}", size) for name, size in self.memory.state_sizes.items())]
         moving = self._measured.moving
         return [*found, ("moving", moving), ("measured", len(self._measured.reals) - moving), ("scales", 2)]
@@ -243,16 +243,16 @@ class ModelData:
         """Yield C declarations of the user's compiled energy functions, and the positions of the tables that hold
         their addresses."""
         names = list(self.energies.modules)
-        places = [(k, len(self.memory.system_tables[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
-        sizes = [-(-count // 8) * 8 for _, count in places] if names else []
+        indices = [(k, len(self.memory.system_tables[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
+        sizes = [-(-count // 8) * 8 for _, count in indices] if names else []
         yield f"#define PH_USERS {len(names)} /* {self.energies.digest} */"
         yield f"#define PH_ADDRESSES {sum(sizes)}"
         yield from (f"double {name}(double);" for name in names)
         if names:
             yield f"static double (*const ph_users[])(double) = {{{', '.join(names)}}};"
-            yield integers("ph_address_place", [k for k, _ in places], "int32_t")
-            yield integers("ph_address_count", [count for _, count in places], "int32_t")
-            yield f"#define PH_ADDRESS_TABLES {len(places)}"
+            yield integers("ph_address_place", [k for k, _ in indices], "int32_t")
+            yield integers("ph_address_count", [count for _, count in indices], "int32_t")
+            yield f"#define PH_ADDRESS_TABLES {len(indices)}"
 
     def _system_tables(self) -> list[tuple[int, NDArray[np.uint64]]]:
         """Return the constant tables of the system as 64-bit words, each with its position in the header, in the
@@ -263,14 +263,14 @@ class ModelData:
     def _packed_tables(self) -> NDArray[np.uint64]:
         return np.concatenate([*(words for _, words in self._system_tables()), np.zeros(8, dtype=np.uint64)])
 
-    def _places(self) -> Iterable[str]:
+    def _index_macros(self) -> Iterable[str]:
         header, own, _ = self.memory.header_layout
         given = self._system_tables()
         begin = _write_offsets(header, given)
-        for place, number in own.items():
-            header[place] = 8 * number
+        for index, number in own.items():
+            header[index] = 8 * number
         yield integers("ph_header", header)
-        yield integers("ph_given", [place for place, _ in given], "int32_t")
+        yield integers("ph_given", [index for index, _ in given], "int32_t")
         yield integers("ph_own", list(own), "int32_t")
         yield f"#define PH_GIVEN_TABLES {len(given)}"
         yield f"#define PH_OWN_TABLES {len(own)}"
@@ -297,7 +297,7 @@ class ModelData:
     def _inputs(self) -> Iterable[str]:
         yield "typedef struct ph_input { const char *name, *unit; int place, size; double start[3]; } ph_input;"
         rows = [
-            f"{{{quoted(each.name)}, {quoted(each.unit)}, {each.place}, {len(each.start)},"
+            f"{{{quoted(each.name)}, {quoted(each.unit)}, {each.index}, {len(each.start)},"
             f" {{{', '.join(real(x) for x in each.start)}}}}}"
             for each in self.inputs
         ]
@@ -350,16 +350,16 @@ class ModelData:
         store_columns([*self.loads.columns, *self.targets.columns])
         for source in self.outputs.sources:
             (rows, base, shapes), (items, functions, terms, chords, parts, weights), _ = source.reading.arguments
-            places = [store(rows), store(items), store(functions), store(terms), store(chords), store(parts)]
-            places += [store(source.moves), store_reals(base), store_reals(shapes), store_reals(weights)]
+            indices = [store(rows), store(items), store(functions), store(terms), store(chords), store(parts)]
+            indices += [store(source.moves), store_reals(base), store_reals(shapes), store_reals(weights)]
             lengths = [len(x) for x in (rows, shapes, items, functions, terms, chords, parts)]
-            sources.append("{" + ", ".join(map(str, [*places, *lengths, source.first, source.count])) + "}")
+            sources.append("{" + ", ".join(map(str, [*indices, *lengths, source.first, source.count])) + "}")
         shift = self._tape_begin - FIRST
         for number in self.outputs.entries:
             groups = [own for _, own in number.terms] if number.kind is TapeOperation.SUM else [number.of]
-            places = [place + shift if place >= FIRST else place for own in groups for place in (len(own), *own)]
+            indices = [index + shift if index >= FIRST else index for own in groups for index in (len(own), *own)]
             own = [number.constant, *(weight for weight, _ in number.terms)]
-            first = store(np.array(places, dtype=np.int64)), store_reals(np.array(own))
+            first = store(np.array(indices, dtype=np.int64)), store_reals(np.array(own))
             tape.append(f"{{{number.kind.value}, {first[0]}, {len(number.terms)}, {first[1]}}}")
         controllers, actuators = list[str](), list[str]()
         for each in self.controllers:
@@ -425,8 +425,8 @@ def _write_offsets(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArra
     """Store in a ``header`` the byte offsets of consecutive ``tables``, and return their total length in
     64-bit words."""
     begin = 0
-    for place, words in tables:
-        header[place] = 8 * begin
+    for index, words in tables:
+        header[index] = 8 * begin
         begin += len(words)
     return begin
 

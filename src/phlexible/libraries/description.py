@@ -106,8 +106,8 @@ def _inputs(run: LiveRun, chosen: Sequence[str] | None, grips: Sequence[str]) ->
             )
     found = []
     for name in (*(known if chosen is None else chosen), *grips):
-        place, value, load = run.stepper.inputs[name]
-        found.append(InputData(name, _unit(run.now.mechanism, name, load), place, value))
+        index, value, load = run.stepper.inputs[name]
+        found.append(InputData(name, _unit(run.now.mechanism, name, load), index, value))
     return tuple(found)
 
 
@@ -173,8 +173,8 @@ def _load_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
 
         own = [f"target of {names[k]}", *([f"rate of the target of {names[k]}"] if has_rate else [])]
         data = time_data(paths, own, *run_times)
-        place = data.columns[0]
-        rate = data.columns[1] if has_rate else mean_rates(place, run_times.step)
-        columns[3 * k] = weighted_sum([(push.kp, place), *([(push.kd, rate)] if push.kd else [])])
+        index = data.columns[0]
+        rate = data.columns[1] if has_rate else mean_rates(index, run_times.step)
+        columns[3 * k] = weighted_sum([(push.kp, index), *([(push.kd, rate)] if push.kd else [])])
         words, end = (*words, *data.messages), min(end, data.end)
     return TimeData(tuple(columns), end, words)

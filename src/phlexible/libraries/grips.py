@@ -59,9 +59,9 @@ def _grip_counts(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
     bodies only 60, evenly spread. There are at most 3 points on each of several bodies, 10 on a single one,
     and about 60 in all."""
     count = min(len(bodies), MOST_BODIES)
-    places = np.linspace(0, len(bodies) - 1, count).round().astype(int)
+    positions = np.linspace(0, len(bodies) - 1, count).round().astype(int)
     most = int(np.clip(MOST_IN_ALL // max(count, 1), 1, MOST_ON_A_BODY if count > 1 else MOST_IN_ALL // 6))
-    return [(bodies[k], most) for k in places]
+    return [(bodies[k], most) for k in positions]
 
 
 def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:

@@ -197,11 +197,11 @@ class MeasuredValues:
         first = self._begin + source.first
         return self._entries(first, first + source.count)
 
-    def _entries(self, *places: int) -> Array:
-        """Return the numbers of the tape (recorded operations) at the positions ``range(*places)``, as an
+    def _entries(self, *indices: int) -> Array:
+        """Return the numbers of the tape (recorded operations) at the positions ``range(*indices)``, as an
         array of objects, shape (count,)."""
-        found = np.empty(len(range(*places)), dtype=object)
-        found[:] = [self._tape.number(place) for place in range(*places)]
+        found = np.empty(len(range(*indices)), dtype=object)
+        found[:] = [self._tape.number(index) for index in range(*indices)]
         return found
 
     def _add(self, key: object, reading: QuickReading, name: str, label: str) -> None:

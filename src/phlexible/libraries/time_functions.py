@@ -53,9 +53,9 @@ class Column:
             found += cosine * np.cos(frequency * times) + sine * np.sin(frequency * times)
         if self.pieces:
             begins = np.array([piece.begin for piece in self.pieces])
-            places = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
-            for k in np.unique(places):
-                own, piece = places == k, self.pieces[k]
+            indices = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
+            for k in np.unique(indices):
+                own, piece = indices == k, self.pieces[k]
                 found[own] += polynomial.polyval((times[own] - piece.begin) * piece.scale, piece.coefficients)
         return found
 
@@ -179,8 +179,8 @@ def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> It
     cuts = np.unique(np.concatenate([own - shift for own, shift in zip(begins, shifts, strict=True)]))
     for begin, end in pairwise([min(pieces[0].begin for pieces in parts), *cuts.tolist(), np.inf]):
         inside = begin + min(end - begin, 1.0) / 2
-        places = [int(np.searchsorted(own, inside + shift)) for own, shift in zip(begins, shifts, strict=True)]
-        yield begin, [pieces[k] for pieces, k in zip(parts, places, strict=True)]
+        indices = [int(np.searchsorted(own, inside + shift)) for own, shift in zip(begins, shifts, strict=True)]
+        yield begin, [pieces[k] for pieces, k in zip(parts, indices, strict=True)]
 
 
 def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:

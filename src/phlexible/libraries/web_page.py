@@ -377,19 +377,19 @@ def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
     """Return how a page computes the nodes of a string or soft body (its ``number``) from a state. Coordinate
     i is base[i] plus a weighted sum of numbers of the state. ``parts`` is the data of the page. ``skin`` is
     what is drawn of the body; ``pack`` stores arrays."""
-    places = _state_indices(parts, number)
+    indices = _state_indices(parts, number)
     if skin.coordinates is not None:
         chosen = skin.coordinates.ravel()
         kept = np.flatnonzero(chosen >= 0)
-        matrix = sparse.csr_array((np.ones(len(kept)), (kept, chosen[kept])), shape=(len(chosen), len(places)))
+        matrix = sparse.csr_array((np.ones(len(kept)), (kept, chosen[kept])), shape=(len(chosen), len(indices)))
         base = np.zeros(len(chosen))
     else:
-        matrix = sparse.csr_array(skin.shapes.reshape(-1, len(places)))
+        matrix = sparse.csr_array(skin.shapes.reshape(-1, len(indices)))
         base = skin.positions.ravel()
     return {
         "base": pack.store_exact(np.asarray(base, dtype=np.float32)),
         "starts": pack.store_exact(matrix.indptr.astype(np.uint32)),
-        "numbers": pack.store_exact(places[matrix.indices].astype(np.uint32)),
+        "numbers": pack.store_exact(indices[matrix.indices].astype(np.uint32)),
         "weights": pack.store_exact(matrix.data.astype(np.float32)),
     }
 
@@ -419,13 +419,13 @@ def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
         shapes = point.shapes - centre[:, 1:]
         return entry | {"carried": _carried(parts, body, point.position - centre[:, 0], shapes, pack), "sum": None}
     matrix = sparse.csr_array(point.shapes)
-    places = _state_indices(parts, body)
+    indices = _state_indices(parts, body)
     return entry | {
         "carried": None,
         "sum": {
             "base": np.asarray(point.position, dtype=np.float64).tolist(),
             "starts": matrix.indptr.tolist(),
-            "numbers": places[matrix.indices].tolist(),
+            "numbers": indices[matrix.indices].tolist(),
             "weights": matrix.data.tolist(),
         },
     }

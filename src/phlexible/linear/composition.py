@@ -117,8 +117,8 @@ class _Parts:
     def _refuse_coupled(linear: Linearization) -> None:
         """Raise a ``ModelError`` if a spring or damper of a linearized mechanism (``linear``) couples two
         bodies, because it belongs to the model of neither."""
-        places = np.diff(linear.system.layout.velocity)
-        owner = np.repeat(np.arange(len(places)), places)
+        indices = np.diff(linear.system.layout.velocity)
+        owner = np.repeat(np.arange(len(indices)), indices)
         mechanics = linear.mechanics
         pairs = [sparse.coo_array(each) for each in (mechanics.stiffness, mechanics.damping, mechanics.velocity)]
         pairs += [sparse.coo_array(each.fast_stiffness) for each in mechanics.inner]
@@ -178,8 +178,8 @@ class _Parts:
         names += [f"rate of {name}" for name in names]
         names += [block.name for each in linear.mechanics.inner for block in each.names]
         names += [block.name for block in ties]
-        place = {block.name: k for k, block in enumerate(whole.states)}
-        order = np.array([place[name] for name in names], dtype=np.int64)
+        index = {block.name: k for k, block in enumerate(whole.states)}
+        order = np.array([index[name] for name in names], dtype=np.int64)
         pick = sparse.csr_array((np.ones(len(order)), (np.arange(len(order)), order)), (len(order), len(order)))
         gather = np.zeros((whole.port_size, len(linear.ports)))
         for row, port in enumerate(whole.ports):
@@ -201,7 +201,7 @@ class _Parts:
         system, state = self._linear.system, self._linear.point.state
         motion = world_matrix(system, state) @ centring_matrix(system, state)
         matrix = system.functions([row]).matrix(system.at(state)) @ motion
-        return np.asarray(matrix[[0]].toarray()[0, system.layout.place(body)])
+        return np.asarray(matrix[[0]].toarray()[0, system.layout.span(body)])
 
 
 def _joint_rows(linear: Linearization) -> list[tuple[Joint, tuple[Bilinear, ...]]]:

@@ -174,7 +174,7 @@ def condensed(model: ObservedPHDAE) -> CondensedModel | None:
     others = ((E, v, s), (E, s, v), (Q, v, s), (Q, s, v), (J, s, s), (R, s, s), (R, s, v), (J, s, tied))
     if not all(_is_zero(*each) for each in others):
         return None
-    strained, to_velocities = (_inverse(_part(matrix, place, place)) for matrix, place in ((E, s), (Q, v)))
+    strained, to_velocities = (_inverse(_part(matrix, index, index)) for matrix, index in ((E, s), (Q, v)))
     if strained is None or to_velocities is None:
         return None
     rate = _part(J, s, v)
@@ -225,12 +225,12 @@ def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
     owners = label[entries.row]
     for k in np.unique(size):
         chosen = np.flatnonzero(size == k)
-        place = np.full(count, -1)
-        place[chosen] = np.arange(len(chosen))
-        mine = place[owners] >= 0
+        index = np.full(count, -1)
+        index[chosen] = np.arange(len(chosen))
+        mine = index[owners] >= 0
         dense = np.zeros((len(chosen), k, k))
         rows, columns = entries.row[mine], entries.col[mine]
-        dense[place[owners[mine]], inside[rows], inside[columns]] = entries.data[mine]
+        dense[index[owners[mine]], inside[rows], inside[columns]] = entries.data[mine]
         yield order[start[chosen][:, None] + np.arange(k)], dense
 
 

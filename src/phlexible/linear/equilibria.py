@@ -252,14 +252,14 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
     layout, weight, worst, share = system.layout, natural_scale(mass), 0, 0.0
     everywhere = GOAL * float(np.linalg.norm(weight * gross))
     for index in range(len(system.bodies)):
-        own = layout.place(index)
+        own = layout.span(index)
         left, size, allowed = (float(np.linalg.norm((weight * each)[own])) for each in (rest, gross, round_off))
         if left > BALANCED * size + allowed + everywhere and left / max(size, left) > share:
             worst, share = index, left / max(size, left)
     if not share:
         return
     d, missing = system.dimension, []
-    for each in (rest[layout.place(worst)], gross[layout.place(worst)]):
+    for each in (rest[layout.span(worst)], gross[layout.span(worst)]):
         if worst < layout.frames:
             parts = [each[:d], each[d : system.frames[worst].rigid_count]]
         else:

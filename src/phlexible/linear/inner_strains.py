@@ -133,7 +133,7 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
     for index, body in enumerate(system.frames):
         if body.relaxation:
             name, eta = system.bodies[index].name, system.elastic(state, index)
-            own = motion[system.layout.place(index)][body.rigid_count :]
+            own = motion[system.layout.span(index)][body.rigid_count :]
             rows = sparse.vstack([own, sparse.csr_array(strain_rows(body, eta)) @ own], "csr")
             weights = sparse.block_diag([body.strain.stiffness, sparse.diags_array(body.strain.weights)], "csr")
             units = (*body.coordinate_units, *("1",) * len(body.strain.weights))
@@ -144,7 +144,7 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
             yield body.relaxation, rows[strained], weights[strained][:, strained], [names[k] for k in strained]
     for index, nodal in enumerate(system.nodal, start=system.layout.frames):
         name, nodes = system.bodies[index].name, system.elastic(state, index).reshape(-1, nodal.dimension)
-        own = motion[system.layout.place(index)]
+        own = motion[system.layout.span(index)]
         for group in nodal.strains:
             if group.relaxation:
                 names = [
@@ -156,7 +156,7 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
             if elements.relaxation:
                 rows = sparse.csr_array(soft.strain_slopes(elements, nodes) @ own)
                 rows.eliminate_zeros()
-                places = np.flatnonzero(np.diff(rows.indptr))  # a sheet has strains that never change
+                own = np.flatnonzero(np.diff(rows.indptr))  # a sheet has strains that never change
                 law = QuadraticConstitution(elements.law.lame, elements.law.shear)
                 elasticity = law.tangent(np.eye(3)) * np.outer(SHEAR, SHEAR)
                 stiffness = sparse.kron(sparse.diags_array(elements.weights.ravel()), elasticity, "csr")
@@ -166,18 +166,18 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
                     for e, q in np.ndindex(elements.weights.shape)
                     for part in SIX
                 ]
-                yield elements.relaxation, scaled[places], stiffness[places][:, places], [names[k] for k in places]
+                yield elements.relaxation, scaled[own], stiffness[own][:, own], [names[k] for k in own]
 
 
 def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
     """Yield, for each viscoelastic spring and rod strain of a system in a state: its law, the derivative of
     its coordinate with respect to small motions (``motion`` converts these to velocities), a unit matrix as
     stiffness factor, and name and unit of the strain."""
-    places = [k for k, (_, force) in enumerate(system.forces) if force.relaxation]
-    if not places:
+    indices = [k for k, (_, force) in enumerate(system.forces) if force.relaxation]
+    if not indices:
         return
     rows = sparse.csr_array(element_state(system, system.at(state), state.branches).rows @ motion)
-    for k in places:
+    for k in indices:
         element, force = system.forces[k]
         unit = "rad" if force.coordinate.is_angle else "1" if force.is_strain else "m"
         block = StateBlock(f"force {k}: {element}, {force.coordinate.name}", unit, 1)

@@ -345,8 +345,8 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     state = point.state
     motion, elements = _motions(system, state), element_state(system, system.at(state), state.branches)
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
-    places = [system.layout.place(index) for index in range(system.layout.frames)]
-    spins = [state.velocity[place][system.dimension :] for place in places]
+    indices = [system.layout.span(index) for index in range(system.layout.frames)]
+    spins = [state.velocity[offset][system.dimension :] for offset in indices]
     turning = [index for index, spin in enumerate(spins) if spin.any()]
     centred = centring_matrix(system, state, turning)
     mass, velocity, damping, stiffness = (
@@ -426,7 +426,7 @@ def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
     """Return mass, gyroscopic, damping and stiffness matrix of small motions of one body of a system in a
     state, in body axes: about its reference point or, if it rotates, about its centre of mass. ``index`` is
     the number of the body."""
-    eta, nu = system.elastic(state, index), state.velocity[system.layout.place(index)]
+    eta, nu = system.elastic(state, index), state.velocity[system.layout.span(index)]
     if index >= system.layout.frames:
         return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)
     turning = np.concatenate([np.zeros(system.dimension), nu[system.dimension :]])

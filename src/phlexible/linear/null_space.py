@@ -122,11 +122,11 @@ def _eliminate(
 
 def _basis(rows: list[dict[int, float]], pivots: dict[int, int], n: int) -> NullSpace:
     free = np.setdiff1d(np.arange(n), np.array(list(pivots.values()), dtype=np.int64))
-    place = np.full(n, -1)
-    place[free] = np.arange(len(free))
+    index = np.full(n, -1)
+    index[free] = np.arange(len(free))
     i, j, values = [free], [np.arange(len(free))], [np.ones(len(free))]
     for number, pivot in pivots.items():
-        others = [(place[c], -v) for c, v in rows[number].items() if c != pivot]
+        others = [(index[c], -v) for c, v in rows[number].items() if c != pivot]
         if others:
             columns, entries = zip(*others, strict=True)
             i.append(np.full(len(columns), pivot))

@@ -212,12 +212,12 @@ def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list
     1; unknown or repeated ones raise ``ParameterError``."""
     if wanted is None:
         return list(range(model.port_size)), model.ports
-    places = {name: k for k, name in enumerate(model.inputs)}
+    indices = {name: k for k, name in enumerate(model.inputs)}
     whole = {port.name: port for port in model.ports}
     columns: list[int] = []
     ports: list[Port] = []
     for item in _checked("inputs", wanted):
-        found = _columns(model, item, places)
+        found = _columns(model, item, indices)
         if not found:
             raise ParameterError(f"inputs must name inputs or ports ({shortened(list(whole))}), got {item!r}")
         columns += found
@@ -238,13 +238,13 @@ def _outputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> list[int]
     if wanted is None:
         return list(range(len(model.outputs)))
     rows = {name: k for k, name in enumerate(model.outputs)}
-    places = {name: k for k, name in enumerate(model.inputs)}
+    indices = {name: k for k, name in enumerate(model.inputs)}
     found: list[int] = []
     for item in _checked("outputs", wanted):
         if isinstance(item, str) and item in rows:
             found.append(rows[item])
             continue
-        names = [f"rate to {model.inputs[k]}" for k in _columns(model, item, places)]
+        names = [f"rate to {model.inputs[k]}" for k in _columns(model, item, indices)]
         if not names or not set(names) <= set(rows):
             raise ParameterError(f"outputs must name outputs ({shortened(list(rows))}), got {item!r}")
         found += [rows[name] for name in names]
@@ -259,13 +259,13 @@ def _checked(argument: str, wanted: Sequence[Signal]) -> Sequence[Signal]:
     return wanted
 
 
-def _columns(model: ObservedPHDAE, item: Signal, places: dict[str, int]) -> list[int]:
+def _columns(model: ObservedPHDAE, item: Signal, indices: dict[str, int]) -> list[int]:
     """Return the columns of the input matrix B of a linear model that belong to ``item``: a port, a part of
-    one or a single input; an empty list if nothing has this name. ``places`` are the columns of single inputs
+    one or a single input; an empty list if nothing has this name. ``indices`` are the columns of single inputs
     by name."""
     port = item.port if isinstance(item, PortPart) else item
     name = port.name if isinstance(port, Port) else port
     if name not in [each.name for each in model.ports]:
-        return [places[name]] if isinstance(name, str) and name in places else []
+        return [indices[name]] if isinstance(name, str) and name in indices else []
     columns = list(range(model.port_size))[model.port_slice(name)]
     return [columns[k] for k in item.components] if isinstance(item, PortPart) else columns

@@ -197,5 +197,5 @@ class PairsAtRest:
         layout, owner = self._system.layout, np.arange(len(forces))
         owner[layout.linear] = layout.linear[:, :1]
         for index in range(layout.frames):
-            owner[layout.place(index)] = layout.place(index).start
+            owner[layout.span(index)] = layout.span(index).start
         return np.flatnonzero(np.isin(owner, owner[forces != 0.0]))

@@ -52,7 +52,7 @@ def tangents_of(
 ) -> Tangents:
     """Assemble the stiffness and damping matrices that contact and friction add to small motions of a system,
     shape (velocities, velocities) each. They come from derivatives of the forces with respect to the poses
-    and velocities with the indices ``indices``: ``stiffness`` and ``damping``, shape (velocities, numbers)
+    and velocities with the ``indices``: ``stiffness`` and ``damping``, shape (velocities, numbers)
     each. ``forces`` act there, of which other forces balance the part ``balanced``.
 
     Args:
@@ -72,17 +72,17 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
     """Return the skew part, shape (velocities, velocities), that the stiffness of conservative forces on a
     system has when rotations are measured in body axes; it follows from the moments among the generalized
     ``forces``."""
-    frame, axis, place = system.layout.spin
+    frame, axis, index = system.layout.spin
     moments = np.zeros((system.layout.frames, 3))
-    moments[frame, axis] = forces[place]
+    moments[frame, axis] = forces[index]
     first, second = np.nonzero((frame[:, None] == frame[None]) & (axis[:, None] != axis[None]))
     values = cross_matrix(moments)[frame[first], axis[first], axis[second]]
-    return sparse.csr_array((-values / 2, (place[first], place[second])), shape=(len(forces),) * 2)
+    return sparse.csr_array((-values / 2, (index[first], index[second])), shape=(len(forces),) * 2)
 
 
 def _without_noise(system: System, indices: IntArray, columns: Array) -> sparse.csr_array:
     """Return a sparse matrix of a ``system``, shape (velocities, velocities), with the dense ``columns`` at
-    the column indices ``indices``. Entries below a fixed share of the geometric mean of the largest entries
+    the column ``indices``. Entries below a fixed share of the geometric mean of the largest entries
     of their row and column are dropped."""
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
@@ -185,7 +185,7 @@ class RestEquations:
 
     def tangents(self, state: State, indices: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
         """Return the derivatives of the sum of all generalized forces at the pose of ``state``, at rest, with
-        respect to pose and to velocities. They are along the coordinates with the indices ``indices``, for
+        respect to pose and to velocities. They are along the coordinates with the ``indices``, for
         the given joint ``multipliers`` (None: zero), shape (velocities, numbers) each.
 
         Bristles bend with the pose, laws that creep are springs. Stiffness is even in the size of a step, damping

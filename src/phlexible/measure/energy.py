@@ -158,7 +158,7 @@ def _body_angular_momentum(run: RecordedRun, index: int, data: FloatingBody) -> 
     for first in range(0, run.count, step):
         part = slice(first, first + step)
         rows = rigid_rows(data, run.elastic(index)[part])[:, 3:, velocity_components(data)]
-        pi = np.einsum("tij,tj->ti", rows, run.recording.velocity[part, run.system.layout.place(index)])
+        pi = np.einsum("tij,tj->ti", rows, run.recording.velocity[part, run.system.layout.span(index)])
         result[part] = np.einsum("tij,tj->ti", run.recording.rotation[part, index], pi)
     return result
 

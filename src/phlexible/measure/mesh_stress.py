@@ -18,12 +18,12 @@ class MeshStress:
 
     Attributes:
         time: instants, shape (T,) [s].
-        places: positions of the nodes in the undeformed body, shape (k, 3) [m].
+        positions: positions of the nodes in the undeformed body, shape (k, 3) [m].
         components: stress components xx, yy, zz, yz, xz, xy in body axes, shape (T, k, 6) [Pa].
     """
 
     time: Array
-    places: Array
+    positions: Array
     components: Array
 
     @property
@@ -36,15 +36,15 @@ def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
     """Return the stress components at nodes of a meshed body (``target``) over time, at every ``every``-th
-    recorded instant of a run. Without ``nodes`` they are those of the surface, of a shell ``surface_places``.
+    recorded instant of a run. Without ``nodes`` they are those of the surface, of a shell ``surface_positions``.
     The result has times (T,), positions (k, 3) [m] and components xx, yy, zz, yz, xz, xy (T, k, 6) [Pa]."""
     field = target.body.stress_field() if isinstance(target, PlacedBody) else None
     if field is None:
         raise ModelError(f"body must be a FlexibleBody.from_mesh or a Shell in the model, got {target!r}")
     instants = slice(None, None, every)
-    chosen = field.surface if nodes is None else _checked(nodes, len(field.places))
+    chosen = field.surface if nodes is None else _checked(nodes, len(field.positions))
     found = field.components(run.elastic(run.body_index(target))[instants], chosen)
-    return MeshStress(run.recording.time[instants], field.places[chosen], found)
+    return MeshStress(run.recording.time[instants], field.positions[chosen], found)
 
 
 def _checked(nodes: Sequence[int], count: int) -> IntArray:

@@ -66,8 +66,8 @@ class _Crossings:
         vectors = self._run.system.vectors([PointOf(each.start) for each in self._members])
         moved, count = np.zeros(len(self._members)), max(2, AT_ONCE // len(self._members))
         for begin in range(0, self._run.count - 1, count - 1):
-            places = vectors.values(self._run.instants.at(slice(begin, begin + count)))
-            moved = np.maximum(moved, np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=0))
+            indices = vectors.values(self._run.instants.at(slice(begin, begin + count)))
+            moved = np.maximum(moved, np.linalg.norm(np.diff(indices, axis=0), axis=2).max(axis=0))
         return moved
 
     def _positions(self, ports: Sequence[Port]) -> Array:

@@ -480,7 +480,7 @@ def alternating_share(run: RecordedRun, least: float = 0.0) -> float:
         data = run.system.bodies[index].data
         if not isinstance(data, FloatingBody) or not data.elastic_count:
             continue
-        own = record.velocity[:, run.system.layout.place(index)]
+        own = record.velocity[:, run.system.layout.span(index)]
         bent = _alternating(own[:, data.rigid_count :])
         found.append((data, body, own, np.einsum("ti,ti->t", bent, bent @ elastic_mass(data))))
     total, most = float(_stored_energy(run)[1:-1].sum()), 0.5 * sum(float(each[-1].sum()) for each in found)

@@ -35,11 +35,11 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
     Raises:
         ModelError: it is not part of the model.
     """
-    place = int(run.system.layout.multiplier[len(run.mechanism.joints)])
+    index = int(run.system.layout.multiplier[len(run.mechanism.joints)])
     for part in (*run.mechanism.drives, *run.mechanism.relations):
         if part is element:
-            return run.multipliers[:, place].copy()
-        place += 1
+            return run.multipliers[:, index].copy()
+        index += 1
     own = [k for k, each in enumerate(run.system.forces) if element in (each.element, each.element.driven)]
     if isinstance(element, Contact) and element.is_contact_group:
         raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")
@@ -112,7 +112,7 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
         rows = [system.owners[k].row for k in range(begin, end)]
         functions = system.constraint_functions(rows)
         pulls = functions.forces(run.instants, run.multipliers[:, begin:end])
-        places = functions.set.values(run.instants)
+        indices = functions.set.values(run.instants)
         numbers = {vector.key: k for k, vector in enumerate(functions.set.vectors)}
         terms = (term for function in vector_functions_of_rows(rows)[0] for term in function.terms)
         mine = (vector for term in terms for vector in term.vectors() if is_attached_to(vector, second))
@@ -121,11 +121,11 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
                 node = functions.set.vectors[k].carrier - first
                 share = 1.0 if nodal.moves is None else nodal.moves[node]
                 force = force + share * pulls[:, k]
-                moment = moment + cross(places[:, k] - share * point, pulls[:, k])
+                moment = moment + cross(indices[:, k] - share * point, pulls[:, k])
             elif functions.set.vectors[k].is_point:
                 force = force + pulls[:, k]
             else:
-                moment = moment + cross(places[:, k], pulls[:, k])
+                moment = moment + cross(indices[:, k], pulls[:, k])
     return force, moment
 
 
@@ -195,7 +195,7 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
         if group.viscosity:
             index = run.system.index[placed]
             shape = run.count, -1, run.system.dimension
-            rates = run.velocities[:, run.system.layout.place(index)].reshape(shape)
+            rates = run.velocities[:, run.system.layout.span(index)].reshape(shape)
             changes = strain_rates(group, run.elastic(index).reshape(shape), rates)
             own += 2 * group.viscosity * group.law.viscous_modulus(C) * changes * np.sqrt(C)
             if isinstance(group.law, TensionOnly):
@@ -223,9 +223,9 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
                 threshold = _slack_strain(group.law, float(C.min()), float(C.max()))
                 is_slack = C < (-np.inf if threshold is None else threshold)
             if is_slack.any():
-                instant, place = np.argwhere(is_slack)[0]
+                instant, index = np.argwhere(is_slack)[0]
                 time = float(run.recording.time[instant])
-                found.append(SlackPart(placed.name, int(group.elements[place]), time))
+                found.append(SlackPart(placed.name, int(group.elements[index]), time))
     return found
 
 

@@ -111,6 +111,6 @@ def _impulse_response(system: System, run: RecordedRun, instant: int, force: Sca
     mass, joints = system.mass(state), sparse.csr_array(system.rows.matrix(at))
     velocities, _ = nearest_point(mass, joints).solve(row)
     momentum = mass @ velocities
-    places = [system.layout.place(index) for index in range(len(system.bodies))]
-    shares = [float(velocities[place] @ momentum[place]) for place in places]
+    indices = [system.layout.span(index) for index in range(len(system.bodies))]
+    shares = [float(velocities[offset] @ momentum[offset]) for offset in indices]
     return float(row @ velocities), system.bodies[int(np.argmax(shares))].name

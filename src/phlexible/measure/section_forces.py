@@ -17,7 +17,7 @@ from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.description.placed_wholes import PlacedRod, PlacedWhole, line_parts
 from phlexible.description.ports import PlacedBody
 from phlexible.display import short_repr
-from phlexible.elements.sections import UniformSection, fibre_places, fibre_stress, greatest_shear, stress_range
+from phlexible.elements.sections import UniformSection, fibre_positions, fibre_stress, greatest_shear, stress_range
 from phlexible.errors import ModelError
 from phlexible.state.branches import history_variable_forces, weighted_branch_strains
 from phlexible.state.recorded_run import RecordedRun
@@ -39,9 +39,9 @@ def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
     raise ModelError(f"body: {target.name!r} is not a rod of this model; it has: {names}")
 
 
-def strain_places(rod: RodInModel) -> Array:
+def strain_indices(rod: RodInModel) -> Array:
     """Return the positions of the quadrature points of all elements along a rod, shape (points,) [m]."""
-    return np.concatenate([element.shape.places for element in rod.elements])
+    return np.concatenate([element.shape.positions for element in rod.elements])
 
 
 def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
@@ -66,21 +66,21 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
     if rod.handle.body.relaxation:
         pulls = -history_variable_forces(run.system, run.recording.branches)
         own = {id(element) for element in rod.elements}
-        places = [k for k, (element, _) in enumerate(run.system.forces) if id(element) in own]
-        along = pulls[:, places].reshape(strains.shape)
+        positions = [k for k, (element, _) in enumerate(run.system.forces) if id(element) in own]
+        along = pulls[:, positions].reshape(strains.shape)
         shares = np.array([share for each in rod.elements for share in each.unit_factors(dimension)])
         measures = np.concatenate([each.shape.measures for each in rod.elements])
         forces[:, :, kept] += np.einsum("gij,tgj->tgi", shares / measures[:, None, None], along)
     return forces
 
 
-def interpolated_along(places: Array, values: Array, x: Array) -> Array:
-    """Interpolate values along a rod, shape (instants, points, 6), linearly from the positions ``places`` to the
+def interpolated_along(positions: Array, values: Array, x: Array) -> Array:
+    """Interpolate values along a rod, shape (instants, points, 6), linearly from the ``positions`` to the
     positions ``x`` [m]. Beyond the ends they are extrapolated."""
-    if len(places) == 1:
+    if len(positions) == 1:
         return np.repeat(values, len(x), axis=1)
-    left = np.clip(np.searchsorted(places, x) - 1, 0, len(places) - 2)
-    share = ((x - places[left]) / (places[left + 1] - places[left]))[:, None]
+    left = np.clip(np.searchsorted(positions, x) - 1, 0, len(positions) - 2)
+    share = ((x - positions[left]) / (positions[left + 1] - positions[left]))[:, None]
     return np.asarray((1 - share) * values[:, left] + share * values[:, left + 1])
 
 
@@ -149,7 +149,7 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
     default stations."""
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
-    columns, places, results = [], [], []
+    columns, positions, results = [], [], []
     for index, begin, own, at in stations_of_parts(run, target, x):
         placed = run.system.bodies[index]
         assert isinstance(placed.resolved, Beam) and isinstance(placed.data, FloatingBody)
@@ -158,21 +158,21 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
         inner = weighted_branch_strains(run.system, branches)[index] if placed.data.relaxation else None
         results.append(section_resultants(placed.resolved, placed.data, at, run.elastic(index), rates, inner))
         columns.append(own)
-        places.append(begin + at)
+        positions.append(begin + at)
     as_asked = np.argsort(np.concatenate(columns))
     forces = np.concatenate([result.force for result in results], axis=1)[:, as_asked]
     moments = np.concatenate([result.moment for result in results], axis=1)[:, as_asked]
-    at = np.concatenate(places)[as_asked]
+    at = np.concatenate(positions)[as_asked]
     return SectionForces(run.recording.time, at, *np.moveaxis(forces, 2, 0), *np.moveaxis(moments, 2, 0))
 
 
 def _forces_of_rod(run: RecordedRun, target: PlacedRod, x: ArrayLike | None) -> SectionForces:
     rod = rod_of_run(run, target)
-    places, forces = strain_places(rod), rod_forces(run, rod)
+    positions, forces = strain_indices(rod), rod_forces(run, rod)
     if x is not None:
         at = checked_positions(target.length, x)
-        places, forces = at, interpolated_along(places, forces, at)
-    return SectionForces(run.recording.time, places, *np.moveaxis(forces, 2, 0))
+        positions, forces = at, interpolated_along(positions, forces, at)
+    return SectionForces(run.recording.time, positions, *np.moveaxis(forces, 2, 0))
 
 
 def stress(
@@ -186,14 +186,14 @@ def stress(
     ``fibres`` (y, z) of the section, or (None) over the whole section. Each has the shape (instants,
     positions) [Pa]."""
     forces = section_forces(run, target, x)
-    places = None if fibres is None else fibre_places(fibres)
+    positions = None if fibres is None else fibre_positions(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
     for k, section in enumerate(sections(run, target, forces.x)):
         parts = (section, forces.normal[:, k], forces.moment_y[:, k], forces.moment_z[:, k])
-        if places is None:
+        if positions is None:
             greatest[:, k], smallest[:, k] = stress_range(*parts)
         else:
-            each = fibre_stress(*parts, *places)
+            each = fibre_stress(*parts, *positions)
             greatest[:, k], smallest[:, k] = each.max(axis=-1), each.min(axis=-1)
         shear[:, k] = greatest_shear(section, forces.shear_y[:, k], forces.shear_z[:, k], forces.torsion[:, k])
     return BeamStress(forces.time, forces.x, greatest, smallest, shear)
@@ -206,11 +206,11 @@ def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> li
         return target.body.sections_at(x)
     parts = _beam_parts(run, target)
     found = []
-    for place in x.tolist():
-        index, begin = [each for each in parts if each[1] <= place * (1 + ROUND_OFF)][-1]
+    for position in x.tolist():
+        index, begin = [each for each in parts if each[1] <= position * (1 + ROUND_OFF)][-1]
         beam = run.system.bodies[index].body
         assert isinstance(beam, Beam)
-        found += beam.sections_at(np.array([place - begin]))
+        found += beam.sections_at(np.array([position - begin]))
     return found
 
 
@@ -218,7 +218,7 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
     """Return positions just inside both ends of each element of a beam (``target``) in a run, shape (2 *
     elements,) [m]. Section forces are drawn there. For a rod they are its quadrature points."""
     if isinstance(target, PlacedRod):
-        return strain_places(rod_of_run(run, target))
+        return strain_indices(rod_of_run(run, target))
     ends = []
     for index, begin in _beam_parts(run, target):
         mesh = _mesh(run.system.bodies[index])
@@ -263,9 +263,9 @@ def stations_of_parts(
             count += len(local)
         return
     length = _mesh(run.system.bodies[parts[0][0]]).length
-    places = checked_positions(length * len(parts), x)
-    owner = np.clip((places / length * (1 + ROUND_OFF)).astype(np.int64), 0, len(parts) - 1)
+    positions = checked_positions(length * len(parts), x)
+    owner = np.clip((positions / length * (1 + ROUND_OFF)).astype(np.int64), 0, len(parts) - 1)
     for number, (index, begin) in enumerate(parts):
         own = np.flatnonzero(owner == number)
         if len(own):
-            yield index, begin, own, np.clip(places[own] - begin, 0.0, length)
+            yield index, begin, own, np.clip(positions[own] - begin, 0.0, length)

@@ -284,8 +284,8 @@ class Displacement(PointSensor):
     def read(self, run: RecordedRun) -> Array:
         """Return the displacement of the measured point along the sensor's direction since the undeformed initial
         pose, at all instants of a run, shape (instants,) [m]."""
-        place = Position(self.attachment).read(run)
-        return np.asarray((place - self.attachment.initial_position()) @ self.axis)
+        index = Position(self.attachment).read(run)
+        return np.asarray((index - self.attachment.initial_position()) @ self.axis)
 
 
 class Velocity(PointSensor):

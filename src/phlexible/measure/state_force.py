@@ -71,11 +71,11 @@ class StateForce(CompoundForce):
     def parts(self) -> tuple[Load | ForceElement, ...]:
         """Return the elementary parts of this state-dependent force: a ``Force`` on each attachment, and a
         ``JointElement`` in each joint, on which it acts. They are in the order of ``on``."""
-        measured, places, rates, count = [], [], [], 0
+        measured, indices, rates, count = [], [], [], 0
         for item in self.of:
             source, own = _source(item)
             measured.append(source)
-            places += [count + k for k in own[0]]
+            indices += [count + k for k in own[0]]
             rates += [count + k for k in own[1]]
             count += measured_count(source)
         sizes = [actuated_count(item) for item in self.on]
@@ -83,7 +83,7 @@ class StateForce(CompoundForce):
         found: list[Load | ForceElement] = []
         for item, end, size in zip(self.on, ends.tolist(), sizes, strict=True):
             share = ShareOfState(
-                self.function, np.array(places), np.array(rates), end - size, end, sum(sizes), str(self)
+                self.function, np.array(indices), np.array(rates), end - size, end, sum(sizes), str(self)
             )
             law = StateLaw(share, measured)
             if isinstance(item, Attachment):

@@ -24,7 +24,7 @@ def falling_bodies(run: RecordedRun) -> list[str]:
     at_rest = {
         placed
         for index, placed in enumerate(run.system.bodies)
-        if not first.velocity[0, run.system.layout.place(index)].any()
+        if not first.velocity[0, run.system.layout.span(index)].any()
     }
     groups = [group for group in _unsupported_groups(mechanism) if group <= at_rest]
     return [

@@ -83,9 +83,9 @@ class Touching:
         weights = np.zeros((len(X), len(self.parts)))
         weights[:, 0], weights[:, 1] = 1.0, -1.0
         if isinstance(coordinate.gap, SegmentCoordinate):
-            place = np.clip(at.values[:, self.gap][:, 1] / at.values[:, self.gap][:, 2], 0.0, 1.0)
-            weights[:, 1], weights[:, 2] = place - 1.0, -place
-            own = own + place[:, None] * (X[:, 2] - own)
+            position = np.clip(at.values[:, self.gap][:, 1] / at.values[:, self.gap][:, 2], 0.0, 1.0)
+            weights[:, 1], weights[:, 2] = position - 1.0, -position
+            own = own + position[:, None] * (X[:, 2] - own)
             if coordinate.is_on_axis:
                 arm = own - X[:, 0]
         points, first = coordinate.points, coordinate.points + coordinate.rotating_direction_count

@@ -336,9 +336,9 @@ def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
     known, means = time[inner], (multipliers[inner - 1] + multipliers[inner]) / 2
     if len(inner) == 1:
         return np.repeat(means, len(time), axis=0)
-    place = np.clip(np.searchsorted(known, time) - 1, 0, len(known) - 2)
-    share = ((time - known[place]) / (known[place + 1] - known[place]))[:, None]
-    found = (1 - share) * means[place] + share * means[place + 1]
+    index = np.clip(np.searchsorted(known, time) - 1, 0, len(known) - 2)
+    share = ((time - known[index]) / (known[index + 1] - known[index]))[:, None]
+    found = (1 - share) * means[index] + share * means[index + 1]
     found[inner] = means
     return np.asarray(found)
 

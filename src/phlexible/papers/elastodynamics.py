@@ -109,23 +109,23 @@ class SolidInHDiv(LinearPHDAE):
 def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
     """Return the finite element stress functions on a mesh of straight triangles or tetrahedra whose unknowns are
     tractions at the corners of facets. Tractions are continuous from cell to cell (a space in H(div))."""
-    d, places = mesh.dim(), mesh.p.T
+    d, indices = mesh.dim(), mesh.p.T
     cells, facets = mesh.t.T, mesh.facets.T
-    corner = places[cells]  # (T, d + 1, d)
+    corner = indices[cells]  # (T, d + 1, d)
     arms = corner[:, 1:] - corner[:, :1]
     inner = np.linalg.inv(arms).transpose(0, 2, 1)
     gradients = np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)  # of each lambda
     size = np.prod(np.arange(1, d + 1))
-    normals, areas = _facet_normals(places[facets], corner.mean(axis=1)[mesh.f2t[0]])
+    normals, areas = _facet_normals(indices[facets], corner.mean(axis=1)[mesh.f2t[0]])
     corners, vertices, directions, slopes = [], [], [], []
     for side, on_side in enumerate(mesh.elem.refdom.facets):
         opposite = next(k for k in range(d + 1) if k not in on_side)
         facet = mesh.t2f[side]
         for vertex in on_side:
-            place = (facets[facet] == cells[:, vertex, None]).argmax(axis=1)
+            index = (facets[facet] == cells[:, vertex, None]).argmax(axis=1)
             along = corner[:, opposite] - corner[:, vertex]
             along = along / np.einsum("td,td->t", along, normals[facet])[:, None]
-            corners.append(d * facet + place)
+            corners.append(d * facet + index)
             vertices.append(vertex)
             directions.append(along)
             slopes.append(np.einsum("td,td->t", gradients[:, vertex], along))
@@ -183,8 +183,8 @@ def corner_matrix(stress: CornerTractions) -> Matrix:
     """Return the sparse matrix that, times the stress unknowns of the mesh, gives the stress tensors at all
     corners of the T cells. Its shape is (T (d + 1) d d, stress unknowns)."""
     numbers, d, t = stress.indices, stress.dimension, stress.directions
-    places = (d + 1) * np.arange(len(t))[:, None] + stress.vertices
-    rows = (d * (d * places[:, :, None] + np.arange(d)))[..., None] + np.arange(d)
+    indices = (d + 1) * np.arange(len(t))[:, None] + stress.vertices
+    rows = (d * (d * indices[:, :, None] + np.arange(d)))[..., None] + np.arange(d)
     values = np.broadcast_to(t[:, :, None], rows.shape)
     columns = np.broadcast_to(numbers[..., None], rows.shape)
     return _summed_entries(values, rows, columns, ((d + 1) * d * d * len(t), stress.count))
@@ -236,10 +236,10 @@ def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
     owned = np.argsort(owner, kind="stable")
     owned = owned[owner[owned] >= 0]
     first = np.searchsorted(owner[owned], np.arange(asymmetry.shape[0] // rotations + 1))
-    place = np.zeros(len(owner), dtype=np.int64)
-    place[owned] = np.arange(len(owned)) - first[owner[owned]]
+    index = np.zeros(len(owner), dtype=np.int64)
+    index[owned] = np.arange(len(owned)) - first[owner[owned]]
     equations = np.zeros((len(first) - 1, rotations, int(np.diff(first).max(initial=1))))
-    equations[given.row // rotations, given.row % rotations, place[given.col]] = given.data
+    equations[given.row // rotations, given.row % rotations, index[given.col]] = given.data
     pivots = _eliminate(equations)
     vertex, row = np.nonzero(pivots >= 0)
     column = pivots[vertex, row]

@@ -68,7 +68,7 @@ class ElementLaws:
         for law in state_laws(system):
             angles = list(_measured_angles(law, system.dimension))
             begin = len(self.forces)
-            self._turns[id(law)] = [(place, begin + k) for k, (place, _) in enumerate(angles)]
+            self._turns[id(law)] = [(index, begin + k) for k, (index, _) in enumerate(angles)]
             self.forces += [CoordinateForce(coordinate) for _, coordinate in angles]
         self.leaks = np.array(leaks + [0.0] * (len(self.forces) - len(leaks)))
         for element, force in system.forces:
@@ -124,8 +124,8 @@ class ElementLaws:
         values, shape (values,). Angles that it measures count full turns: they are taken from the force coordinates
         theta. A force coordinate is the length or angle along which a force element acts."""
         values = measured_rows(self._system, at, law).values
-        for place, k in self._turns[id(law)]:
-            values[place] += 2 * np.pi * np.round((theta[k] - values[place]) / (2 * np.pi))
+        for index, k in self._turns[id(law)]:
+            values[index] += 2 * np.pi * np.round((theta[k] - values[index]) / (2 * np.pi))
         return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), values), dtype=np.float64)).ravel()
 
     def energy_derivatives(self, theta: Array) -> Array:
@@ -182,15 +182,15 @@ def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coord
     """Yield (index, coordinate) for each angle among the measurements of a user's function of the state
     (``law``). The index is its position in the array that the function receives: six numbers for a port,
     value and rate for a coordinate. ``dimension`` is 2 or 3."""
-    place = 0
+    index = 0
     for item in law.measured:
         if isinstance(item, Attachment):
-            place += 6  # position and velocity
+            index += 6  # position and velocity
             continue
         for coordinate in item.coordinates(dimension):  # type: ignore[union-attr]  # laws measure no sensors
             if coordinate.is_angle:
-                yield place, coordinate
-            place += 2
+                yield index, coordinate
+            index += 2
 
 
 def _refuse_static_friction(element: object, force: CoordinateForce) -> None:

@@ -214,11 +214,11 @@ class FloatingBodyForm(PortHamiltonianModel):
         """Return the descriptor matrix E = diag(I, M, M_sigma), which multiplies dx/dt in the port-Hamiltonian
         model of a floating body, at states x; shape (..., state_size, state_size). M is the mass matrix, M_sigma
         the compliance of the stresses."""
-        result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
+        result, index = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         result[...] = np.eye(self.state_size)
         eta = self.inertia_displacement(self.split(x).displacement)
-        result[..., place, place] = mass_matrix(self.body, eta)
-        result[..., place.stop :, place.stop :] = self.stress_space.compliance
+        result[..., index, index] = mass_matrix(self.body, eta)
+        result[..., index.stop :, index.stop :] = self.stress_space.compliance
         return result
 
     def structure_matrix(self, x: Array) -> Array:
@@ -243,13 +243,13 @@ class FloatingBodyForm(PortHamiltonianModel):
     def dissipation_matrix(self, x: Array) -> Array:
         """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a floating body at states x: modal
         damping and material viscosity, acting on the elastic rates, shape (..., state_size, state_size)."""
-        result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
+        result, index = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         if self.body.viscosity == 0 and not self.body.damping.any():
             return result
         eta = self.split(x).displacement
         rates = self._elastic_rates(eta)[..., velocity_components(self.body)]
         damping = self.body.damping + self.body.viscosity * self.stress_space.viscous_matrix(eta)
-        result[..., place, place] = rates.mT @ damping @ rates
+        result[..., index, index] = rates.mT @ damping @ rates
         return result
 
     def port_matrix(self, x: Array) -> Array:
@@ -350,8 +350,8 @@ class FloatingBodyForm(PortHamiltonianModel):
     def storages(self, x: Array) -> Array:
         """Return the stored energies of a floating body in many states x (..., state_size), shape (...) [J]:
         kinetic energy plus elastic energy of the stresses minus the work of gravity."""
-        state, place = self.split(x), self.velocity_slice
-        moving = np.where(np.arange(self.state_size) >= place.start, x, 0.0)
+        state, index = self.split(x), self.velocity_slice
+        moving = np.where(np.arange(self.state_size) >= index.start, x, 0.0)
         quadratic = (moving * self.descriptor_products(x, moving)).sum(axis=-1) / 2
         center = _prepended(1.0, state.displacement) @ self.body.first_moments.T
         turned = (state.rotation @ center[..., None])[..., 0]

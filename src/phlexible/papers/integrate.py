@@ -91,7 +91,7 @@ def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -
         u = np.zeros((len(times), model.port_size))
         for row, time, state in zip(u, times.tolist(), states, strict=True):
             for part in parts:
-                row[part.place] = part.at(time, state)
+                row[part.columns] = part.at(time, state)
         last[:] = [] if takes_state else [times, u.copy()]
         return u
 
@@ -101,16 +101,16 @@ def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -
 
 @dataclass(frozen=True)
 class _InputSignal:
-    """Function that a user gave for some of the inputs, those in the slice ``place``.
+    """Function that a user gave for some of the inputs, those in the slice ``columns``.
 
     Attributes:
         name: in messages.
-        place: among all inputs.
+        columns: among all inputs.
         function: of t, or of t and the state x where it ``takes_state``.
     """
 
     name: str
-    place: slice
+    columns: slice
     function: Callable[..., ArrayLike]
     takes_state: bool
 
@@ -120,17 +120,17 @@ class _InputSignal:
         for an exception in the function."""
         arguments = (time, x) if self.takes_state else (time,)
         value = called(self.function, self.name, *arguments, at=f"at t = {time:g} s")
-        return _checked_values(self.name, value, self.place.stop - self.place.start)
+        return _checked_values(self.name, value, self.columns.stop - self.columns.start)
 
 
-def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
-    """Return an object that evaluates what a user gave for the inputs in the slice ``place``: numbers, or a
+def _signal(name: str, columns: slice, user_input: Any) -> _InputSignal:
+    """Return an object that evaluates what a user gave for the inputs in the slice ``columns``: numbers, or a
     function that is called with each instant, as u(t) or u(t, x) with the state x (n,). It checks that there are
     as many finite numbers as inputs; ``name`` is used in messages."""
     if callable(user_input):
-        return _InputSignal(name, place, user_input, _argument_count(name, user_input) == 2)
-    value = _checked_values(name, user_input, place.stop - place.start)
-    return _InputSignal(name, place, lambda time: value, False)
+        return _InputSignal(name, columns, user_input, _argument_count(name, user_input) == 2)
+    value = _checked_values(name, user_input, columns.stop - columns.start)
+    return _InputSignal(name, columns, lambda time: value, False)
 
 
 def _checked_values(name: str, value: Any, size: int) -> Array:
@@ -346,9 +346,9 @@ class Trajectory:
         Raises:
             ResultFileError: the file cannot be read, or is none of these.
         """
-        place = Path(file_path("path", path))
+        index = Path(file_path("path", path))
         try:
-            with np.load(place, allow_pickle=False) as file:
+            with np.load(index, allow_pickle=False) as file:
                 names = json.loads(str(file["names"]))
                 arrays = {name: np.asarray(file[name], dtype=np.float64) for name in ARRAYS}
             assert names["kind"] == KIND
@@ -356,9 +356,9 @@ class Trajectory:
             ports = tuple(Port(*each) for each in names["ports"])
             return cls(names["method"], states, ports, **arrays)
         except OSError as error:
-            raise ResultFileError(f"cannot read {place}: {error.strerror or error}") from error
+            raise ResultFileError(f"cannot read {index}: {error.strerror or error}") from error
         except Exception as error:
-            raise ResultFileError(f"{place} is no trajectory of phlexible: {error}") from error
+            raise ResultFileError(f"{index} is no trajectory of phlexible: {error}") from error
 
     def _plotted_values(self, name: str) -> tuple[Array, str]:
         """Return the values over time and the unit of the state block with the given name, or of the output of that

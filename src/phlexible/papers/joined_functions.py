@@ -167,12 +167,12 @@ class JoinedFunctions:
         vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)
         for index, (form, own) in enumerate(self._bodies):
-            force = generalized[:, self._system.layout.place(index)]
+            force = generalized[:, self._system.layout.span(index)]
             if isinstance(form, FloatingBodyForm):
                 d = form.body.dimension
                 turned = force[:, None, :d] @ at.instants.rotation[:, index, :d, :d]
                 force = np.hstack([turned[:, 0], force[:, d:]])
-            out[:, velocity_places(form, own)] += force
+            out[:, velocity_indices(form, own)] += force
 
     def add_gradient(self, at: Poses, functions: slice, out: Array) -> None:
         """Add the gradient of one constraint row or force coordinate of a mechanism with respect to all world
@@ -198,9 +198,9 @@ class JoinedFunctions:
             else:
                 n, d = form.body.elastic_count, form.body.dimension
                 position[:, carriers, :d] = x[:, own][:, :n].reshape(len(x), -1, d)
-        times, place = np.unique(x[:, self._time], return_inverse=True)
+        times, offset = np.unique(x[:, self._time], return_inverse=True)
         asked = PrescribedFunctions(system.moving_frames, system.paths, times)
-        given = RecordedMotions(*(getattr(asked, each.name) for each in fields(RecordedMotions))).at(place)
+        given = RecordedMotions(*(getattr(asked, each.name) for each in fields(RecordedMotions))).at(offset)
         return PoseInstants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:
@@ -209,7 +209,7 @@ class JoinedFunctions:
         to world axes. ``instants`` are the T states."""
         found = [np.zeros((len(z), 0))]
         for index, (form, own) in enumerate(self._bodies):
-            speeds = z[:, velocity_places(form, own)]
+            speeds = z[:, velocity_indices(form, own)]
             if isinstance(form, FloatingBodyForm):
                 d = form.body.dimension
                 found.append((instants.rotation[:, index, :d, :d] @ speeds[:, :d, None])[..., 0])
@@ -218,7 +218,7 @@ class JoinedFunctions:
         return np.hstack(found)
 
 
-def velocity_places(form: BodyForm, states: slice) -> slice:
+def velocity_indices(form: BodyForm, states: slice) -> slice:
     """Return the slice of the mechanism's state vector that holds the velocities of one body (``form``).
     ``states`` is the slice of all states of this body."""
     if isinstance(form, FloatingBodyForm):

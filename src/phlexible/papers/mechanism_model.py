@@ -21,7 +21,7 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.papers.bristles import Bristles, bristle_state_count, couple_forces
 from phlexible.papers.element_laws import ElementLaws, Resistances, refuse_controller, state_laws
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
-from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_resolver, velocity_places
+from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_resolver, velocity_indices
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.string_form import Boundary, StringForm
 from phlexible.port_hamiltonian.model import ComposedModel, Matrix, Port, SparseDifferences, StateBlock
@@ -38,7 +38,7 @@ NUMBERS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class _ResolvedLoad:
     """Load with the slice of its inputs and the indices of the vectors on which it acts: point, directions or
     nodes.
     """
@@ -65,16 +65,16 @@ class AppliedLoads:
     """
 
     def __init__(self, system: System, resolver: VectorResolver) -> None:
-        self._system, self._resolver, self._places = system, resolver, list[_Place]()
+        self._system, self._resolver, self._loads = system, resolver, list[_ResolvedLoad]()
         self.vectors = list[CarriedVector]()
         self.sizes = list[int]()
         for load in system.loads:
             refuse_controller(load)
             is_pressure = isinstance(load, SurfacePressure)
             size, begin = 1 if is_pressure else NUMBERS, sum(self.sizes)
-            place = slice(begin, begin + size)
+            position = slice(begin, begin + size)
             points, triad = self._vectors_of_load(load)
-            self._places.append(_Place(load, place, self._append(points), self._append(triad)))
+            self._loads.append(_ResolvedLoad(load, position, self._append(points), self._append(triad)))
             self.sizes.append(size)
 
     def _vectors_of_load(self, load: PointLoad) -> tuple[list[CarriedVector], list[CarriedVector]]:
@@ -101,7 +101,7 @@ class AppliedLoads:
         group: the vectors of each load, or those of each face under pressure. World vectors are points of bodies,
         or directions fixed to them, in world axes."""
         found = list[IntArray]()
-        for each in self._places:
+        for each in self._loads:
             if isinstance(each.load, SurfacePressure):
                 found += [each.points[face] for face in each.load.surface.faces]
             else:
@@ -132,7 +132,7 @@ class AppliedLoads:
         """Add the forces of a mechanism's loads on world vectors (points, directions, nodes) to ``out`` (T, k, 3).
         u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``indices`` the indices of those
         that carry loads."""
-        for each in self._places:
+        for each in self._loads:
             value, load = u[:, each.inputs], each.load
             if not value.any():
                 continue
@@ -291,22 +291,22 @@ class MechanismModel(ComposedModel):
             return replace(form, fixed_rotation=placed.rotation)
         assert isinstance(data, AbsoluteBody), "with nodes"
         d = data.dimension
-        fall, places = mechanism.gravity[:d], placed.nodes.positions[:, :d]
+        fall, positions = mechanism.gravity[:d], placed.nodes.positions[:, :d]
         if any(group.relaxation for group in data.elements):
             raise ModelError(
                 f"{placed.name} creeps (ph.Maxwell), and the form of a soft body has no history variables"
             )
         if data.elements or data.products:
-            return SoftForm(data, fall, {}, np.concatenate([places.ravel(), np.zeros(places.size)]))
+            return SoftForm(data, fall, {}, np.concatenate([positions.ravel(), np.zeros(positions.size)]))
         free = (Boundary.FORCE, Boundary.FORCE)
-        return StringForm(data, fall, free, places, np.zeros_like(places))
+        return StringForm(data, fall, free, positions, np.zeros_like(positions))
 
     @cached_property
     def _velocities(self) -> IntArray:
         """Indices of the velocities of all bodies in the state vector x of this mechanism's port-Hamiltonian model.
         They are in the order in which the mechanism itself lists velocities."""
-        places = [velocity_places(form, own) for form, own in self._bodies]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in places)])
+        positions = [velocity_indices(form, own) for form, own in self._bodies]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in positions)])
 
     def joined(self, state: State) -> Array:
         """Return the state vector x (n,) of this port-Hamiltonian model for a pose with velocities (``state``) of
@@ -316,17 +316,17 @@ class MechanismModel(ComposedModel):
         """
         parts: list[Array] = []
         for index, form in enumerate(self.forms):
-            eta, nu = self.system.elastic(state, index), state.velocity[self.layout.place(index)]
+            eta, nu = self.system.elastic(state, index), state.velocity[self.layout.span(index)]
             if not isinstance(form, FloatingBodyForm):
                 strain = [form.strain_at(eta), np.zeros(form.branch_count)] if isinstance(form, StringForm) else []
                 parts.append(np.concatenate([eta, nu, *strain]))
                 continue
             centre = self.system.centres[index]
             V, w, rate = split_velocity(form.body, nu)
-            place, turn = centre @ np.concatenate([[1.0], eta]), state.rotation[index]
-            v = turn.T @ V - np.cross(w, place) - centre[:, 1:] @ rate
+            position, turn = centre @ np.concatenate([[1.0], eta]), state.rotation[index]
+            v = turn.T @ V - np.cross(w, position) - centre[:, 1:] @ rate
             stress = form.stress_space.stress(eta)
-            body = BodyState(state.position[index] - turn @ place, turn, eta, v, w, rate, stress)
+            body = BodyState(state.position[index] - turn @ position, turn, eta, v, w, rate, stress)
             parts.append(form.joined(body))
         x = np.concatenate([*parts, [state.time], np.zeros(self.state_size - self._time - 1)])
         theta = self._joined.lines.values(self._joined.evaluate(x[None]).instants)[0, len(self._multipliers) :]
@@ -347,14 +347,14 @@ class MechanismModel(ComposedModel):
         position, rotation, eta = at.position[0], at.rotation[0], at.eta[0]
         for index, (form, part) in enumerate(self._bodies):
             if not isinstance(form, FloatingBodyForm):
-                velocities.append(x[velocity_places(form, part)])
+                velocities.append(x[velocity_indices(form, part)])
                 continue
             own, centre = form.split(x[part]), self.system.centres[index]
-            place = centre @ np.concatenate([[1.0], own.displacement])
+            point = centre @ np.concatenate([[1.0], own.displacement])
             V = own.rotation @ (
-                own.velocity + np.cross(own.angular_velocity, place) + centre[:, 1:] @ own.elastic_velocity
+                own.velocity + np.cross(own.angular_velocity, point) + centre[:, 1:] @ own.elastic_velocity
             )
-            position[index] += own.rotation @ place
+            position[index] += own.rotation @ point
             axes = form.body.rotation_axes
             velocities += [V[: form.body.dimension], own.angular_velocity[list(axes)], own.elastic_velocity]
         return State(float(x[self._time]), position, rotation, eta, np.concatenate(velocities))
@@ -511,13 +511,13 @@ class MechanismModel(ComposedModel):
         joint or drive."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
-        for number, place in enumerate(own):
+        for number, entry in enumerate(own):
             begin, end = self._joined.first[number : number + 2]
             carriers = {self._joined.carrier(v) for m in range(begin, end) for v in self._joined.vectors_of(m)}
             more = self._resistances.bearings.get(number - rows, np.zeros(0, dtype=np.int64))
             time = [self._time] if self._is_timed[number] else []
             bends = self._bends.start + self._bristles.deflection_indices(number - rows)
-            found.append(np.concatenate([self._entries_of(carriers), more, bends, [place, *time]]).astype(np.int64))
+            found.append(np.concatenate([self._entries_of(carriers), more, bends, [entry, *time]]).astype(np.int64))
         for vectors in self._loads.groups():
             found.append(self._entries_of({self._joined.carrier(int(self._joined.loaded[v])) for v in vectors}))
         return found
@@ -534,8 +534,8 @@ class MechanismModel(ComposedModel):
                 body = int(np.searchsorted(self.layout.carrier, carrier, "right")) - 1
                 data = self.forms[body].body
                 d, count = data.dimension, data.elastic_count
-                place = self.part_slices[body].start + d * (carrier - int(self.layout.carrier[body])) + np.arange(d)
-                found += [place, place + count]
+                first = self.part_slices[body].start + d * (carrier - int(self.layout.carrier[body])) + np.arange(d)
+                found += [first, first + count]
         return np.concatenate(found)
 
     @cached_property

@@ -91,11 +91,11 @@ class QuadraticStrainModel(StrainForm):
             ParameterError: a wrong shape.
         """
         n = self.linear.shape[1]
-        place = reals("q", q, f"numbers of shape ({n},)").ravel()
+        index = reals("q", q, f"numbers of shape ({n},)").ravel()
         speed = reals("v", v, f"numbers of shape ({n},)").ravel()
-        if place.shape != (n,) or speed.shape != (n,):
-            raise ParameterError(f"q and v must have shape ({n},), got {place.shape} and {speed.shape}")
-        return np.concatenate([place, speed, self.stiffness @ self.strains(place, place)])
+        if index.shape != (n,) or speed.shape != (n,):
+            raise ParameterError(f"q and v must have shape ({n},), got {index.shape} and {speed.shape}")
+        return np.concatenate([index, speed, self.stiffness @ self.strains(index, index)])
 
     def strains(self, first: Array, second: Array) -> Array:
         """Return the polarised strains of two coordinate vectors x = ``first`` and y = ``second``, e_0 + B_e (x +
@@ -220,8 +220,8 @@ def von_karman_beam(
     elements = whole("elements", elements)
     size, density = positive("length", length) / elements, positive("line_density", line_density)
     ea, ei = positive("axial_stiffness", axial_stiffness), positive("bending_stiffness", bending_stiffness)
-    places, weights = gauss(4)
-    shapes, slopes = hermite_values(places, size), hermite_slopes(places, size)
+    indices, weights = gauss(4)
+    shapes, slopes = hermite_values(indices, size), hermite_slopes(indices, size)
     bending = hermite_curvatures(gauss(2)[0], size) * size / 2
     inertia = density * size * np.einsum("pi,pj,p->ij", shapes, shapes, weights)
     stretching = size * np.einsum("pi,pj,p->ij", slopes, slopes, weights)
@@ -235,9 +235,9 @@ def von_karman_beam(
     linear[stretched[:, None], axial] = [-1.0, 1.0]
     linear[bent[:, :, None], lateral[:, None]] = bending
     kept = np.setdiff1d(np.arange(n), [0, 1, n - 3, n - 2])
-    place = np.full(n, -1)
-    place[kept] = np.arange(len(kept))
-    rows, columns = (np.repeat(place[lateral], 4, axis=1).ravel(), np.tile(place[lateral], (1, 4)).ravel())
+    index = np.full(n, -1)
+    index[kept] = np.arange(len(kept))
+    rows, columns = (np.repeat(index[lateral], 4, axis=1).ravel(), np.tile(index[lateral], (1, 4)).ravel())
     inside = (rows >= 0) & (columns >= 0)
     terms = ProductTerms(
         np.repeat(stretched, 16)[inside],
@@ -291,8 +291,8 @@ def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
             own = own if a == b else own + own.swapaxes(2, 3)
             for axis in range(d):
                 shape = (e, p, k, k)
-                places = begin + 6 * np.arange(e * p).reshape(e, p) + row
-                strain.append(np.broadcast_to(places[:, :, None, None], shape).ravel())
+                indices = begin + 6 * np.arange(e * p).reshape(e, p) + row
+                strain.append(np.broadcast_to(indices[:, :, None, None], shape).ravel())
                 first.append(np.broadcast_to(d * group.nodes[:, None, :, None] + axis, shape).ravel())
                 second.append(np.broadcast_to(d * group.nodes[:, None, None, :] + axis, shape).ravel())
                 factor.append(own.ravel())

@@ -138,8 +138,8 @@ def _product(matrix: Matrix, vectors: Array) -> Array:
 def _sparse(entries: list[tuple[int, int, float]], rows: int, columns: int) -> sparse.csr_array:
     """Return the sparse matrix (rows, columns) with the given ``entries``, triples of row, column and value;
     equal indices are added."""
-    places, others, values = zip(*entries, strict=True)
-    return sparse.coo_array((values, (places, others)), (rows, columns)).tocsr()
+    positions, others, values = zip(*entries, strict=True)
+    return sparse.coo_array((values, (positions, others)), (rows, columns)).tocsr()
 
 
 # Rigid sections of a rod and how they move, in space: a plane or a line leaves some of their coordinates out.
@@ -303,7 +303,7 @@ class RodForm(StrainForm):
         lengths = sparse.diags_array(np.repeat(self.sections.lengths[free], d), format="csr")
         ports.append(Port("distributed force", "N/m", "m^2/s", d * len(free), lengths))
         inputs += [3 * (2 * n + k) + i for k in free for i in range(d)]
-        chosen = np.array([place for places in kept.values() for place in places], dtype=np.int64)
+        chosen = np.array([position for positions in kept.values() for position in positions], dtype=np.int64)
         vars(self).update(
             states=tuple(block for block in blocks if block.size),
             ports=tuple(ports),
@@ -335,7 +335,7 @@ class RodForm(StrainForm):
         from compatibility, zero as long as a time integration scheme preserves it. Strain states are strains
         that are states of the model."""
         vectors, _, strains = self._split(x)
-        return np.asarray((strains - self.strains.values(vectors)).ravel()[self._state_places[2]])
+        return np.asarray((strains - self.strains.values(vectors)).ravel()[self._indices_by_kind[2]])
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
         """Return the linear momentum [kg m/s] and the angular momentum [kg m^2/s] of a rod for the state x, each
@@ -347,7 +347,7 @@ class RodForm(StrainForm):
         return linear.sum(axis=0), turning.sum(axis=0)
 
     @cached_property
-    def _state_places(self) -> tuple[IntArray, IntArray, IntArray]:
+    def _indices_by_kind(self) -> tuple[IntArray, IntArray, IntArray]:
         """Three index arrays of this rod's model: which coordinates, which velocities and which strains of a rod in
         space are states here (a plane or line has fewer, a fixed end none)."""
         begins = np.array([0, WIDTH, WIDTH + SPEEDS]) * self.sections.count
@@ -358,20 +358,20 @@ class RodForm(StrainForm):
     def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix of a rod (velocities, velocities) and the diagonal matrix of the lengths for which
         its strains stand (strains, strains); both are constant."""
-        _, v, s = self._state_places
+        _, v, s = self._indices_by_kind
         weights = np.repeat(self.measures, STRAINS)[s]
         return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
 
     def _kinematic_matrix(self, x: Array) -> Matrix:
         """Return the matrix from the velocities of a rod to the rates of its coordinates at the state x, shape
         (coordinates, velocities). Coordinates are positions and rotation matrices of the sections."""
-        q, v, _ = self._state_places
+        q, v, _ = self._indices_by_kind
         return _rate_matrix(self._split(x)[0])[q][:, v]
 
     def _gyroscopic_matrix(self, x: Array) -> Matrix:
         """Return the skew matrix of the gyroscopic moments of a rod's sections, made of their angular momenta at
         the state x, shape (velocities, velocities)."""
-        v, speeds = self._state_places[1], self._split(x)[1]
+        v, speeds = self._indices_by_kind[1], self._split(x)[1]
         spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
         spin[:, 3:, 3:] = cross_matrix(self.sections.spins(speeds))
         return equal_diagonal(spin)[v][:, v]
@@ -379,14 +379,14 @@ class RodForm(StrainForm):
     def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix that gives the strain rates of a rod, times the lengths of their quadrature points,
         from its velocities at the state x; shape (strains, velocities)."""
-        _, v, s = self._state_places
+        _, v, s = self._indices_by_kind
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
         return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
 
     def _viscous_matrix(self, x: Array) -> Matrix:
         """Return the damping matrix (force per velocity) of Kelvin-Voigt viscosity of a rod at the state x, shape
         (velocities, velocities)."""
-        v = self._state_places[1]
+        v = self._indices_by_kind[1]
         if not self.viscosity:
             return sparse.csr_array((len(v),) * 2)
         rate = self._strain_slopes(self._split(x)[0])[:, v]
@@ -401,7 +401,7 @@ class RodForm(StrainForm):
         turned = np.stack([section_resultants(vectors, self._axis_forces(nothing), unit) for unit in units], axis=2)
         force, lengths = equal_diagonal(pushed), sparse.diags_array(np.repeat(self.sections.lengths, 3))
         columns = sparse.hstack([force, equal_diagonal(turned), force @ lengths], "csr")
-        return columns[:, self._inputs][self._state_places[1]]
+        return columns[:, self._inputs][self._indices_by_kind[1]]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod in T states; shape
@@ -542,13 +542,13 @@ def rod_form(
     vectors = np.concatenate([centres[:, None], np.swapaxes(turns, 1, 2)], axis=1)
     elements = rod.element_shapes()
     strains = RodStrains.at_points(elements, sections.offsets)
-    places, measures = (np.concatenate([getattr(e, name) for e in elements]) for name in ("places", "measures"))
+    points, measures = (np.concatenate([getattr(e, k) for e in elements]) for k in ("positions", "measures"))
     natural = strains.values(vectors)
     if rod.stress_free is StressFree.STRAIGHT:
-        natural = np.tile(STRAIGHT, (len(places), 1))
-    kept = np.ix_(range(len(places)), KEPT[dimension], KEPT[dimension])
-    stiffness = np.zeros((len(places), STRAINS, STRAINS))
-    stiffness[kept] = rod.stiffness_at(places)[kept]
+        natural = np.tile(STRAIGHT, (len(points), 1))
+    kept = np.ix_(range(len(points)), KEPT[dimension], KEPT[dimension])
+    stiffness = np.zeros((len(points), STRAINS, STRAINS))
+    stiffness[kept] = rod.stiffness_at(points)[kept]
     return RodForm(
         dimension=dimension,
         sections=sections,

@@ -449,10 +449,10 @@ class SoftStrainForm(StrainForm):
         """Return the linear momentum [kg m/s] and the angular momentum [kg m^2/s] of a soft body for the state x,
         each (3,). They are in world axes, the latter about the origin."""
         q, v, _ = self._split(x)
-        places, momentum = np.zeros((2, self.whole.body.node_count, 3))
-        places[:, : self.whole.body.dimension] = self._nodes(q)
+        positions, momentum = np.zeros((2, self.whole.body.node_count, 3))
+        positions[:, : self.whole.body.dimension] = self._nodes(q)
         momentum[:, : self.whole.body.dimension] = self._nodes(mass_matrix(self.whole.body) @ v)
-        return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
+        return momentum.sum(axis=0), np.cross(positions, momentum).sum(axis=0)
 
     def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix (d N, d N) of a soft body and the diagonal matrix of its strain states'

@@ -151,8 +151,8 @@ class StringForm(StrainForm):
         """Return the dissipation coefficients of all strain states of a string, shape (strains,): those of the
         dashpots for strains of viscoelastic branches, zero for other strains and multipliers."""
         found = np.zeros(self.state_size)
-        for group, place, stiffness, time in self._branches():
-            found[place] = group.weights / (stiffness * time)
+        for group, index, stiffness, time in self._branches():
+            found[index] = group.weights / (stiffness * time)
         return found[2 * len(self._moving) :]
 
     def _input_columns(self, x: Array) -> Matrix:
@@ -186,9 +186,9 @@ class StringForm(StrainForm):
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Return the discrete gradient of the stored energy H of a string between the states x0 and x1, shape
         (state_size,): efforts whose dot product with x1 - x0 is exactly H(x1) - H(x0)."""
-        slopes = [g.law.discrete_derivative(x0[place], x1[place]) for g, place in self._groups()]
+        slopes = [g.law.discrete_derivative(x0[index], x1[index]) for g, index in self._groups()]
         mean = (x0 + x1) / 2
-        slopes += [stiffness * mean[place] for _, place, stiffness, _ in self._branches()]
+        slopes += [stiffness * mean[index] for _, index, stiffness, _ in self._branches()]
         velocity = mean[len(self._moving) : 2 * len(self._moving)]
         rest = mean[len(mean) - self._driven_count() :]
         return np.concatenate([-self._weight()[self._moving], velocity, *slopes, rest])
@@ -199,9 +199,9 @@ class StringForm(StrainForm):
         v = x[len(self._moving) : 2 * len(self._moving)]
         n = len(self._moving)
         kinetic = v @ (self._descriptor[n : 2 * n, n : 2 * n] @ v) / 2
-        stored = sum(float(group.weights @ group.law.energy(x[place])) for group, place in self._groups())
-        for group, place, stiffness, _ in self._branches():
-            stored += float(stiffness / 2 * (group.weights @ x[place] ** 2))
+        stored = sum(float(group.weights @ group.law.energy(x[index])) for group, index in self._groups())
+        for group, index, stiffness, _ in self._branches():
+            stored += float(stiffness / 2 * (group.weights @ x[index] ** 2))
         return float(kinetic + stored - self.positions(x).ravel() @ self._weight())
 
     def _groups(self) -> Iterator[tuple[QuadraticStrains, slice]]:

@@ -103,11 +103,11 @@ def draw_bodies(
             continue
         nodes = body.nodes(scale)
         for line in body.skin.lines:
-            places = nodes[:, line]
+            positions = nodes[:, line]
             if scene.dimension == 2 and body.skin.width[0] > 0:
-                _ribbon(axes, body, places, instant, color, made, is_part=parts[body.whole] > 1)
+                _ribbon(axes, body, positions, instant, color, made, is_part=parts[body.whole] > 1)
             width = LINE if body.is_nodal or body.skin.width[0] else 2.6
-            _line(axes, scene.dimension, places, instant, made, body.whole, color=color, lw=width, zorder=3)
+            _line(axes, scene.dimension, positions, instant, made, body.whole, color=color, lw=width, zorder=3)
         if len(body.skin.balls):
             look = dict(ls="none", marker="o", ms=BALL, color=color, zorder=4)
             _line(axes, scene.dimension, nodes[:, body.skin.balls], instant, made, body.whole, **look)
@@ -129,12 +129,12 @@ def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scal
     Artists are added to ``made``; ``scale`` enlarges deformations."""
     marked: dict[SymbolKind, list[Array]] = {}
     for symbol in scene.symbols:
-        places = scene.places(symbol.anchor, scale)
+        positions = scene.positions(symbol.anchor, scale)
         if symbol.kind in MARKERS:
-            marked.setdefault(symbol.kind, []).append(places)
+            marked.setdefault(symbol.kind, []).append(positions)
         if symbol.other is not None and symbol.kind is not SymbolKind.RAIL:
             _connection(
-                axes, scene, symbol, np.stack([places, scene.places(symbol.other, scale)], 1), instant, made
+                axes, scene, symbol, np.stack([positions, scene.positions(symbol.other, scale)], 1), instant, made
             )
     for kind in sorted(marked, key=lambda kind: list(MARKERS).index(kind)):
         many = np.stack(marked[kind], axis=1)
@@ -152,20 +152,20 @@ def draw_arrows(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale
     force, torque = scene.greatest_load
     for arrow in scene.arrows:
         greatest = torque if arrow.is_torque else force
-        places = scene.places(arrow.anchor, scale)
+        positions = scene.positions(arrow.anchor, scale)
         length = ARROW * scene.reach / greatest
         if arrow.is_torque:
-            _torque(axes, scene, arrow, places, instant, made)
+            _torque(axes, scene, arrow, positions, instant, made)
             continue
         vectors = length * arrow.values
 
-        def ends(k: int, places: Array = places, vectors: Array = vectors) -> Array:
-            tip, tail = places[k], places[k] - vectors[k]
+        def ends(k: int, positions: Array = positions, vectors: Array = vectors) -> Array:
+            tip, tail = positions[k], positions[k] - vectors[k]
             side = np.cross(vectors[k], [0.0, 0.0, 1.0]) if scene.dimension == 2 else _across(vectors[k])
             back = tip - 0.28 * vectors[k]
             return np.array([tail, tip, back + 0.1 * side, tip, back - 0.1 * side])
 
-        every = np.stack([ends(k) for k in range(len(places))])
+        every = np.stack([ends(k) for k in range(len(positions))])
         artist = _line(axes, scene.dimension, every, instant, made, None, color=INK, lw=1.3, zorder=7)
         made.handles.setdefault("force", artist)
 
@@ -177,7 +177,7 @@ def draw_surroundings(axes: Any, scene: Scene) -> None:
     center, half = (low + high) / 2, scene.size / 2
     for symbol in scene.symbols:
         if symbol.kind is SymbolKind.RAIL and symbol.anchor.body is None:
-            point = scene.places(symbol.anchor)[0]
+            point = scene.positions(symbol.anchor)[0]
             axis = scene.directions(symbol.anchor, symbol.axis)[0]
             along = float((center - point) @ axis)
             ends = point + np.outer([along - 3 * half, along + 3 * half], axis)
@@ -204,19 +204,19 @@ def _is_solid(scene: Scene, body: DrawnBody) -> bool:
 
 
 def _line(
-    axes: Any, dimension: int, places: Array, instant: int, made: SceneArtists, name: str | None, **look: Any
+    axes: Any, dimension: int, positions: Array, instant: int, made: SceneArtists, name: str | None, **look: Any
 ) -> Any:
     """Draw a line or markers through m points at one instant into matplotlib ``axes`` of a 2D or 3D scene
-    (``dimension``). ``places`` (k, m, 3) has their positions at all instants, ``look`` are options of
+    (``dimension``). ``positions`` (k, m, 3) has their positions at all instants, ``look`` are options of
     ``Axes.plot``. Return the artist; a function that moves it is added to ``made``, and itself, if it has a
     ``name`` for the legend."""
-    (artist,) = axes.plot(*places[instant].T[:dimension], **look)
+    (artist,) = axes.plot(*positions[instant].T[:dimension], **look)
 
     def move(k: int) -> None:
         if dimension == 2:
-            artist.set_data(places[k, :, 0], places[k, :, 1])
+            artist.set_data(positions[k, :, 0], positions[k, :, 1])
         else:
-            artist.set_data_3d(*places[k].T)
+            artist.set_data_3d(*positions[k].T)
 
     made.updates.append(move)
     if name is not None:
@@ -225,10 +225,10 @@ def _line(
 
 
 def _ribbon(
-    axes: Any, body: DrawnBody, places: Array, instant: int, color: Any, made: SceneArtists, is_part: bool
+    axes: Any, body: DrawnBody, positions: Array, instant: int, color: Any, made: SceneArtists, is_part: bool
 ) -> None:
     """Draw a beam or rod ``body`` in the plane as a filled strip of its width at one instant into matplotlib
-    ``axes``. ``places`` (k, n, 3) are its nodes at all k instants, ``color`` fills it; a function that moves
+    ``axes``. ``positions`` (k, n, 3) are its nodes at all k instants, ``color`` fills it; a function that moves
     it is added to ``made``. Parts of a bent whole (``is_part``) have round ends, which fill the wedges
     between them."""
     from matplotlib.patches import Polygon
@@ -236,7 +236,7 @@ def _ribbon(
     width = float(np.ptp(body.skin.offsets[:, 1])) if body.skin.has_surface else body.skin.width[0]
 
     def edge(k: int) -> Array:
-        line = places[k, :, :2]
+        line = positions[k, :, :2]
         along = np.gradient(line, axis=0)
         along = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
         side = width / 2 * np.stack([-along[:, 1], along[:, 0]], axis=1)
@@ -317,15 +317,15 @@ def _surfaces_in_space(
         """Yield the corners and colours of each body at the instant with index ``k``, faded by ``strength``
         below 1. Surfaces of greater ``age`` (number of later instants drawn) are put farther from the viewer,
         behind later ones in the same plane."""
-        for places, body, own in zip(every, bodies, edges, strict=True):
-            if strength < 1 and np.linalg.norm(places[k] - places[instant], axis=1).max() < APART * scene.reach:
+        for points, body, own in zip(every, bodies, edges, strict=True):
+            if strength < 1 and np.linalg.norm(points[k] - points[instant], axis=1).max() < APART * scene.reach:
                 continue
-            faces = places[k][body.skin.triangles]
+            faces = points[k][body.skin.triangles]
             shades = lit_colors(stress.base(body, k) if strength == 1 else rgb(body.color), faces, strength)
             small, of = refined_pieces(faces, longest, MOST_TRIANGLES)
             yield inner_sides_moved_back(small, viewer, behind) - age * behind * viewer, shades[of]
             if strength == 1:
-                lines = refined_pieces(places[k][own], longest, MOST_TRIANGLES)[0][:, [0, 1, 1]] + before
+                lines = refined_pieces(points[k][own], longest, MOST_TRIANGLES)[0][:, [0, 1, 1]] + before
                 yield lines, np.tile(DARK * rgb(body.color), (len(lines), 1))
 
     aged = enumerate(reversed(list(earlier.items())), start=1)
@@ -382,13 +382,13 @@ def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: i
     made.symbols[symbol.kind] = artist
 
 
-def _torque(axes: Any, scene: Scene, arrow: Arrow, places: Array, instant: int, made: SceneArtists) -> None:
+def _torque(axes: Any, scene: Scene, arrow: Arrow, positions: Array, instant: int, made: SceneArtists) -> None:
     """Draw a torque on a body as a round ``arrow`` at its point of action, at one instant of a scene, into
-    matplotlib ``axes``; ``places`` (k, 3) are positions of the point at all instants. The artist is added to
+    matplotlib ``axes``; ``positions`` (k, 3) are positions of the point at all instants. The artist is added to
     ``made``."""
     marker = r"$\circlearrowleft$" if arrow.values[instant] @ np.ones(3) >= 0 else r"$\circlearrowright$"
     look = dict(ls="none", marker=marker, ms=14, color=INK, mew=0.2, zorder=7)
-    made.handles.setdefault("torque", _line(axes, scene.dimension, places[:, None], instant, made, None, **look))
+    made.handles.setdefault("torque", _line(axes, scene.dimension, positions[:, None], instant, made, None, **look))
 
 
 def _across(vector: Array) -> Array:

@@ -106,12 +106,12 @@ def plot_mechanism(
     drawn = scene_of(run, instants)
     with house_style():
         colors = StressColors(mesh_fields(run, drawn.bodies, instants))
-        place = _axes(drawn, axes, BELOW if colors.fields else 0.0)
-        draw_instants(place, drawn, scale, colors)
-        legend_of_bodies(place, drawn)
-        color_bar(place, drawn, colors, axes is None)
-        _add_caption(place, drawn, scale)
-        return finished(place, axes, path)
+        panel = _axes(drawn, axes, BELOW if colors.fields else 0.0)
+        draw_instants(panel, drawn, scale, colors)
+        legend_of_bodies(panel, drawn)
+        color_bar(panel, drawn, colors, axes is None)
+        _add_caption(panel, drawn, scale)
+        return finished(panel, axes, path)
 
 
 def plot_model(
@@ -128,21 +128,21 @@ def plot_model(
     path, labels, frames = picture_path(path), flag("labels", labels), flag("frames", frames)
     drawn = scene_at_start(mechanism)
     with house_style():
-        place = _axes(drawn, axes)
-        draw_surroundings(place, drawn)
-        made = draw_bodies(place, drawn, 0, earlier={})
-        draw_touched(place, drawn, 0, made)
-        draw_symbols(place, drawn, 0, made)
-        draw_arrows(place, drawn, 0, made)
+        panel = _axes(drawn, axes)
+        draw_surroundings(panel, drawn)
+        made = draw_bodies(panel, drawn, 0, earlier={})
+        draw_touched(panel, drawn, 0, made)
+        draw_symbols(panel, drawn, 0, made)
+        draw_arrows(panel, drawn, 0, made)
         if frames:
-            _draw_frames(place, drawn)
-        names = _draw_names(place, drawn) if labels else []
+            _draw_frames(panel, drawn)
+        names = _draw_names(panel, drawn) if labels else []
         if labels:
-            _legend_of_symbols(place, made)
+            _legend_of_symbols(panel, made)
         if names:
-            place.get_figure(root=True).draw_without_rendering()
-            spread_labels(place, names)
-        return finished(place, axes, path)
+            panel.get_figure(root=True).draw_without_rendering()
+            spread_labels(panel, names)
+        return finished(panel, axes, path)
 
 
 def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressColors = NO_STRESS) -> None:
@@ -178,8 +178,8 @@ def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = Tr
     if scene.dimension == 2:
         bar = figure.colorbar(shades, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.02)
     else:
-        place = figure.add_axes(BAR) if is_alone else axes.inset_axes(BAR)
-        bar = figure.colorbar(shades, cax=place, orientation="horizontal")
+        panel = figure.add_axes(BAR) if is_alone else axes.inset_axes(BAR)
+        bar = figure.colorbar(shades, cax=panel, orientation="horizontal")
     bar.ax.set_label("bar of colours")
     bar.outline.set_linewidth(0.5)
     bar.ax.tick_params(labelsize=7, length=2, width=0.5)
@@ -304,8 +304,8 @@ def new_axes(figure: Any, scene: Scene, below: float = 0.0) -> Any:
     """Add axes for a scene to a matplotlib figure or subfigure, plane or 3D, with limits and labels, and return
     them. ``below`` is the height to be left free under 3D axes."""
     left, bottom, width, height = SPACE
-    place = left, bottom + below, width, height - below
-    axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(place, projection="3d")
+    box = left, bottom + below, width, height - below
+    axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(box, projection="3d")
     prepare_axes(axes, scene)
     if scene.dimension == 3:
         _fill(axes, figure, box_of(scene), below)
@@ -371,26 +371,26 @@ def _draw_names(axes: Any, scene: Scene) -> list[Any]:
         parts = [body for body in scene.bodies if body.whole == name]
         body = parts[len(parts) // 2]
         surface = body.vertices()[0] if body.skin.has_surface else body.nodes()[0]
-        place = surface.mean(axis=0) if len(surface) else body.nodes()[0, 0]
+        position = surface.mean(axis=0) if len(surface) else body.nodes()[0, 0]
         if body.skin.lines and len(parts) == 1:
             line = body.skin.lines[0]
-            place = body.nodes()[0, line[len(line) // 2]]
+            position = body.nodes()[0, line[len(line) // 2]]
         halo = [withStroke(linewidth=2.5, foreground="white")]
         look: dict[str, Any] = dict(fontsize=8, color=body.color, zorder=1000, path_effects=halo)
         look |= dict(xytext=(5, 5), textcoords="offset points")
         if scene.dimension == 2:
-            texts.append(axes.annotate(plain_text(name), place[:2], **look))
+            texts.append(axes.annotate(plain_text(name), position[:2], **look))
         else:
-            texts.append(_annotation_in_space(axes, name, place, look))
+            texts.append(_annotation_in_space(axes, name, position, look))
     return texts
 
 
-def _annotation_in_space(axes: Any, name: str, place: Array, look: dict[str, Any]) -> Any:
-    """Add the text ``name`` to 3D ``axes`` at the projection of a point ``place`` (3,) in the present view,
+def _annotation_in_space(axes: Any, name: str, position: Array, look: dict[str, Any]) -> Any:
+    """Add the text ``name`` to 3D ``axes`` at the projection of a point ``position`` (3,) in the present view,
     and return it. ``look`` are options of matplotlib's ``annotate``."""
     from mpl_toolkits.mplot3d import proj3d
 
-    x, y, _ = proj3d.proj_transform(*place, axes.get_proj())
+    x, y, _ = proj3d.proj_transform(*position, axes.get_proj())
     return axes.annotate(plain_text(name), (x, y), **look)
 
 

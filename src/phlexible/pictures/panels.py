@@ -208,9 +208,9 @@ def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[Placed
     move most in a recorded run."""
     if len(bodies) <= MOST_ASKED:
         return bodies
-    system, places = run.system, run.recording.position[_sampled_instants(run)]
+    system, positions = run.system, run.recording.position[_sampled_instants(run)]
     carriers = [int(system.layout.carrier[system.index[placed]]) for placed in bodies]
-    return _largest_items(bodies, np.linalg.norm(np.ptp(places[:, carriers], axis=0), axis=1))
+    return _largest_items(bodies, np.linalg.norm(np.ptp(positions[:, carriers], axis=0), axis=1))
 
 
 def _separate_bodies(mechanism: Mechanism) -> list[PlacedBody]:
@@ -262,16 +262,16 @@ def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
     return placed.point(points.nodes[int((seen**2).sum(axis=(1, 2)).argmax())])
 
 
-def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -> Array:
+def _seen_from_interface(points: FlexiblePoints, positions: Array, shapes: Array) -> Array:
     """Return shape functions (k, 3, n) of a flexible body as seen from its first interface, whose rigid motion is
-    subtracted. ``places`` (k, 3) are their points; without an interface they are unchanged.
+    subtracted. ``positions`` (k, 3) are their points; without an interface they are unchanged.
 
     A frame that is no part of the body, the mean axis, hides most of how far a cantilever bends.
     """
     faces = points.interfaces
     if not faces.names:
         return shapes
-    turns = np.cross(faces.rotations[0].T, (places - faces.positions[0])[:, None])  # (k, n, 3)
+    turns = np.cross(faces.rotations[0].T, (positions - faces.positions[0])[:, None])  # (k, n, 3)
     return np.asarray(shapes - faces.shapes[0] - turns.transpose(0, 2, 1))
 
 
@@ -300,8 +300,8 @@ def _farthest_node(run: RecordedRun, placed: PlacedBody) -> Attachment:
     run."""
     points = placed.data.points
     assert isinstance(points, SoftPoints), "asked for soft bodies"
-    places = run.elastic(run.body_index(placed)).reshape(len(run.time), -1, points.dimension)
-    away = np.linalg.norm(places - places[0], axis=2).max(axis=0)
+    positions = run.elastic(run.body_index(placed)).reshape(len(run.time), -1, points.dimension)
+    away = np.linalg.norm(positions - positions[0], axis=2).max(axis=0)
     return placed.node(int(points.mesh.nodes[away.argmax()]))
 
 

@@ -167,9 +167,9 @@ def _plot_curves(
     run: RecordedRun, curves: list[tuple[str, Array]], label: str, title: str, path: str | None, axes: Any
 ) -> "Figure | Axes":
     with house_style():
-        place = new_figure(5.6, 2.8).subplots() if axes is None else axes
-        _draw_curves(place, run.recording.time, curves, label, title)
-        return finished(place, axes, path)
+        panel = new_figure(5.6, 2.8).subplots() if axes is None else axes
+        _draw_curves(panel, run.recording.time, curves, label, title)
+        return finished(panel, axes, path)
 
 
 def _draw_curves(axes: "Axes", time: Array, curves: list[tuple[str, Array]], label: str, title: str) -> None:

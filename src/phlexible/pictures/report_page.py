@@ -341,7 +341,7 @@ def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
     if anchor.body is not None:
         body = scene.bodies[anchor.body]
         if body.is_nodal:
-            away = np.linalg.norm(body.nodes()[0] - scene.places(anchor)[0], axis=1)
+            away = np.linalg.norm(body.nodes()[0] - scene.positions(anchor)[0], axis=1)
             entry["nodes"] = [[int(away.argmin()), 1.0]]
         elif body.eta.shape[1]:
             entry["shapes"] = pack.store_exact(np.concatenate([anchor.shapes, anchor.turns]).T)
@@ -367,10 +367,10 @@ def _points(scene: Scene) -> list[Tree]:
     found = []
     for number, body in enumerate(scene.bodies):
         last = len(body.skin.positions) - 1
-        places = [("end", last)] if last else [("", 0)]
+        stations = [("end", last)] if last else [("", 0)]
         if not body.skin.has_surface or body.skin.lines:
-            places = [("start", 0), *places] if last else places
-        found += [{"label": f"{body.name} {name}".strip(), "body": number, "node": node} for name, node in places]
+            stations = [("start", 0), *stations] if last else stations
+        found += [{"label": f"{body.name} {name}".strip(), "body": number, "node": node} for name, node in stations]
     return found[:MOST_POINTS]
 
 
@@ -427,7 +427,7 @@ def page(
     and ``subtitle`` are its headings, ``head`` is data for the viewer, ``pack`` the arrays, ``script`` code
     that follows the viewer."""
     numbers = json.dumps({**head, "arrays": pack.entries}, separators=(",", ":"))
-    places = {
+    fields = {
         "TITLE": escape(title),
         "SUBTITLE": escape(subtitle),
         "STYLE": asset("style.css"),
@@ -439,15 +439,15 @@ def page(
         "SECTIONS": "\n".join(sections),
         "ABOUT": escape(f"Made by phlexible {__version__}. The 3D view uses three.js (MIT licence)."),
     }
-    return PLACE.sub(lambda match: places[match[1]], asset("page.html"))
+    return PLACE.sub(lambda match: fields[match[1]], asset("page.html"))
 
 
 def page_without_view(title: str, subtitle: str, sections: Sequence[str]) -> str:
     """Return an HTML page with ``title``, ``subtitle`` and ``sections`` (HTML) in the style of a report,
     without the 3D view."""
-    places = {"TITLE": escape(title), "SUBTITLE": escape(subtitle), "STYLE": asset("style.css")}
-    places["SECTIONS"] = "\n".join(sections)
-    return PLACE.sub(lambda match: places[match[1]], asset("tables.html"))
+    fields = {"TITLE": escape(title), "SUBTITLE": escape(subtitle), "STYLE": asset("style.css")}
+    fields["SECTIONS"] = "\n".join(sections)
+    return PLACE.sub(lambda match: fields[match[1]], asset("tables.html"))
 
 
 def html_path(path: str | PathLike[str]) -> str:

@@ -223,8 +223,8 @@ def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
     time = run.recording.time
     if len(time) <= count:
         return np.arange(len(time))
-    places = np.searchsorted(time, np.linspace(time[0], time[-1], count) * (1 - 1e-12))
-    return np.unique(np.clip(places, 0, len(time) - 1))
+    indices = np.searchsorted(time, np.linspace(time[0], time[-1], count) * (1 - 1e-12))
+    return np.unique(np.clip(indices, 0, len(time) - 1))
 
 
 # The report of mode shapes.

@@ -159,7 +159,7 @@ class DrawnBody:
         """Whether this body of a drawn scene has no elastic coordinates, so that it does not deform."""
         return not self.eta.shape[1]
 
-    def places(self, positions: Array, shapes: Array, scale: float = 1.0) -> Array:
+    def positions(self, positions: Array, shapes: Array, scale: float = 1.0) -> Array:
         """Return world positions of N material points of this body at all k instants, shape (k, N, 3) [m].
         They are given by undeformed ``positions`` (N, 3) and shape functions (N, 3, n); ``scale`` enlarges
         deformations."""
@@ -230,12 +230,12 @@ class Scene:
     arrows: tuple[Arrow, ...]
     surfaces: tuple[DrawnBody, ...] = ()
 
-    def places(self, anchor: Anchor, scale: float = 1.0) -> Array:
+    def positions(self, anchor: Anchor, scale: float = 1.0) -> Array:
         """Return world positions of a point that a body, moving frame or the world carries (``anchor``), at
         all k instants of this scene; shape (k, 3) [m]. ``scale`` enlarges elastic displacements. Moving
         frames are points of the ground with prescribed motion."""
         if anchor.body is not None:
-            return self.bodies[anchor.body].places(anchor.position[None], anchor.shapes[None], scale)[:, 0]
+            return self.bodies[anchor.body].positions(anchor.position[None], anchor.shapes[None], scale)[:, 0]
         if anchor.frame is not None:
             turned = np.einsum("tij,j->ti", self.frame_turns[:, anchor.frame], anchor.position)
             return np.asarray(self.frames[:, anchor.frame] + turned)
@@ -264,7 +264,7 @@ class Scene:
                 ends.include(body.vertices())
         for symbol in self.symbols:
             if symbol.kind is not SymbolKind.RAIL:
-                ends.include(self.places(symbol.anchor))
+                ends.include(self.positions(symbol.anchor))
         return ends.low, ends.high
 
     @cached_property
@@ -283,7 +283,7 @@ class Scene:
         """
         first = [body.nodes()[0] for body in self.bodies]
         first += [body.vertices()[0] for body in self.bodies if body.skin.has_surface]
-        everything = np.concatenate([*first, *(self.places(s.anchor)[:1] for s in self.symbols)])
+        everything = np.concatenate([*first, *(self.positions(s.anchor)[:1] for s in self.symbols)])
         return float(np.ptp(everything, axis=0).max()) or self.size
 
     @cached_property

@@ -46,7 +46,7 @@ NOTHING = np.zeros((3, 0))
 
 
 @dataclass(frozen=True, eq=False)
-class AnchorPlaces:
+class Anchors:
     """Numbers of bodies and moving frames."""
 
     bodies: dict[PlacedBody, int]
@@ -84,16 +84,16 @@ MOST_ARROWS = 13
 """Of a load that acts at many points."""
 
 
-def arrows(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[Arrow]:
+def arrows(mechanism: Mechanism, anchored: Anchors, scene: Scene) -> Iterator[Arrow]:
     """Yield the arrows of all forces and torques of a ``mechanism`` with known values in a ``scene``.
-    ``places`` gives the indices of bodies and frames in it. Loads by controllers and by functions that a file
+    ``anchored`` gives the indices of bodies and frames in it. Loads by controllers and by functions that a file
     does not contain are left out. A load with many points of action has at most 13 arrows."""
     for load in mechanism.loads:
         for entry in _some(load):
             values = _values(entry, scene.time)
             if values is None or not values.any():
                 continue
-            anchor = places.anchor(entry.attachment)
+            anchor = anchored.anchor(entry.attachment)
             if entry.axes is Axes.BODY:
                 values = _body_to_world(scene, anchor, values)
             yield Arrow(str(load), anchor, isinstance(entry, Torque), values)
@@ -130,18 +130,18 @@ def _body_to_world(scene: Scene, anchor: Anchor, values: Array) -> Array:
 NO_AXIS = np.zeros(3)
 
 
-def symbols(mechanism: Mechanism, places: AnchorPlaces, wholes: Sequence[str]) -> Iterator[Symbol]:
+def symbols(mechanism: Mechanism, anchors: Anchors, wholes: Sequence[str]) -> Iterator[Symbol]:
     """Yield the symbols of all joints, force elements and drives of a mechanism for a scene. Joints between
-    parts of one divided beam have none. ``places`` gives the indices of bodies and frames, ``wholes`` the
+    parts of one divided beam have none. ``anchors`` gives the indices of bodies and frames, ``wholes`` the
     name of the whole that each body belongs to."""
     grounded: set[MovingFrame] = set()
     for joint in mechanism.joints:
-        if not _is_cut(joint, places, wholes):
-            yield from _of_joint(joint, places, grounded)
+        if not _is_cut(joint, anchors, wholes):
+            yield from _of_joint(joint, anchors, grounded)
     for element in mechanism.applied_elements:
-        yield from _of_element(element, places)
+        yield from _of_element(element, anchors)
     for drive in mechanism.drives:
-        yield _moving(str(drive), drive.joint, drive.coordinate, places)
+        yield _moving(str(drive), drive.joint, drive.coordinate, anchors)
 
 
 def axis_of(joint: KinematicPair) -> Array:
@@ -156,16 +156,16 @@ def axis_of(joint: KinematicPair) -> Array:
     return NO_AXIS
 
 
-def _of_joint(joint: Joint, places: AnchorPlaces, grounded: set[MovingFrame]) -> Iterator[Symbol]:
+def _of_joint(joint: Joint, anchors: Anchors, grounded: set[MovingFrame]) -> Iterator[Symbol]:
     kind = _kind(joint)
     for port in (joint.first, joint.second):
         if isinstance(port, MovingFrame) and port not in grounded and kind is not SymbolKind.RAIL:
             grounded.add(port)
             symbol = SymbolKind.GROUND if port.is_fixed else SymbolKind.MOVING_FRAME
-            yield Symbol(symbol, str(port), places.anchor(port), NO_AXIS)
-    axis = places.direction(joint.first, axis_of(joint))
-    other = places.anchor(joint.second) if isinstance(joint, Distance) or kind is SymbolKind.RAIL else None
-    yield Symbol(kind, str(joint), places.anchor(joint.first), axis, other)
+            yield Symbol(symbol, str(port), anchors.anchor(port), NO_AXIS)
+    axis = anchors.direction(joint.first, axis_of(joint))
+    other = anchors.anchor(joint.second) if isinstance(joint, Distance) or kind is SymbolKind.RAIL else None
+    yield Symbol(kind, str(joint), anchors.anchor(joint.first), axis, other)
 
 
 def _kind(joint: Joint) -> SymbolKind:
@@ -185,8 +185,8 @@ def _kind(joint: Joint) -> SymbolKind:
     return SymbolKind.BALL
 
 
-def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]:
-    anchors = [places.anchor(port) for port in element.ports]
+def _of_element(element: ForceElement, anchored: Anchors) -> Iterator[Symbol]:
+    anchors = [anchored.anchor(port) for port in element.ports]
     first, second = anchors[0], anchors[-1]
     match element:
         case Tendon():
@@ -194,9 +194,9 @@ def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]
                 yield Symbol(SymbolKind.LINK, str(element), one, NO_AXIS, other)
         case JointElement():
             if element.is_active:
-                yield _moving(str(element), element.joint, element.coordinate, places)
+                yield _moving(str(element), element.joint, element.coordinate, anchored)
             elif element.coordinate.endswith("angle"):
-                yield _in_joint(SymbolKind.TORSION_SPRING, str(element), element.joint, places)
+                yield _in_joint(SymbolKind.TORSION_SPRING, str(element), element.joint, anchored)
             else:
                 kind = SymbolKind.SPRING if element.stiffness or element.potential else SymbolKind.DAMPER
                 yield Symbol(kind, str(element), first, NO_AXIS, second)
@@ -207,24 +207,24 @@ def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]
             yield Symbol(kind, str(element), first, NO_AXIS, second)
 
 
-def _moving(label: str, joint: KinematicPair, coordinate: str, places: AnchorPlaces) -> Symbol:
+def _moving(label: str, joint: KinematicPair, coordinate: str, anchors: Anchors) -> Symbol:
     """Return the drawn symbol, with the name ``label``, of a drive or motor that rotates a joint or moves it
-    along its axis. ``coordinate`` is the driven joint coordinate, ``places`` gives the indices of bodies."""
+    along its axis. ``coordinate`` is the driven joint coordinate, ``anchors`` gives the indices of bodies."""
     if coordinate.endswith("angle"):
-        return _in_joint(SymbolKind.MOTOR, label, joint, places)
-    return Symbol(SymbolKind.ACTUATOR, label, places.anchor(joint.second), NO_AXIS, places.anchor(joint.first))
+        return _in_joint(SymbolKind.MOTOR, label, joint, anchors)
+    return Symbol(SymbolKind.ACTUATOR, label, anchors.anchor(joint.second), NO_AXIS, anchors.anchor(joint.first))
 
 
-def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, places: AnchorPlaces) -> Symbol:
-    axis = places.direction(joint.first, axis_of(joint))
-    return Symbol(kind, label, places.anchor(joint.first), axis)
+def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, anchors: Anchors) -> Symbol:
+    axis = anchors.direction(joint.first, axis_of(joint))
+    return Symbol(kind, label, anchors.anchor(joint.first), axis)
 
 
-def _is_cut(joint: Joint, places: AnchorPlaces, wholes: Sequence[str]) -> bool:
+def _is_cut(joint: Joint, anchors: Anchors, wholes: Sequence[str]) -> bool:
     """Return whether a joint only connects two parts of one divided beam; ``wholes`` are names of the whole
-    that each body belongs to. ``places`` gives the indices of bodies."""
+    that each body belongs to. ``anchors`` gives the indices of bodies."""
     ports = joint.first, joint.second
-    bodies = [places.bodies[port.placed] for port in ports if isinstance(port, Attachment)]
+    bodies = [anchors.bodies[port.placed] for port in ports if isinstance(port, Attachment)]
     return len(bodies) == 2 and wholes[bodies[0]] == wholes[bodies[1]]
 
 
@@ -239,9 +239,9 @@ MARGIN = 1.08
 KIND = "Surface"
 
 
-def touched_surfaces(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[DrawnBody]:
+def touched_surfaces(mechanism: Mechanism, anchors: Anchors, scene: Scene) -> Iterator[DrawnBody]:
     """Yield the contact planes and contact shapes of a mechanism as bodies to be drawn. Shapes that a body
-    shows anyway are left out. ``places`` gives the indices of bodies and frames in the ``scene``."""
+    shows anyway are left out. ``anchors`` gives the indices of bodies and frames in the ``scene``."""
     contacts = [element for element in mechanism.applied_elements if isinstance(element, Contact)]
     rolling = [row for row in mechanism.relations if isinstance(row, RollingRow) and row.component == HEIGHT]
     touched = [part for each in contacts for part in each.parts if isinstance(part, Touchable)]
@@ -250,7 +250,7 @@ def touched_surfaces(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -
     for surface in touched:
         if _key(surface) not in known and not _shows_itself(surface):
             known.add(_key(surface))
-            yield _drawn(surface, places, scene)
+            yield _drawn(surface, anchors, scene)
 
 
 HEIGHT = RollingCondition.HEIGHT.value
@@ -261,8 +261,8 @@ def _key(surface: Touchable) -> object:
     surfaces are their own keys."""
     if isinstance(surface, Plane):
         port = surface.port
-        place = port.placed if isinstance(port, Attachment) else tuple(np.round(port.initial_position(), 12))
-        return place, tuple(np.round(surface.unit_normal(), 12))
+        anchor = port.placed if isinstance(port, Attachment) else tuple(np.round(port.initial_position(), 12))
+        return anchor, tuple(np.round(surface.unit_normal(), 12))
     return surface
 
 
@@ -279,44 +279,44 @@ def _has_shape(body: PointMass | RigidBody) -> bool:
     return isinstance(body, RigidBody) and body.shape is not None
 
 
-def _drawn(surface: Touchable, places: AnchorPlaces, scene: Scene) -> DrawnBody:
+def _drawn(surface: Touchable, anchors: Anchors, scene: Scene) -> DrawnBody:
     match surface:
         case Surface():
             triangles = surface.shape.centred()
             name = f"surface about {surface.port}"
         case Capsule():
-            triangles = _capsule(surface, places)
+            triangles = _capsule(surface, anchors)
             name = f"capsule from {surface.start} to {surface.end}"
         case _:
             assert isinstance(surface, Plane), "what is left"
-            triangles = _slab(surface, places, scene)
+            triangles = _slab(surface, anchors, scene)
             name = f"plane through {surface.port}"
-    anchor = places.anchor(surface.carrier)
+    anchor = anchors.anchor(surface.carrier)
     axes = np.stack([scene.directions(anchor, axis) for axis in np.eye(3)], axis=2)
-    origins, nothing = scene.places(anchor), np.zeros((len(scene.time), 0))
+    origins, nothing = scene.positions(anchor), np.zeros((len(scene.time), 0))
     return DrawnBody(name, name, KIND, PAINT, solid_skin(triangles), origins, axes, nothing, False, anchor)
 
 
-def _capsule(capsule: Capsule, places: AnchorPlaces) -> Triangulation:
+def _capsule(capsule: Capsule, anchors: Anchors) -> Triangulation:
     """Return the triangulated surface of a capsule (cylinder with round ends) relative to its start, in the
-    axes of its body. ``places`` converts its direction to these axes."""
+    axes of its body. ``anchors`` converts its direction to these axes."""
     axis = capsule.end.initial_position() - capsule.start.initial_position()
     length, radius = float(np.linalg.norm(axis)), capsule.radius
     polar = np.linspace(0.0, np.pi / 2, BALL // 4 + 1)
     rounded = radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
     rounded[0, 1] = 0.0
     profile = np.concatenate([rounded, np.array([length, 0.0]) + rounded[::-1] * np.array([-1.0, 1.0])])
-    return revolved(profile, places.direction(capsule.start, axis / length), BALL)
+    return revolved(profile, anchors.direction(capsule.start, axis / length), BALL)
 
 
-def _slab(plane: Plane, places: AnchorPlaces, scene: Scene) -> Triangulation:
+def _slab(plane: Plane, anchors: Anchors, scene: Scene) -> Triangulation:
     """Return a thin triangulated slab that stands for a contact plane, as wide as the scene. On a moving body
-    it is as wide as the mechanism. ``places`` gives the body or frame that carries it."""
-    normal = places.direction(plane.port, plane.unit_normal())
+    it is as wide as the mechanism. ``anchors`` gives the body or frame that carries it."""
+    normal = anchors.direction(plane.port, plane.unit_normal())
     frame = frame_along(normal)
     if scene.dimension == 2:  # as deep as the rest
         frame = np.stack([normal, np.cross([0.0, 0.0, 1.0], normal), [0.0, 0.0, 1.0]], axis=1)
-    anchor = places.anchor(plane.port)
+    anchor = anchors.anchor(plane.port)
     if anchor.body is None and anchor.frame is None:
         low, high = scene.corners
         ends = np.stack(np.meshgrid(*zip(low, high, strict=True)), axis=-1).reshape(-1, 3)
@@ -371,7 +371,7 @@ def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
     )
     frames, turns = record.frames[instants], record.frame_rotations[instants]
     moved = replace(scene, time=record.time[instants], bodies=bodies, frames=frames, frame_turns=turns, arrows=())
-    return replace(moved, surfaces=tuple(touched_surfaces(run.mechanism, AnchorPlaces.of(run.mechanism), moved)))
+    return replace(moved, surfaces=tuple(touched_surfaces(run.mechanism, Anchors.of(run.mechanism), moved)))
 
 
 def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Scene:
@@ -405,7 +405,7 @@ def _poses(run: RecordedRun, count: int) -> list[Pose]:
 def _scene(
     mechanism: Mechanism, time: Array, poses: Sequence[Pose], frames: Array, turns: Array, paths: Array
 ) -> Scene:
-    places = AnchorPlaces.of(mechanism)
+    positions = Anchors.of(mechanism)
     parts = {placed: whole.name for whole in mechanism.wholes.values() for placed in whole.parts}
     wholes = [parts.get(placed, placed.name) for placed in mechanism.bodies]
     colors = body_colors(mechanism.bodies, wholes)
@@ -423,11 +423,11 @@ def _scene(
         frames,
         turns,
         paths,
-        tuple(symbols(mechanism, places, wholes)),
+        tuple(symbols(mechanism, positions, wholes)),
         (),
     )
-    found = tuple(arrows(mechanism, places, without))
-    return replace(without, arrows=found, surfaces=tuple(touched_surfaces(mechanism, places, without)))
+    found = tuple(arrows(mechanism, positions, without))
+    return replace(without, arrows=found, surfaces=tuple(touched_surfaces(mechanism, positions, without)))
 
 
 def _skins(mechanism: Mechanism) -> list[Skin]:
@@ -457,15 +457,15 @@ def _frame_paths(run: RecordedRun) -> Array:
     """Return smooth paths of the moving frames over a recorded run, shape (points, frames, 3) [m], at least
     240 points: cubic curves through stored positions and velocities. Moving frames are points of the ground
     with prescribed motion."""
-    time, places = run.recording.time, run.recording.frames
-    if len(time) < 2 or not places.shape[1]:
-        return places
+    time, positions = run.recording.time, run.recording.frames
+    if len(time) < 2 or not positions.shape[1]:
+        return positions
     from scipy.interpolate import CubicHermiteSpline
 
     shares = np.linspace(0.0, 1.0, 1 - (-PATH_POINTS // (len(time) - 1)))[:-1]
     inside = time[:-1, None] + np.diff(time)[:, None] * shares
     fine = np.append(inside.ravel(), time[-1])
-    return np.asarray(CubicHermiteSpline(time, places, run.recording.frame_velocities)(fine))
+    return np.asarray(CubicHermiteSpline(time, positions, run.recording.frame_velocities)(fine))
 
 
 # Scenes of small motions: each mode through one period.
@@ -603,6 +603,6 @@ def _string_tension(run: RecordedRun, placed: PlacedBody, count: int) -> NodeFie
     assert isinstance(placed.data, AbsoluteBody)
     elements = int(sum(len(np.unique(group.elements)) for group in placed.data.strains[:1]))
     shares = gauss(values.shape[1] // elements)[0]
-    places = ((np.arange(elements)[:, None] + shares) / elements).ravel()
+    positions = ((np.arange(elements)[:, None] + shares) / elements).ravel()
     nodes = np.linspace(0.0, 1.0, count)
-    return NodeField(AXIAL, "N", np.array([np.interp(nodes, places, row) for row in values]))
+    return NodeField(AXIAL, "N", np.array([np.interp(nodes, positions, row) for row in values]))

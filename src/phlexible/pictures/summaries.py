@@ -79,14 +79,14 @@ def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
     sections = {placed for rod in mechanism.rods for placed in rod.handle.parts}
     for rod in mechanism.rods:
         mass = sum(placed.data.mass for placed in rod.handle.parts)
-        place = [("position", written(rod.handle.parts[0].place)), ("sections", str(len(rod.handle.parts)))]
-        bodies.append(Part(f"{rod.handle.name}: Rod, {mass:.4g} kg", (*place, *described(rod.handle.body))))
+        row = [("position", written(rod.handle.parts[0].origin_position)), ("sections", str(len(rod.handle.parts)))]
+        bodies.append(Part(f"{rod.handle.name}: Rod, {mass:.4g} kg", (*row, *described(rod.handle.body))))
     for placed in (each for each in mechanism.bodies if each not in sections):
-        place = [("position", written(placed.place))]
+        row = [("position", written(placed.origin_position))]
         if placed.data.elastic_count:
-            place.append(("coordinates", str(placed.data.elastic_count)))
+            row.append(("coordinates", str(placed.data.elastic_count)))
         heading = f"{placed.name}: {type(placed.body).__name__}, {placed.data.mass:.4g} kg"
-        bodies.append(Part(heading, (*place, *described(placed.resolved))))
+        bodies.append(Part(heading, (*row, *described(placed.resolved))))
     families = {
         "bodies": bodies,
         "joints": [Part(str(joint), tuple(described(joint))) for joint in mechanism.joints],
@@ -125,7 +125,7 @@ def _row(body: PlacedBody | PlacedWhole) -> tuple[str, ...]:
     or divided beam these are sums over its parts."""
     parts = body.parts if isinstance(body, PlacedWhole) else (body,)
     mass, count = sum(part.data.mass for part in parts), sum(part.data.elastic_count for part in parts)
-    return body.name, type(body.body).__name__, f"{mass:.4g}", str(count), written(parts[0].place)
+    return body.name, type(body.body).__name__, f"{mass:.4g}", str(count), written(parts[0].origin_position)
 
 
 def motion_html(run: RecordedRun, energy: Energy) -> str:

@@ -40,7 +40,7 @@ class QuickReading:
         self._vectors, self._tables, self._gather = _vector_tables(layout, vectors), tables, gather
         self.carried = tuple(vectors)
         self._dimension = int(layout.linear.shape[1])
-        self._places, self._rates = np.zeros((2, len(vectors), 3))
+        self._positions, self._rates = np.zeros((2, len(vectors), 3))
         self._angles = np.zeros(len(tables[0]))
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
@@ -68,9 +68,9 @@ class QuickReading:
             share: of the numbers.
         """
         state = rows["position"][-1], rows["rotation"][-1], rows["eta"][-1]
-        measured_vectors(*state, velocity, self._dimension, *self._vectors, self._places, self._rates)
+        measured_vectors(*state, velocity, self._dimension, *self._vectors, self._positions, self._rates)
         self._angles[:] = np.nan
-        measure(self._places, self._rates, *self._tables, self._angles, self._measured)
+        measure(self._positions, self._rates, *self._tables, self._angles, self._measured)
         numbers = self._measured if self._gather is None else self._gather @ self._measured
         _, weights, offset = share
         return np.asarray(weights @ numbers - offset)
@@ -84,7 +84,7 @@ class RowsOfReadings:
         example: share and reading of one of them.
 
     Attributes:
-        is_of_places: whether it needs positions only, no rates.
+        is_of_positions: whether it needs positions only, no rates.
     """
 
     def __init__(self, count: int, example: tuple[Share, QuickReading]) -> None:
@@ -130,7 +130,7 @@ class RowsOfReadings:
         first = self._first
         state = [np.ascontiguousarray(rows[name]) for name in ("position", "rotation", "eta")]
         own = first._vectors[0], self._base, self._shapes
-        room = first._places, first._rates, first._angles
+        room = first._positions, first._rates, first._angles
         measure_rows.source(
             *state,
             np.ascontiguousarray(velocity),

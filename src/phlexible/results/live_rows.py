@@ -56,8 +56,8 @@ class _InLanes:
     def set_input(self, name: str, rows: Array) -> None:
         """Set the input of this name (a load) of each run to its row of ``rows``, shape (runs, components). The
         values act in the lanes at once, and are set in the runs when these are updated."""
-        places, change = self.runs[0].inputs.change_of(name, rows)
-        self.lanes.loads[places, : len(self.runs)] = self._base[places] + change.T
+        indices, change = self.runs[0].inputs.change_of(name, rows)
+        self.lanes.loads[indices, : len(self.runs)] = self._base[indices] + change.T
         self._inputs[name] = rows
         self._is_ahead[:] = True
 
@@ -140,7 +140,7 @@ class LiveRows:
         self._runs, self._width, self._device = list(runs), width, device
         self._is_specialized = is_specialized
         self._groups: list[IntArray] = [np.array(group, dtype=np.int64) for group in groups]
-        self._places = [_as_slice(numbers) for numbers in self._groups]
+        self._slices = [_as_slice(numbers) for numbers in self._groups]
         self._group_of = {int(k): (g, lane) for g, group in enumerate(groups) for lane, k in enumerate(group)}
         self._threads = max(1, min(threads, len(groups)))
         self._moved: list[_InLanes | None] = [None] * len(groups)
@@ -208,9 +208,9 @@ class LiveRows:
         self._discard_lanes_if_shown()
         rows = self._runs[0].inputs.checked_rows(name, values, len(self._runs))
         rows = rows.copy()
-        for numbers, place, held in zip(self._groups, self._places, self._moved, strict=True):
+        for numbers, index, held in zip(self._groups, self._slices, self._moved, strict=True):
             if held is not None:
-                held.set_input(name, rows[place])
+                held.set_input(name, rows[index])
                 continue
             for k in numbers.tolist():
                 self._runs[k].inputs[name] = rows[k]
@@ -224,7 +224,7 @@ class LiveRows:
 
         def go(thread: int) -> None:
             for group in range(thread, len(self._groups), self._threads):
-                own = which[self._places[group]]
+                own = which[self._slices[group]]
                 if own.any():
                     errors.update(self._step(group, own, count, thread))
 
@@ -280,9 +280,9 @@ class LiveRows:
         if self._now is None:
             last = max(example.offset_of(name) + example.state_sizes[name] for name in READ)
             rows = np.zeros((len(self._runs), last))
-            for numbers, place, held in zip(self._groups, self._places, self._moved, strict=True):
+            for numbers, index, held in zip(self._groups, self._slices, self._moved, strict=True):
                 if held is not None:
-                    rows[place] = held.lanes.row[:last, : len(numbers)].T
+                    rows[index] = held.lanes.row[:last, : len(numbers)].T
                     continue
                 for k in numbers.tolist():
                     rows[k] = self._runs[k].row[0, :last]
@@ -298,12 +298,12 @@ class LiveRows:
     def _fill_velocities(self, projected: Array) -> bool:
         """Store the velocities of each live run, projected so that they satisfy the joints, in its row of
         ``projected``; return whether they were available for all runs."""
-        for numbers, place, held in zip(self._groups, self._places, self._moved, strict=True):
+        for numbers, index, held in zip(self._groups, self._slices, self._moved, strict=True):
             if held is not None:
                 velocities = held.lanes.velocities() if held.runs[0].stepper.projects_at_once else None
                 if velocities is None:
                     return False
-                projected[place] = velocities[:, : len(numbers)].T
+                projected[index] = velocities[:, : len(numbers)].T
                 continue
             for k in numbers.tolist():
                 velocity = self._runs[k].velocities()
@@ -321,7 +321,7 @@ class LiveRows:
             held = self._moved[group] = self._move_to_lanes(group, count, thread)
         if held is not None:
             done, tells = held.step(count, which)
-            self.time[self._places[group]] = held.time
+            self.time[self._slices[group]] = held.time
             if done == count:
                 if tells:
                     held.update_runs()
@@ -363,7 +363,7 @@ class LiveRows:
             held = self._moved[group] = _InLanes([self._runs[k] for k in numbers], self._threads_for(device, group))
         errors = {int(numbers[lane]): error for lane, error in held.step_in_threads(count, which)}
         self._have_failed[list(errors)] = True
-        self.time[self._places[group]] = held.time
+        self.time[self._slices[group]] = held.time
         return errors
 
     def _threads_for(self, device: "Device", group: int) -> "ThreadStepper":
@@ -421,7 +421,7 @@ def _step_and_catch(run: LiveRun, count: int) -> ConvergenceError | None:
 
 
 def _as_slice(indices: IntArray) -> "slice | IntArray":
-    """Return the indices ``indices`` as a slice where they are consecutive, so that NumPy makes views instead
+    """Return the ``indices`` as a slice where they are consecutive, so that NumPy makes views instead
     of copies; otherwise the indices themselves."""
     first, count = int(indices[0]), len(indices)
     is_row = bool((indices == np.arange(first, first + count)).all())

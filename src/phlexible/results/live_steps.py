@@ -103,9 +103,9 @@ class StoredSteps:
         rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
         times = np.concatenate([block.times for block in blocks])
         found = recording_of(system, sources, times, rows, halvings)
-        count, place = found.multipliers.shape[1], 0
+        count, index = found.multipliers.shape[1], 0
         for block in blocks[1:]:  # at the end of the one before: the mean of the steps beside it
             for own, first in ((found.multipliers, block.first[:count]), (found.forces, block.first[count:])):
-                own[place] = first if place == 0 else (own[place] + first) / 2
-            place += len(block.times)
+                own[index] = first if index == 0 else (own[index] + first) / 2
+            index += len(block.times)
         return found

@@ -194,7 +194,7 @@ class Readings:
         Args:
             body: of ``FlexibleBody.from_mesh``, or a ``Shell``.
             nodes: numbers of ``body.points.nodes``; None: those of the surface at corners of elements. Of a shell
-                numbers of ``surface_places``: top, middle and bottom.
+                numbers of ``surface_positions``: top, middle and bottom.
             every: each so many instants.
 
         Raises:

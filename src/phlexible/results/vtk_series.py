@@ -64,10 +64,10 @@ def _append(file: TextIO, lines: str) -> None:
     """Write lines and the closing tags to the index file of a VTK series, so that it is complete. The file position
     goes back to before the tags, where the next lines replace them."""
     file.write(lines)
-    place = file.tell()
+    offset = file.tell()
     file.write(END)
     file.flush()
-    file.seek(place)
+    file.seek(offset)
 
 
 def _entry(time: float, part: int, name: str, file: str) -> str:
@@ -102,10 +102,10 @@ class _Meshed:
         drawn, points = self._drawn, self._points
         eta, rotation = drawn.eta[number], drawn.rotations[number]
         moved = points.shapes @ eta
-        places = (points.nodes + moved) @ rotation.T + drawn.origins[number]
+        positions = (points.nodes + moved) @ rotation.T + drawn.origins[number]
         stress = self._stress.components(eta[None], self._nodes)[0]
         data = {"elastic_displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
-        return meshio.Mesh(places, self._cells, point_data=data)
+        return meshio.Mesh(positions, self._cells, point_data=data)
 
 
 class _Surface:
@@ -129,5 +129,5 @@ class _Surface:
     def mesh_at(self, meshio: Any, number: int) -> Any:
         """Return the surface or lines of a body without a finite-element mesh as a meshio object at the instant
         with this number. Points are in world axes [m]."""
-        places: Array = self._vertices[number]
-        return meshio.Mesh(places, self._cells)
+        positions: Array = self._vertices[number]
+        return meshio.Mesh(positions, self._cells)

@@ -17,8 +17,8 @@ def merged_vertices(vertices: Array, triangles: IntArray) -> tuple[Array, IntArr
     """Merge ``vertices`` of a triangle mesh that are at the same position, up to round-off. Return the
     remaining vertices (w, 3), sorted by position, and the triangles (t, 3) as indices into these."""
     size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
-    places = np.round(vertices / (SAME * size))
-    _, first, number = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    positions = np.round(vertices / (SAME * size))
+    _, first, number = np.unique(positions, axis=0, return_index=True, return_inverse=True)
     return vertices[first], number.reshape(-1)[triangles]
 
 
@@ -45,11 +45,11 @@ def shading_vertices(vertices: Array, triangles: IntArray) -> tuple[IntArray, Ar
     links = np.concatenate([one, _next_corners(one)]), np.concatenate([first, second])
     graph = coo_array((np.ones(len(links[0])), links), (len(corners), len(corners)))
     count, labels = connected_components(graph, directed=False)
-    places = np.zeros(count, dtype=np.int64)
-    places[labels] = corners
+    indices = np.zeros(count, dtype=np.int64)
+    indices[labels] = corners
     sums = np.zeros((count, 3))
     np.add.at(sums, labels, np.repeat(areas, 3, axis=0))
-    return places, _unit_vectors(sums), labels.reshape(-1, 3).astype(np.int64)
+    return indices, _unit_vectors(sums), labels.reshape(-1, 3).astype(np.int64)
 
 
 def sharp_edges(vertices: Array, triangles: IntArray) -> IntArray:

@@ -277,8 +277,8 @@ def small_picture(surface: Triangulation, lines: Sequence[Array], color: str, la
     """Return an SVG image, as text, of a triangle mesh ``surface`` and of polylines ``lines``, each (k, 3).
     They are projected along the coordinate axis of least extent. ``color`` is the fill, ``label`` the
     alternative text."""
-    places = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
-    low, high = places.min(axis=0), places.max(axis=0)
+    positions = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
+    low, high = positions.min(axis=0), positions.max(axis=0)
     across = np.sort(np.argsort(low - high, kind="stable")[:2])
     extent = (high - low)[across]
     scale = (SIZE - 12) / (float(extent.max()) or 1.0)

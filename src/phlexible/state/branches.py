@@ -85,19 +85,19 @@ def viscoelastic_body_forces(system: System, state: State) -> Array:
             continue
         nodes = system.elastic(state, index).reshape(-1, body.dimension)
         for group, pull in string_branch_stresses(system, index, state.branches):
-            result[system.layout.place(index)] -= strain_gradients(body, group, nodes) @ (group.weights * pull)
+            result[system.layout.span(index)] -= strain_gradients(body, group, nodes) @ (group.weights * pull)
     if state.branches is not None:
         for index, elements, strains in _soft_strains(system, state.branches):
             body, shares = system.nodal[index - system.layout.frames], [k for k, _ in _pairs(elements.relaxation)]
             nodes = system.elastic(state, index).reshape(-1, body.dimension)
             pulls = soft.branch_force(elements, nodes, np.einsum("b,eqbs->eqs", shares, strains))
-            result[system.layout.place(index)] -= pulls.ravel()
+            result[system.layout.span(index)] -= pulls.ravel()
         for index, inner in enumerate(weighted_branch_strains(system, state.branches)):
             if inner is not None:
                 frame, n = system.frames[index], system.frames[index].elastic_count
                 rows, stress = strain_rows(frame, system.elastic(state, index)), inner[n:] * frame.strain.weights
                 pull = frame.strain.stiffness @ inner[:n] + rows.T @ stress
-                result[system.layout.place(index)][frame.rigid_count :] -= pull
+                result[system.layout.span(index)][frame.rigid_count :] -= pull
     return result
 
 

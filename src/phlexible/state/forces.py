@@ -46,13 +46,13 @@ class MeasuredRows:
 
     Attributes:
         values: positions and rates, shape (k,).
-        place_rows: d position/dq, zero where a value is a rate, shape (k, velocities).
+        point_rows: d position/dq, zero where a value is a rate, shape (k, velocities).
         rate_rows: d rate/d nu, zero where a value is a position.
         sizes: sizes of the differences of each value, shape (k,).
     """
 
     values: Array
-    place_rows: sparse.csr_array
+    point_rows: sparse.csr_array
     rate_rows: sparse.csr_array
     sizes: Array
 
@@ -115,14 +115,14 @@ def linearized_state_laws(system: System, at: Instants) -> list[LawSlopes]:
 
 def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse.csr_array, str]]) -> LawSlopes:
     measured = [measured_rows(system, at, law) for law, _, _ in group]
-    places, rates = (
+    positions, rates = (
         sparse.csr_array(sparse.vstack([getattr(each, name) for each in measured]))
-        for name in ("place_rows", "rate_rows")
+        for name in ("point_rows", "rate_rows")
     )
     slopes = [_derivative(law, float(at.time[0]), each) for (law, *_), each in zip(group, measured, strict=True)]
     levers = [-row.T @ sparse.csr_array(slope) for (_, row, _), (slope, _) in zip(group, slopes, strict=True)]
     left, are_smooth = sparse.csr_array(sparse.hstack(levers)), all(is_smooth for _, is_smooth in slopes)
-    return LawSlopes(group[0][2], sparse.csr_array(left @ places), left, rates, are_smooth)
+    return LawSlopes(group[0][2], sparse.csr_array(left @ positions), left, rates, are_smooth)
 
 
 def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
@@ -179,14 +179,14 @@ def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []
-    places: list[sparse.csr_array] = []
+    positions: list[sparse.csr_array] = []
     rates: list[sparse.csr_array] = []
     for item in law.measured:
         if isinstance(item, Attachment):
             own, rows = _point_rows(system, at, item)
             values += [*own[0], *own[1]]
             nothing = sparse.csr_array((3, size))
-            places, rates = [*places, rows, nothing], [*rates, nothing, rows]
+            positions, rates = [*positions, rows, nothing], [*rates, nothing, rows]
             sizes += [DIFFERENCE * length] * 6
             continue
         for coordinate in item.coordinates(system.dimension):  # type: ignore[union-attr]  # laws measure no sensors
@@ -194,9 +194,9 @@ def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
             value = coordinate.value(system.coordinate_functions(coordinate).values(at)[0])
             values += [value, row @ at.velocity[0] + drift]
             one, none = sparse.csr_array(row[None]), sparse.csr_array((1, size))
-            places, rates = [*places, one, none], [*rates, none, one]
+            positions, rates = [*positions, one, none], [*rates, none, one]
             sizes += [DIFFERENCE * (1.0 if coordinate.is_angle else length)] * 2
-    stacked = [sparse.csr_array(sparse.vstack(rows, "csr")) for rows in (places, rates)]
+    stacked = [sparse.csr_array(sparse.vstack(rows, "csr")) for rows in (positions, rates)]
     return MeasuredRows(np.array(values), stacked[0], stacked[1], np.array(sizes))
 
 
@@ -262,11 +262,11 @@ class ElementState:
     def damper_rows(self) -> sparse.csr_array:
         """Factor B, shape (rows, velocities), of the damping matrix B^T B of all dampers between bodies of the
         system, in the layout of the velocities."""
-        functions, places = self.coordinates.functions, self.coordinates.places
-        if not places:
+        functions, positions = self.coordinates.functions, self.coordinates.related
+        if not positions:
             return self.rows
-        y, each = functions.values(self.at)[0], zip(places, self.laws, self.theta.tolist(), strict=True)
-        blocks = [one.coordinate.damper_rows(y[one.place], law.damping_at(theta)) for one, law, theta in each]
+        y, each = functions.values(self.at)[0], zip(positions, self.laws, self.theta.tolist(), strict=True)
+        blocks = [one.coordinate.damper_rows(y[one.part], law.damping_at(theta)) for one, law, theta in each]
         return sparse.csr_array(sparse.block_diag(blocks, "csr") @ functions.matrix(self.at))
 
     def forces(self, theta: Array, velocity: Array, prescribed: Array) -> Array:
@@ -286,8 +286,8 @@ def element_state(system: System, at: Instants, branches: Array | None) -> Eleme
     that rubs on its guides has some; None: zero."""
     laws, own = laws_after_flows(system, branches), system.force_coordinates
     if branches is not None:
-        pairs = zip(own.places, laws, strict=True)
-        own = replace(own, places=tuple(replace(place, coordinate=law.coordinate) for place, law in pairs))
+        pairs = zip(own.related, laws, strict=True)
+        own = replace(own, related=tuple(replace(each, coordinate=law.coordinate) for each, law in pairs))
     return ElementState(system, at, laws, own, own.values(at)[0], own.matrix(at))
 
 
@@ -386,7 +386,7 @@ def gravity_forces(system: System) -> Array:
         begin = int(system.layout.velocity[index])
         result[begin : begin + d] = data.mass * gravity[:d]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
-        result[system.layout.place(index)] = np.outer(body.translational_mass, gravity[:d]).ravel()
+        result[system.layout.span(index)] = np.outer(body.translational_mass, gravity[:d]).ravel()
     return result
 
 

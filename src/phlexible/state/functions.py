@@ -415,20 +415,20 @@ def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tu
 
 
 @dataclass(frozen=True, eq=False)
-class CoordinatePlace:
+class CoordinateFunctions:
     """Joint coordinate that occurs in a relation of coordinates, with its factor and the indices of its functions.
 
     Attributes:
         row: index of the relation among the rows of constraints.
         coordinate: the joint coordinate theta.
         factor: factor c of the coordinate in the relation.
-        place: slice of its functions among those of all constraints.
+        part: slice of its functions among those of all constraints.
     """
 
     row: int
     coordinate: Coordinate
     factor: float
-    place: slice
+    part: slice
 
 
 @dataclass(frozen=True, eq=False)
@@ -439,14 +439,14 @@ class ConstraintSet:
     Attributes:
         functions: functions of plain rows and of the coordinates in relations, row after row.
         owner: row of each function.
-        places: coordinates of the relations.
+        related: coordinates of the relations.
         constants: constants of relations, zero for plain rows, whose constants are in ``functions``, shape (M,).
         count: number M of rows.
     """
 
     functions: FunctionSet
     owner: IntArray
-    places: tuple[CoordinatePlace, ...]
+    related: tuple[CoordinateFunctions, ...]
     constants: Array
     count: int
 
@@ -469,18 +469,18 @@ class ConstraintSet:
 
         Args:
             at: instants at which the functions are evaluated.
-            near: coordinates of relations over full turns, (T, ``places``), to which theirs are the nearest
+            near: coordinates of relations over full turns, (T, ``related``), to which theirs are the nearest
                 that fit; None: to zero.
         """
         w = self.functions.values(at)
         plain = w.copy()
         result = np.zeros((at.count, self.count))
-        for k, each in enumerate(self.places):
-            theta = np.array([each.coordinate.value(own) for own in w[:, each.place]])
+        for k, each in enumerate(self.related):
+            theta = np.array([each.coordinate.value(own) for own in w[:, each.part]])
             if near is not None and each.coordinate.is_angle:
                 theta = near[:, k] + np.remainder(theta - near[:, k] + np.pi, 2 * np.pi) - np.pi
             result[:, each.row] += each.factor * theta
-            plain[:, each.place] = 0.0
+            plain[:, each.part] = 0.0
         return np.asarray(result - self.constants + plain @ self._sum)
 
     def matrix_entries(self, at: Instants) -> Array:
@@ -520,9 +520,9 @@ class ConstraintSet:
         for the complete ones. ``at`` holds the state at one or more instants."""
         w, dw = self.functions.values(at), self.functions.rates(at, at.velocity)
         result = (self.slopes(at) * self.functions.accelerations(at)) @ self._sum
-        for each in self.places:
-            bends = np.array([each.coordinate.hessian(own) for own in w[:, each.place]])
-            rates = dw[:, each.place]
+        for each in self.related:
+            bends = np.array([each.coordinate.hessian(own) for own in w[:, each.part]])
+            rates = dw[:, each.part]
             result[:, each.row] += each.factor * np.einsum("ti,tij,tj->t", rates, bends, rates)
         return np.asarray(result)
 
@@ -536,12 +536,12 @@ class ConstraintSet:
         """Return the derivative of the generalized constraint forces with respect to the pose at one instant and at
         constant multipliers, shape (constraints,); the result has shape (velocities, velocities)."""
         total = self.functions.stiffness(at, self.slopes(at)[0] * multipliers[self.owner])
-        if not self.places:
+        if not self.related:
             return total
         w, numbers = self.functions.values(at)[0], np.arange(self.functions.count)
-        own: Matrix = self.functions.small_matrix(at)[np.concatenate([numbers[each.place] for each in self.places])]
-        factors = [multipliers[each.row] * each.factor for each in self.places]
-        bends = [f * each.coordinate.hessian(w[each.place]) for f, each in zip(factors, self.places, strict=True)]
+        own: Matrix = self.functions.small_matrix(at)[np.concatenate([numbers[each.part] for each in self.related])]
+        factors = [multipliers[each.row] * each.factor for each in self.related]
+        bends = [f * each.coordinate.hessian(w[each.part]) for f, each in zip(factors, self.related, strict=True)]
         return total + own.T @ (sparse.block_diag(bends, "csr") @ own)
 
     def slopes(self, at: Instants) -> Array:
@@ -550,11 +550,11 @@ class ConstraintSet:
         the joint coordinate for relations of coordinates (gears, belts). World vectors are points of bodies,
         or directions fixed to them, in world axes. ``at`` holds the state at one or more instants."""
         result = np.ones((at.count, self.functions.count))
-        if self.places:
+        if self.related:
             w = self.functions.values(at)
-        for each in self.places:
-            slopes = [each.coordinate.gradient(own) for own in w[:, each.place]]
-            result[:, each.place] = each.factor * np.array(slopes)
+        for each in self.related:
+            slopes = [each.coordinate.gradient(own) for own in w[:, each.part]]
+            result[:, each.part] = each.factor * np.array(slopes)
         return result
 
     @cached_property
@@ -572,10 +572,10 @@ class ConstraintSet:
         same entry."""
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
-        places, found = np.unique(pairs, axis=0, return_inverse=True)
+        indices, found = np.unique(pairs, axis=0, return_inverse=True)
         triples = (np.ones(len(rows)), (np.arange(len(rows)), found.ravel()))
-        gather = sparse.coo_array(triples, (len(rows), len(places))).tocsr()
-        return (places[:, 0], places[:, 1]), gather
+        gather = sparse.coo_array(triples, (len(rows), len(indices))).tocsr()
+        return (indices[:, 0], indices[:, 1]), gather
 
 
 def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]], FunctionSet]) -> ConstraintSet:
@@ -584,11 +584,11 @@ def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]
     these consist of, and returns them as a ``FunctionSet``."""
     base, owner = vector_functions_of_rows(rows)
     constants = [row.constant if isinstance(row, RelationFunction) else 0.0 for row in rows]
-    places = tuple(related_coordinates(rows))
-    return ConstraintSet(functions(base), np.array(owner, dtype=np.int64), places, np.array(constants), len(rows))
+    indices = tuple(related_coordinates(rows))
+    return ConstraintSet(functions(base), np.array(owner, dtype=np.int64), indices, np.array(constants), len(rows))
 
 
-def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
+def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinateFunctions]:
     """Yield the joint coordinates that occur in relations of coordinates (gears, belts) among the given
     constraints ``rows``: the index of the constraint, the coordinate, its factor, and the slice of its
     functions of vectors."""
@@ -599,7 +599,7 @@ def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
             continue
         for coordinate, factor in row.parts:
             count = len(coordinate.functions())
-            yield CoordinatePlace(number, coordinate, factor, slice(first, first + count))
+            yield CoordinateFunctions(number, coordinate, factor, slice(first, first + count))
             first += count
         first += len(_prescribed(row))
 

@@ -60,7 +60,7 @@ def rigid_moments(system: System, state: State, start: State) -> Array:
         moments[begin:end] = np.concatenate([linear[: data.dimension], angular[list(data.rotation_axes)]])
     for index in range(layout.frames, len(system.bodies)):
         moved = system.elastic(state, index) - system.elastic(start, index)
-        moments[layout.place(index)] = system.body_mass(state, index) @ moved
+        moments[layout.span(index)] = system.body_mass(state, index) @ moved
     return moments
 
 
@@ -126,20 +126,20 @@ def _add_nodal(
     with its old shape if its ``nodes`` did not move, else with its nodal positions from a state, between
     which strings are piecewise linear."""
     d = system.dimension
-    places = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
-    speeds = np.zeros_like(places)
-    speeds[:, :d] = state.velocity[system.layout.place(index)].reshape(-1, d)
+    positions = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
+    speeds = np.zeros_like(positions)
+    speeds[:, :d] = state.velocity[system.layout.span(index)].reshape(-1, d)
     if not isinstance(placed.body, String):
         velocity = None if nodes.velocities is None else speeds
-        copy.add(placed.body, placed.name, velocity=velocity, shape=places)
+        copy.add(placed.body, placed.name, velocity=velocity, shape=positions)
         return
     s, speed = placed.body.mesh.nodes, nodes.speed
     if nodes.velocities is not None and not np.array_equal(speeds, nodes.velocities):
         speed = _interpolant(s, speeds)
-    if np.array_equal(places, nodes.positions):
+    if np.array_equal(positions, nodes.positions):
         copy.add(placed.body, placed.name, placed.position, placed.rotation, speed, shape=nodes.shape)
     else:
-        copy.add(placed.body, placed.name, velocity=speed, shape=_interpolant(s, places))
+        copy.add(placed.body, placed.name, velocity=speed, shape=_interpolant(s, positions))
 
 
 def _interpolant(nodes: Array, values: Array) -> Callable[[float], Array]:
@@ -218,7 +218,7 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
     check_drives(system, start, only_angles=True)
     factors = np.ones(int(system.layout.velocity[-1]))
     for index, placed in enumerate(system.bodies):
-        factors[system.layout.place(index)] = weights.get(placed.name, 1.0)
+        factors[system.layout.span(index)] = weights.get(placed.name, 1.0)
     free = _PoseProblem(system, start, _allowed_motions(system, start, fixed), factors)
     problem = replace(free, rods=_Rods(system, start)) if system.rod_strains.count else free
     before = free.largest_gap(start)

@@ -131,8 +131,8 @@ def undeformed(system: System) -> State:
     deformation and with zero velocities."""
     layout, frames = system.layout, system.bodies[: system.layout.frames]
     centres = [
-        placed.position + placed.rotation @ place[:, 0]
-        for placed, place in zip(frames, system.centres, strict=True)
+        placed.position + placed.rotation @ position[:, 0]
+        for placed, position in zip(frames, system.centres, strict=True)
     ]
     nodes: list[Array] = [placed.nodes.positions for placed in system.bodies if placed.nodes is not None]
     return State(
@@ -269,10 +269,10 @@ def _round_off(system: System, at: Instants, velocity: Array) -> float:
     """
     sizes = np.abs(velocity)
     fastest = float(sizes.max(initial=0.0))  # of a string's nodes, far from the joint
-    frame, _, place = system.layout.spin
+    frame, _, index = system.layout.spin
     spins = np.zeros(len(system.bodies))
-    np.maximum.at(spins, frame, sizes[place])
-    sizes[place] = spins[frame]
+    np.maximum.at(spins, frame, sizes[index])
+    sizes[index] = spins[frame]
     levers = float((abs(system.rows.small_matrix(at)) @ sizes).max(initial=0.0))
     return ROUND_OFF * max(fastest, levers)
 
@@ -326,8 +326,8 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
         begin = int(layout.velocity[index])
         if placed.nodes is not None:
             if placed.nodes.velocities is not None:
-                values[layout.place(index)] = placed.nodes.velocities[:, :d].ravel()
-                is_prescribed[layout.place(index)] = True
+                values[layout.span(index)] = placed.nodes.velocities[:, :d].ravel()
+                is_prescribed[layout.span(index)] = True
             continue
         if placed.velocity is not None:
             values[begin : begin + d] = placed.velocity[:d]
@@ -458,7 +458,7 @@ def reference_velocity(system: System, state: State, index: int) -> tuple[Array,
     """Return the velocity of the reference point of a floating body of a system in a state [m/s], and its
     angular velocity [rad/s]; both in world axes, each of shape (3,). The reference point is the origin of the
     body frame. ``index`` is the number of the body."""
-    V, w, rate = split_velocity(system.frames[index], state.velocity[system.layout.place(index)])
+    V, w, rate = split_velocity(system.frames[index], state.velocity[system.layout.span(index)])
     centre, turn = system.centres[index], state.rotation[index]
-    place = centre @ np.concatenate([[1.0], system.elastic(state, index)])
-    return V - turn @ (np.cross(w, place) + centre[:, 1:] @ rate), turn @ w
+    position = centre @ np.concatenate([[1.0], system.elastic(state, index)])
+    return V - turn @ (np.cross(w, position) + centre[:, 1:] @ rate), turn @ w

@@ -189,7 +189,7 @@ class Layout:
         result[self.elastic_rate] = False
         return result
 
-    def place(self, index: int) -> slice:
+    def span(self, index: int) -> slice:
         """Return the slice of the flat velocities of the system that belongs to the body with this index."""
         return slice(int(self.velocity[index]), int(self.velocity[index + 1]))
 

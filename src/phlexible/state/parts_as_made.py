@@ -43,7 +43,7 @@ def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence
     assert isinstance(joint, Joint), "only these have a limit"
     port = joint.second if _is_interface(joint.second) else joint.first
     assert isinstance(port, Attachment), "an interface"
-    placed = [k for k, row in enumerate(rows) if _places(row, port)]
+    placed = [k for k, row in enumerate(rows) if _positions_port(row, port)]
     if not placed:
         return rows
     gaps = [rows[k].initial_value() / rows[k].terms[0].coefficient for k in placed]
@@ -55,7 +55,7 @@ def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence
     return [_shifted_row(row, port, offset) if k in placed else row for k, row in enumerate(rows)]
 
 
-def _places(row: Bilinear, port: Attachment) -> bool:
+def _positions_port(row: Bilinear, port: Attachment) -> bool:
     """Return whether a scalar constraint (``row``) demands that the distance of an attachment point
     (``port``) from another point, measured along a direction, is zero."""
     if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:

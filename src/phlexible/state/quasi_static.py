@@ -78,14 +78,14 @@ class RigidMotions:
     rod sections.
 
     Attributes:
-        places: of rigid motions in nu, where there are no rods, shape (rigid motions,).
+        indices: of rigid motions in nu, where there are no rods, shape (rigid motions,).
         basis: nu of each of them, shape (velocities, rigid motions); None: no rods.
         turning: dnu/dt of a rod's sections that comes from its rotation, w x (w x r), shape (velocities,).
         stiffness: derivative of the inertia of sections to their places, by which rods stiffen or soften, None: no
             rod; shape (velocities, velocities).
     """
 
-    places: IntArray
+    indices: IntArray
     basis: "Matrix | None"
     turning: Array
     stiffness: "Matrix | None"
@@ -106,7 +106,7 @@ class RigidMotions:
         alone = layout.is_rigid.copy()
         for parts in numbers:
             for index in parts:
-                alone[layout.place(index)] = False
+                alone[layout.span(index)] = False
         single = np.flatnonzero(alone)
         turning, entries = np.zeros(size), [(single, np.arange(len(single)), np.ones(len(single)))]
         slopes: list[tuple[IntArray, IntArray, Array]] = []
@@ -115,7 +115,7 @@ class RigidMotions:
             axes = list(system.frames[parts[0]].rotation_axes)
             first = parts[0]
             spin = np.zeros(3)
-            spin[axes] = state.velocity[layout.place(first)][d:]
+            spin[axes] = state.velocity[layout.span(first)][d:]
             world = state.rotation[first] @ spin
             faster = np.zeros(3)
             if rigid is not None:
@@ -141,19 +141,19 @@ class RigidMotions:
         """Return ``matrix`` (rows, velocities) times the rigid motions of bodies and whole rods, shape (rows,
         rigid motions). Without rods these are columns of the matrix itself: those of rigid velocities and
         nodal velocities."""
-        return matrix[:, self.places] if self.basis is None else matrix @ self.basis
+        return matrix[:, self.indices] if self.basis is None else matrix @ self.basis
 
     def components(self, forces: Array) -> Array:
         """Return the generalized force on each rigid motion of a body or rod: shape (rigid motions,). The
         given forces are in the layout of the velocities (those of all bodies concatenated), shape
         (velocities,)."""
-        return forces[self.places] if self.basis is None else np.asarray(self.basis.T @ forces)
+        return forces[self.indices] if self.basis is None else np.asarray(self.basis.T @ forces)
 
     def masses(self, mass: Matrix) -> Array:
         """Return the mass [kg] or moment of inertia [kg m^2] that belongs to each rigid motion of a body or rod:
         shape (rigid motions,). They come from the mass matrix of all bodies."""
         if self.basis is None:
-            return np.asarray(mass.diagonal()[self.places])
+            return np.asarray(mass.diagonal()[self.indices])
         return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())
 
     def acceleration(self, rigid: Array) -> Array:
@@ -163,7 +163,7 @@ class RigidMotions:
         if self.basis is not None:
             return np.asarray(self.basis @ rigid + self.turning)
         result = self.turning.copy()
-        result[self.places] = rigid
+        result[self.indices] = rigid
         return result
 
 
@@ -237,7 +237,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     independent, rate = independent_rows(system, state, here), _rate(system, state, here)
     rows = int(system.layout.multiplier[-1])
     motions = RigidMotions.of(system, state)
-    rigid = np.zeros(len(motions.places) if motions.basis is None else motions.basis.shape[1])
+    rigid = np.zeros(len(motions.indices) if motions.basis is None else motions.basis.shape[1])
     start = QuasiStaticMotion(state, here, motions.turning, rigid, np.zeros(rows), np.zeros(rows))
     stiffness = _stiffness(system, start, 1.0)
     mass = system.small_mass(state, here)
@@ -314,7 +314,7 @@ def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
         change = solve(change)
         change /= np.linalg.norm(change)
     moved = np.sqrt(problem.mass.diagonal()) * change[:count]
-    sizes = [np.linalg.norm(moved[system.layout.place(index)]) for index in range(len(system.bodies))]
+    sizes = [np.linalg.norm(moved[system.layout.span(index)]) for index in range(len(system.bodies))]
     return system.bodies[int(np.argmax(sizes))].name
 
 
@@ -364,7 +364,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     motions = RigidMotions.of(system, state)
     inertia, elastic = np.zeros(len(motion.acceleration)), body_forces(system, state)
     for index, placed in enumerate(system.bodies):
-        own, eta = system.layout.place(index), system.elastic(state, index)
+        own, eta = system.layout.span(index), system.elastic(state, index)
         nu, acceleration = state.velocity[own], motion.acceleration[own]
         if isinstance(placed.data, AbsoluteBody):
             inertia[own] = system.body_mass(state, index) @ acceleration
@@ -484,7 +484,7 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
     velocities)."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
-        own, eta = system.layout.place(index), system.elastic(state, index)
+        own, eta = system.layout.span(index), system.elastic(state, index)
         block = stiffness_matrix(placed.data, eta)
         if not isinstance(placed.data, AbsoluteBody):
             slope = rigid_motion_tangent(system.frames[index], eta, state.velocity[own], motion.acceleration[own])

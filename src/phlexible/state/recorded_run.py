@@ -240,7 +240,7 @@ class RecordedRun:
     def spin(self, index: int) -> tuple[Array, Array]:
         """Return the angular velocity of a floating body in body axes, shape (instants, 3) [rad/s], and the rates
         of its elastic coordinates, shape (instants, n). ``index`` is the number of the body."""
-        own = self.velocities[:, self.system.layout.place(index)]
+        own = self.velocities[:, self.system.layout.span(index)]
         return split_velocity(self.system.frames[index], own)[1:]
 
     def point(self, port: Port) -> tuple[Array, VectorSet]:
@@ -280,14 +280,14 @@ class BodyRows:
 
     Attributes:
         columns: indices in nu of the velocities of the body that occur in the rows, shape (columns,).
-        place: slice of all velocities of the body in nu.
+        velocities: slice of all velocities of the body in nu.
         rows: indices of the rows that act on the body, shape (rows,).
         constraint: entries of G in these rows and columns, shape (T, rows, columns).
         response: M^-1 of their transpose, shape (T, velocity count, rows).
     """
 
     columns: IntArray
-    place: slice
+    velocities: slice
     rows: IntArray
     constraint: Array
     response: Array
@@ -296,7 +296,7 @@ class BodyRows:
     def schur(self) -> Array:
         """Contribution of one body to the inverse effective mass matrix G M^-1 G^T of the constraints over time:
         shape (instants, rows, rows), for the scalar constraints that act on the body."""
-        own = self.columns - self.place.start
+        own = self.columns - self.velocities.start
         return np.asarray(self.constraint @ self.response[:, own])
 
 
@@ -341,9 +341,9 @@ def body_rows(run: RecordedRun) -> list[BodyRows]:
         own_columns, column_place = np.unique(columns[mine], return_inverse=True)
         constraint = np.zeros((run.count, len(own_rows), len(own_columns)))
         constraint[:, row_place, column_place] = entries[:, mine]
-        place = layout.place(int(body))
-        response = _response(run, int(body), constraint, own_columns - place.start)
-        found.append(BodyRows(own_columns, place, own_rows, constraint, response))
+        index = layout.span(int(body))
+        response = _response(run, int(body), constraint, own_columns - index.start)
+        found.append(BodyRows(own_columns, index, own_rows, constraint, response))
     return found
 
 
@@ -390,7 +390,7 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
     parts = body_rows(run)
     impulses = _impulses(parts, gap, is_redundant)
     for part in parts:
-        result[:, part.place] -= np.einsum("tjr,tr->tj", part.response, impulses[:, part.rows])
+        result[:, part.velocities] -= np.einsum("tjr,tr->tj", part.response, impulses[:, part.rows])
     return result
 
 

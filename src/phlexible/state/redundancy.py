@@ -160,7 +160,7 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
             continue
         columns, rows = _involved_rows(matrix, int(layout.velocity[index]), int(layout.velocity[index + 1]))
         if len(columns):
-            own = layout.place(index)
+            own = layout.span(index)
             if isinstance(placed.data.second_moments, LocalMoments):  # any metric will do, and its own is full
                 parts.append((columns, rows / np.sqrt(mass_diagonal(system.frames[index]))[:, None]))
                 continue
@@ -185,10 +185,10 @@ def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Arra
         columns = np.flatnonzero(part.any(axis=1))
         return columns, part[columns].T
     own = slice(matrix.indptr[begin], matrix.indptr[end])  # slices of sparse matrices take longer than all the rest
-    columns, places = np.unique(matrix.indices[own], return_inverse=True)
+    columns, indices = np.unique(matrix.indices[own], return_inverse=True)
     lines = np.repeat(np.arange(end - begin), np.diff(matrix.indptr[begin : end + 1]))
     rows = np.zeros((end - begin, len(columns)))
-    np.add.at(rows, (lines, places), matrix.data[own])
+    np.add.at(rows, (lines, indices), matrix.data[own])
     return columns, rows
 
 
@@ -271,11 +271,11 @@ def _merge(fronts: set[_Front], first: IntArray) -> _Front:
     entries are zero."""
     others = np.unique(np.concatenate([first[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([first, np.setdiff1d(others, first)])
-    place = {int(column): index for index, column in enumerate(columns)}
+    offset = {int(column): index for index, column in enumerate(columns)}
     blocks = [np.zeros((0, len(columns)))]
     for front in fronts:
         wide = np.zeros((len(front.block), len(columns)))
-        wide[:, [place[int(column)] for column in front.columns]] = front.block
+        wide[:, [offset[int(column)] for column in front.columns]] = front.block
         blocks.append(wide)
     joints: frozenset[int] = frozenset().union(*(front.joints for front in fronts))
     return _Front(joints, columns, np.vstack(blocks))

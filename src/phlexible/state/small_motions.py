@@ -29,8 +29,8 @@ def displaced(system: System, state: State, change: Array) -> State:
     position = state.position.copy()
     position[:, : system.dimension] += change[layout.linear]
     turn = np.zeros((layout.frames, 3))
-    frame, axis, place = layout.spin
-    turn[frame, axis] = change[place]
+    frame, axis, index = layout.spin
+    turn[frame, axis] = change[index]
     rotation = state.rotation
     if layout.frames and system.dimension == 2:
         rotation = state.rotation @ rotations_about_z(turn[:, 2])
@@ -48,10 +48,10 @@ def velocity_between(system: System, start: State, end: State) -> Array:
     layout, velocity = system.layout, np.zeros_like(start.velocity)
     velocity[layout.linear] = 2 * (end.position - start.position)[:, : system.dimension]
     velocity[layout.elastic_rate] = 2 * (end.eta - start.eta)
-    turn, (frame, axis, place) = start.rotation.swapaxes(1, 2) @ end.rotation, layout.spin
+    turn, (frame, axis, index) = start.rotation.swapaxes(1, 2) @ end.rotation, layout.spin
     skew, cosines = turn - turn.swapaxes(1, 2), 1 + np.trace(turn, axis1=1, axis2=2)
     half_turn = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1) / cosines[:, None]
-    velocity[place] = 4 * half_turn[frame, axis]
+    velocity[index] = 4 * half_turn[frame, axis]
     return velocity
 
 

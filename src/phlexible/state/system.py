@@ -30,7 +30,7 @@ from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
 from phlexible.state.functions import (
     ConstraintSet,
-    CoordinatePlace,
+    CoordinateFunctions,
     FunctionSet,
     constraint_set,
     function_set,
@@ -173,7 +173,7 @@ class System:
         return constraint_set(rows, self.functions)
 
     @cached_property
-    def related(self) -> tuple[CoordinatePlace, ...]:
+    def related(self) -> tuple[CoordinateFunctions, ...]:
         """Joint coordinates that occur in relations between coordinates (gears, belts), in the order of the
         constraints. Each comes with its factor and the indices of its functions."""
         return tuple(related_coordinates([owner.row for owner in self.owners]))
@@ -213,7 +213,7 @@ class System:
         turns of ``theta``, the coordinates of forces and then of relations, shape (instants, coordinates)."""
         rows = self.rows
         if isinstance(rows, ConstraintSet):
-            return rows.values(at, theta[:, theta.shape[1] - len(rows.places) :])
+            return rows.values(at, theta[:, theta.shape[1] - len(rows.related) :])
         return rows.values(at)
 
     def _phase(self, is_locked: "np.typing.NDArray[np.bool_]") -> "Phase":
@@ -355,14 +355,14 @@ class System:
         """Positions of all bodies and of all joint points at t = 0 in world axes, shape (points, 3) [m]. Length
         scales are computed from them."""
         ports = [port for joint in self.mechanism.joints for port in (joint.first, joint.second)]
-        places = [placed.place for placed in self.bodies] + [port.initial_position() for port in ports]
-        return np.array(places).reshape(-1, 3)
+        positions = [placed.origin_position for placed in self.bodies] + [port.initial_position() for port in ports]
+        return np.array(positions).reshape(-1, 3)
 
     @cached_property
     def reach(self) -> float:
         """Length scale of the mechanism [m]: the largest sum of a body's distance from the world origin and its
         size; 1 if it is zero."""
-        reach = [float(np.linalg.norm(placed.place)) + placed.data.size for placed in self.bodies]
+        reach = [float(np.linalg.norm(placed.origin_position)) + placed.data.size for placed in self.bodies]
         return max(reach, default=0.0) or 1.0
 
     @cached_property
@@ -427,7 +427,7 @@ def system_of(mechanism: Mechanism) -> System:
         mechanism,
         bodies,
         tuple(data for data, _ in pairs),
-        tuple(place for _, place in pairs),
+        tuple(position for _, position in pairs),
         constraints,
         tuple(owners),
         tuple(forces),

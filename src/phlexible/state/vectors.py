@@ -236,10 +236,10 @@ class VectorSet:
         turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
         np.add.at(linear.swapaxes(0, 1), self.carrier[self._points], forces[:, self._points].swapaxes(0, 1))
         np.add.at(spin.swapaxes(0, 1), self._frame, cross(self.local(at), turned).swapaxes(0, 1))
-        frame, axis, place = layout.spin
+        frame, axis, index = layout.spin
         result = np.zeros((at.count, int(layout.velocity[-1])))
         result[:, layout.linear] = linear[:, :, : layout.linear.shape[1]]
-        result[:, place] = spin[:, frame, axis]
+        result[:, index] = spin[:, frame, axis]
         result[:, layout.elastic_rate] = self._shapes.transposed.of(turned.reshape(at.count, -1))
         return result
 
@@ -318,16 +318,16 @@ class VectorSet:
         system, shape (3 k, velocities). World vectors are points of bodies, or directions fixed to them, in world
         axes."""
         (rows, columns), motions = self._linear, self._motions
-        places = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
+        indices = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
         return Pattern(
-            np.concatenate([rows, places.ravel()]),
+            np.concatenate([rows, indices.ravel()]),
             np.concatenate([columns, motions.column.repeat(3)]),
             (3 * len(self.vectors), int(self.layout.velocity[-1])),
         )
 
     @cached_property
     def _motions(self) -> "Motions":
-        frame, axis, place = self.layout.spin
+        frame, axis, index = self.layout.spin
         none = np.zeros((0, 3))
         bodies: dict[int, tuple[IntArray, Array]] = {}  # places in nu of those of a body, and axes of w
         columns, spins, shapes, sizes = [none[:, 0].astype(np.int64)], [none], [none], []
@@ -335,7 +335,7 @@ class VectorSet:
             own = self.vectors[number].shapes
             if body not in bodies:
                 mine, end = frame == body, int(self.layout.velocity[body + 1])
-                bodies[body] = np.r_[place[mine], end - own.shape[1] : end], AXES[axis[mine]]
+                bodies[body] = np.r_[index[mine], end - own.shape[1] : end], AXES[axis[mine]]
             column, spin = bodies[body]
             columns.append(column)
             spins += [spin, np.zeros_like(own.T)]
@@ -412,6 +412,6 @@ def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
     linear = np.zeros((len(velocity), len(layout.linear), 3))
     linear[:, :, : layout.linear.shape[1]] = velocity[:, layout.linear]
     spin = np.zeros((len(velocity), layout.frames, 3))
-    frame, axis, place = layout.spin
-    spin[:, frame, axis] = velocity[:, place]
+    frame, axis, index = layout.spin
+    spin[:, frame, axis] = velocity[:, index]
     return linear, spin

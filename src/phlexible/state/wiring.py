@@ -204,15 +204,15 @@ class Wiring:
             found = self._scatter(layout, shapes)
             self._scatters.clear()
             self._scatters[key] = found
-        return found, found.sums.weighted(flat[found.places])
+        return found, found.sums.weighted(flat[found.indices])
 
     def _scatter(self, layout: Layout, shapes: list[Array]) -> "Scatter":
-        places, sources, rows, columns = self._contributions(layout, shapes)
+        indices, sources, rows, columns = self._contributions(layout, shapes)
         _, first, entry = np.unique(rows * max(int(layout.velocity[-1]), 1) + columns, True, True)
         order = np.argsort(first)  # in the order of their first contribution
         turn = np.empty_like(order)
         turn[order] = np.arange(len(order))
-        sums = sums_of(places.astype(np.float64), turn[entry], sources, len(order), 9 * len(self.carried))
+        sums = sums_of(indices.astype(np.float64), turn[entry], sources, len(order), 9 * len(self.carried))
         rows, columns = rows[first[order]], columns[first[order]]
         return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
@@ -231,14 +231,14 @@ class Wiring:
         turning = self.framed
         first, spins = begins[carrier[turning]], np.diff(begins)[carrier[turning]]
         turned = ranges(first, spins)
-        places = [np.zeros(d * len(points) + len(turned), dtype=np.int64)]
+        indices = [np.zeros(d * len(points) + len(turned), dtype=np.int64)]
         owners = [np.repeat(points, d), np.repeat(turning, spins)]
         sources = [np.tile(np.arange(d), len(points)), 3 + axis[turned]]
         columns = [layout.linear[carrier[points]].ravel(), spin[turned]]
         begin = 1
         for number, own in zip(turning.tolist(), shapes, strict=True):
             i, j = np.nonzero(own)
-            places.append(begin + i * own.shape[1] + j)
+            indices.append(begin + i * own.shape[1] + j)
             owners.append(np.full(len(i), number))
             sources.append(6 + i)
             columns.append(int(layout.velocity[carrier[number] + 1]) - own.shape[1] + j)
@@ -246,7 +246,7 @@ class Wiring:
         owner = np.concatenate(owners)
         order = np.argsort(owner, kind="stable")  # part after part
         owner, source, column = owner[order], np.concatenate(sources)[order], np.concatenate(columns)[order]
-        return np.concatenate(places)[order], 9 * owner + source, self.parts[0][self.carried[owner]], column
+        return np.concatenate(indices)[order], 9 * owner + source, self.parts[0][self.carried[owner]], column
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,13 +255,13 @@ class Scatter:
 
     Attributes:
         rows, columns: row and column of each entry, shape (entries,).
-        places: indices of the weights of the sums, among 1 and all numbers of the shape functions.
+        indices: indices of the weights of the sums, among 1 and all numbers of the shape functions.
         sums: weighted sums that give the entries, with these indices in place of weights.
     """
 
     rows: IntArray
     columns: IntArray
-    places: IntArray
+    indices: IntArray
     sums: WeightedSums
 
 

@@ -200,11 +200,11 @@ def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
         yield from map(_made, range(done, len(ENTRY_POINTS)))
 
 
-def _made(place: int) -> tuple[str, float]:
+def _made(index: int) -> tuple[str, float]:
     begin = time.perf_counter()
-    ENTRY_POINTS[place].load_or_compile()
+    ENTRY_POINTS[index].load_or_compile()
     names = [*(each.name for each in PROGRAMS), *(f"derivatives of {name}" for _, name in _OF_DUALS)]
-    name = names[place] if place < len(names) else f"loops over steps: {ENTRY_POINTS[place].name}"
+    name = names[index] if index < len(names) else f"loops over steps: {ENTRY_POINTS[index].name}"
     return name, time.perf_counter() - begin
 
 

@@ -205,11 +205,11 @@ def _outputs(source: Outputs | None, model: Model) -> Mapping[str, Sensor] | Non
     return found
 
 
-def _check_writable(place: Path) -> None:
-    """Raise ResultFileError if a file cannot be written at a path (``place``), before anything is compiled."""
-    if not place.absolute().parent.is_dir() or place.is_dir():
-        words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
-        raise ResultFileError(f"cannot write {place}: {words}")
+def _check_writable(path: Path) -> None:
+    """Raise ResultFileError if a file cannot be written at a path (``path``), before anything is compiled."""
+    if not path.absolute().parent.is_dir() or path.is_dir():
+        words = f"there is no folder {path.parent}" if not path.is_dir() else "it is a folder"
+        raise ResultFileError(f"cannot write {path}: {words}")
 
 
 def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:

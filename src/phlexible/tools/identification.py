@@ -78,12 +78,12 @@ class _Unknowns:
         """Return the values of the model's parameters in one recording, and their indices among all unknowns of the
         identification."""
         chosen = []
-        for name, place in self.model.places.items():
-            count = place.stop - place.start
-            begin = self.all.places[name].start + (count * recording if name in self.separate else 0)
+        for name, index in self.model.slices.items():
+            count = index.stop - index.start
+            begin = self.all.slices[name].start + (count * recording if name in self.separate else 0)
             chosen.append(np.arange(begin, begin + count))
-        places = np.concatenate(chosen)
-        return values[places], places
+        indices = np.concatenate(chosen)
+        return values[indices], indices
 
     def of_sensor(self, values: Array, output: str) -> dict[str, tuple[float, int]]:
         """Return value and index of the bias, gain and delay of a measured output among the unknowns of an
@@ -91,8 +91,8 @@ class _Unknowns:
         found = {}
         for kind in KINDS:
             is_sought = (kind, output) in self.sensors
-            place = self.all.places[f"{kind} of {output}"].start if is_sought else -1
-            found[kind] = (float(values[place]), place) if is_sought else (AT_REST[kind], -1)
+            index = self.all.slices[f"{kind} of {output}"].start if is_sought else -1
+            found[kind] = (float(values[index]), index) if is_sought else (AT_REST[kind], -1)
         return found
 
 
@@ -175,17 +175,17 @@ class _Experiments:
                     )
 
     def _predicted(self, values: Array, number: int) -> Iterator[Prediction]:
-        own, places = self.unknowns.of_model(values, number)
+        own, indices = self.unknowns.of_model(values, number)
         given, scales = self.unknowns.model.nested(own), self.unknowns.scales
         match self.data[number]:
             case Recording() as data:
-                yield from self._over_time(data, number, Parameters(given, scales), places, values)
+                yield from self._over_time(data, number, Parameters(given, scales), indices, values)
             case RecordedModes() as data:
                 count = data.first + len(data.frequencies)
                 modes = mode_derivatives(self._linear, given, count, scales=scales)
                 slopes = _flat_slopes(modes.of_frequencies, (count,))[:, data.first :]
                 full = np.zeros((len(data.frequencies), 1, len(values)))
-                full[:, 0, places] = slopes.T
+                full[:, 0, indices] = slopes.T
                 model, numbers_of = (
                     modes.frequencies[data.first :, None],
                     np.arange(data.first, count, dtype=np.float64),
@@ -203,7 +203,7 @@ class _Experiments:
                 slopes = _flat_slopes(found.derivatives, found.values.shape)
                 k = len(data.frequencies)
                 full = np.zeros((k, 2 * data.values[0].size, len(values)))
-                full[:, :, places] = np.moveaxis(_parts(slopes.reshape(len(places), k, -1)), 0, -1)
+                full[:, :, indices] = np.moveaxis(_parts(slopes.reshape(len(indices), k, -1)), 0, -1)
                 noise = np.tile(np.asarray(data.noise).reshape(k, -1), 2)
                 measured, model = (_parts(each.reshape(k, -1)) for each in (data.values, found.values))
                 yield Prediction(
@@ -211,7 +211,7 @@ class _Experiments:
                 )
 
     def _over_time(
-        self, data: Recording, number: int, chosen: Parameters, places: Array, values: Array
+        self, data: Recording, number: int, chosen: Parameters, indices: Array, values: Array
     ) -> Iterator[Prediction]:
         assert self.step is not None and self.sensors is not None, "checked where the data came in"
         sensors_of, names = self.sensors, list(data.outputs)
@@ -241,7 +241,7 @@ class _Experiments:
                     f"{name} was measured with shape {measured.shape}, its sensor has {seen.shape[1]} numbers"
                 )
             full = np.zeros((*seen.shape, len(values)))
-            full[:, :, places] = gain * np.moveaxis(CubicSpline(run.time, slopes, axis=1)(at), 0, -1)
+            full[:, :, indices] = gain * np.moveaxis(CubicSpline(run.time, slopes, axis=1)(at), 0, -1)
             if b >= 0:
                 full[:, :, b] = 1.0
             if g >= 0:
@@ -311,7 +311,7 @@ class Fit:
     warnings: tuple[str, ...]
     shifts: Mapping[str, Array]
     _flat: Array = field(repr=False)
-    _places: Mapping[str, slice] = field(repr=False)
+    _slices: Mapping[str, slice] = field(repr=False)
 
     def intervals(self, level: float = 0.95) -> dict[str, Any]:
         """Return the confidence intervals of all fitted parameters by name, each an array (..., 2) of lower
@@ -328,7 +328,7 @@ class Fit:
         spread = stats.t(self.freedom) if self.noise else stats.norm()
         half = spread.ppf(0.5 + share / 2) * self._deviations
         ends = np.stack([self._flat - half, self._flat + half], axis=-1)
-        return {name: ends[self._places[name]].reshape(*np.shape(value), 2) for name, value in self.values.items()}
+        return {name: ends[self._slices[name]].reshape(*np.shape(value), 2) for name, value in self.values.items()}
 
     @property
     def _deviations(self) -> Array:
@@ -552,19 +552,19 @@ def _check_data(data: Sequence[Data], unknowns: _Unknowns, sensors: object, step
 def _limits(sought: Parameters, bounds: object) -> tuple[Array, Array]:
     low, high = np.full((2, len(sought)), np.inf) * [[-1.0], [1.0]]
     for name, ends in sought.limits(bounds).items():
-        low[sought.places[name]], high[sought.places[name]] = ends
+        low[sought.slices[name]], high[sought.slices[name]] = ends
     return low, high
 
 
 def _priors(sought: Parameters, priors: object) -> list[tuple[slice, float, float]]:
     found = []
     for name, prior in mapping("priors", priors).items():
-        if name not in sought.places:
-            raise ParameterError(f"priors name {name!r}; there are {', '.join(sought.places)}")
+        if name not in sought.slices:
+            raise ParameterError(f"priors name {name!r}; there are {', '.join(sought.slices)}")
         if not isinstance(prior, tuple | list) or len(prior) != 2:
             raise ParameterError(f"priors of {name} must be (mean, standard deviation), got {prior!r}")
         mean, deviation = finite(f"mean of {name}", prior[0]), positive(f"deviation of {name}", prior[1])
-        found.append((sought.places[name], mean, deviation))
+        found.append((sought.slices[name], mean, deviation))
     return found
 
 
@@ -702,7 +702,7 @@ class _Search:
             if self._known is None:
                 raise
             size = sum(int(np.isfinite(each.measured).sum()) for each in self._known[1])
-            size += sum(place.stop - place.start for place, _, _ in self._priors)
+            size += sum(index.stop - index.start for index, _, _ in self._priors)
             return np.full(size, np.nan), np.full((size, len(values)), np.nan)
         left, slopes = [], []
         for each in predictions:
@@ -710,9 +710,9 @@ class _Search:
             noise = self._noise_of(each)[is_there]
             left.append((each.model - each.measured)[is_there] / noise)
             slopes.append(each.slopes[is_there] / noise[:, None])
-        for place, mean, deviation in self._priors:
-            left.append((values[place] - mean) / deviation)
-            slopes.append(np.eye(len(values))[place] / deviation)
+        for index, mean, deviation in self._priors:
+            left.append((values[index] - mean) / deviation)
+            slopes.append(np.eye(len(values))[index] / deviation)
         return np.concatenate(left), np.concatenate(slopes)
 
     def _noise_of(self, prediction: Prediction) -> Array:
@@ -745,7 +745,7 @@ class _Search:
             tuple(texts),
             shifts,
             values,
-            self._unknowns.places,
+            self._unknowns.slices,
         )
 
     @property

@@ -324,7 +324,7 @@ class _Servo:
                 raise ParameterError(f"the load {name!r} is zero and has no direction; give it one, of size 1")
             self._first[k] = own.value[0] if own.load is None else 1.0
             unit = np.ones(1) if own.load is None else own.value
-            self._directions[k, own.place : own.place + len(unit)] = unit
+            self._directions[k, own.first : own.first + len(unit)] = unit
 
     def prescribed_readings(self, duration: float, count: int, before: int) -> Array:
         """Return the prescribed readings of the outputs at all instants, from the user's paths, shape (count
@@ -461,12 +461,12 @@ class _Servo:
         size = found.states.shape[1] // 2
         of_pose = found.outputs[0][:, :size]
         rows = of_pose.copy()
-        frame, axis, place = run.system.layout.spin
+        frame, axis, index = run.system.layout.spin
         for b in np.unique(frame):  # rates of small turns about world axes are those about axes of the body
             own = frame == b
             turn = np.zeros((len(rows), 3))
-            turn[:, axis[own]] = rows[:, place[own]]
-            rows[:, place[own]] = (turn @ run.rows["rotation"][0][b])[:, axis[own]]
+            turn[:, axis[own]] = rows[:, index[own]]
+            rows[:, index[own]] = (turn @ run.rows["rotation"][0][b])[:, axis[own]]
         pushes = np.zeros((1, len(rows), forces.shape[2]))  # outputs as inputs
         pushes[0, :, :size] = -short * rows
         answers = step_matrices(run, pushes, self._sensors).inputs[0][size:] / short

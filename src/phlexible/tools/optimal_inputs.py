@@ -399,7 +399,7 @@ class _Shooting:
         if self.is_free:
             ends.append(limits[DURATION])
         last = [duration] if self.is_free else []
-        self._places, self.sizes = chosen.places, np.append(chosen.sizes, last)
+        self._slices, self.sizes = chosen.slices, np.append(chosen.sizes, last)
         self.low, self.high = np.array(ends).T / self.sizes
         self.start: Array = np.append(chosen.values, last) / self.sizes
         self._squares = {name: _squares(signals[name], duration) for name in weights if name in signals}
@@ -477,7 +477,7 @@ class _Shooting:
     def inputs(self, x: Array) -> dict[str, Signal]:
         """Return the input signals by name for scaled unknowns x, which are their sample values."""
         values, moved = x * self.sizes, stretched(self.signals, self.duration(x) / self._duration)
-        return {name: moved[name].with_values(values[place]) for name, place in self._places.items()}
+        return {name: moved[name].with_values(values[index]) for name, index in self._slices.items()}
 
     def run(self, x: Array) -> InputRun:
         """Simulate the model with the inputs that belong to scaled unknowns x, and return the run."""
@@ -528,13 +528,13 @@ class _Shooting:
                 own[-1:] = weight * self.sizes[-1] if self.is_free else 0.0
                 slopes += own
                 continue
-            place = self._places[name]
+            index = self._slices[name]
             squares = self._squares[name]
-            share, values = duration / self._duration, (x * self.sizes)[place]
+            share, values = duration / self._duration, (x * self.sizes)[index]
             moved = squares @ values
             integral = float(values @ moved)
             value += weight * share * integral
-            slopes[place] += 2 * weight * share * moved * self.sizes[place]
+            slopes[index] += 2 * weight * share * moved * self.sizes[index]
             if self.is_free:
                 slopes[-1] += weight * integral * self.sizes[-1] / self._duration
         return value, slopes

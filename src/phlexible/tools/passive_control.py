@@ -119,15 +119,15 @@ def energy_shaping(
     weight = _weight(model, joint, moved, sign)
     shaped = EnergyShaping(joint, target, stiffness, damping, weight, 0.0, name)
     is_flexible = any(placed.data.elastic_count for placed in moved if isinstance(placed.data, FloatingBody))
-    place = target
+    position = target
     for _ in range(ITERATIONS if is_flexible and model.gravity.any() else 0):
-        place = float(_at_rest(model, [shaped])[0][0])
-        if abs(place - target) <= CLOSE * max(1.0, abs(target)):
+        position = float(_at_rest(model, [shaped])[0][0])
+        if abs(position - target) <= CLOSE * max(1.0, abs(target)):
             return shaped
-        shaped = replace(shaped, offset=shaped.offset + stiffness * (target - place))
-    if place == target:  # rigid, or nothing pulls: the shape is exact
+        shaped = replace(shaped, offset=shaped.offset + stiffness * (target - position))
+    if position == target:  # rigid, or nothing pulls: the shape is exact
         return shaped
-    raise EquilibriumError(f"{joint} does not stay at {target:g}: it came to {place:g}; take more stiffness")
+    raise EquilibriumError(f"{joint} does not stay at {target:g}: it came to {position:g}; take more stiffness")
 
 
 def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
@@ -163,8 +163,8 @@ def _check_joint(model: Model, joint: Joint) -> None:
         )
 
 
-def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
-    """Return the torque or force of a joint of a model at a coordinate ``place`` that balances the weight of
+def torque_of_weight(model: Model, joint: Joint, position: float) -> float:
+    """Return the torque or force of a joint of a model at a coordinate ``position`` that balances the weight of
     the bodies beyond it. The unit is N m or N. They are taken as rigid.
 
     The other joints are at their initial positions. 0 where joints are in a loop, or carry deformable absolute
@@ -175,7 +175,7 @@ def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
         return 0.0
     a, b = _weight(model, joint, moved, sign)
     turns = joint.coordinate_names[0].endswith("angle")
-    return float(b * np.cos(place) - a * np.sin(place)) if turns else a
+    return float(b * np.cos(position) - a * np.sin(position)) if turns else a
 
 
 def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
@@ -317,12 +317,12 @@ def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System,
     """Return the targets minus the joint coordinates at rest with trial controllers (``shapes``) in a model,
     with the system and the equilibrium of this trial."""
     try:
-        places, system, rest = _at_rest(model, shapes)
+        positions, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:
         raise EquilibriumError(
             f"the joints do not stay near their targets; take more stiffness than {shapes[0].stiffness:g}"
         ) from error
-    return np.array([shape.target for shape in shapes]) - places, system, rest
+    return np.array([shape.target for shape in shapes]) - positions, system, rest
 
 
 def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
@@ -335,8 +335,8 @@ def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, Syst
     rest = operating_point(system, OperatingKind.STATIC, None)
     at = system.at(rest.state)
     coordinates = [shape.joint.coordinates(system.dimension)[0] for shape in moved.shapes]
-    places = [each.value(system.coordinate_functions(each).values(at)[0]) for each in coordinates]
-    return np.array(places), system, rest
+    positions = [each.value(system.coordinate_functions(each).values(at)[0]) for each in coordinates]
+    return np.array(positions), system, rest
 
 
 # An observer of a linear model whose feedback is passive, whatever the model left out (docs/theory.md, 8).

@@ -598,17 +598,17 @@ class _UrdfReader:
                 return
         self.made[joint.name] = self.model.connect(made)
 
-    def _port(self, head: str, joint: str, place: Array) -> Port:
-        """Return the port of a URDF joint at a world position (``place``) on a body (``head``) or on the
+    def _port(self, head: str, joint: str, position: Array) -> Port:
+        """Return the port of a URDF joint at a world position (``position``) on a body (``head``) or on the
         ground."""
         if head not in self.inertias:
-            return self.model.ground.at(place)
+            return self.model.ground.at(position)
         carrier, body = self.model[head], self.flexible.get(head)
         assert isinstance(carrier, PlacedBody), "no link is a rod or a beam in parts"
-        local = carrier.rotation.T @ (place - carrier.position)
+        local = carrier.rotation.T @ (position - carrier.position)
         if isinstance(body, FlexibleBody):
             port = carrier[joint]
-            if np.linalg.norm(port.initial_position() - place) > SAME * max(float(np.linalg.norm(local)), 1.0):
+            if np.linalg.norm(port.initial_position() - position) > SAME * max(float(np.linalg.norm(local)), 1.0):
                 raise ModelError(
                     f"interface {joint!r} of {carrier.name} is not where the joint is, at {local} in it"
                 )
@@ -750,7 +750,7 @@ def from_urdf(
         ParameterError: bodies that are neither beams nor flexible bodies, or numbers out of range.
         MissingExtraError: yourdfpy is not installed.
     """
-    place = file_path("path", path)
+    file = file_path("path", path)
     reader = optional("yourdfpy", "urdf")
     stiffness = None if stop_stiffness is None else non_negative("stop_stiffness", stop_stiffness)
     is_free, repairs = flag("free", free), option("inertia", inertia, InertiaSource) is InertiaSource.REPAIR
@@ -762,21 +762,21 @@ def from_urdf(
             raise ParameterError(f"flexible takes Beam and FlexibleBody by names of links, got {name}: {body!r}")
     try:
         robot = reader.URDF.load(
-            place, build_scene_graph=False, load_meshes=False, build_collision_scene_graph=False
+            file, build_scene_graph=False, load_meshes=False, build_collision_scene_graph=False
         )
-        left_out = left_out_of(place)
+        left_out = left_out_of(file)
     except Exception as error:  # whatever parsers raise
-        raise ResultFileError(f"{place} is no URDF file that yourdfpy reads: {error}") from error
+        raise ResultFileError(f"{file} is no URDF file that yourdfpy reads: {error}") from error
     model = UrdfModel(gravity=gravity)
     bodies, starts, handler = flexible or {}, positions or {}, robot._filename_handler
     has_visuals = flag("visuals", visuals)
     read = _UrdfReader(robot.robot, model, bodies, starts, handler, has_visuals, repairs, stiffness, left_out)
     read.read(is_free)
     if not model.bodies:
-        raise ModelError(f"{place} has no link that moves")
+        raise ModelError(f"{file} has no link that moves")
     for what, listed in (("changes", read.changed), ("leaves out", read.left_out)):
         if listed:
-            warnings.warn(f"from_urdf {what} of {place}: {'; '.join(listed)}", LeftOutWarning, stacklevel=2)
+            warnings.warn(f"from_urdf {what} of {file}: {'; '.join(listed)}", LeftOutWarning, stacklevel=2)
     return model
 
 

@@ -52,8 +52,8 @@ def matrix_at_rest(group: ProductElements, vectors: Array) -> sparse.csr_array:
     own = vectors[group.nodes]
     e, k = group.nodes.shape
     chord = np.eye(k)
-    chord[: group.places, 0] -= group.places > 0
-    chord = chord[group.places > 0 :]
+    chord[: group.position_count, 0] -= group.position_count > 0
+    chord = chord[group.position_count > 0 :]
     y = np.einsum("ck,eki->eci", chord, own)
     n = len(group.pairs)
     slopes = np.zeros((e, n, len(chord), 3))

@@ -92,7 +92,7 @@ def test_stress_of_each_layer_is_in_balance_with_the_force() -> None:
     both = [mesh.vectors(x + s * found[:, 0], mesh.gyration * (d + s * found[:, 1])) for s in (small, -small)]
     up, down = shell.surface_stress(np.array(both)).reshape(2, 4, -1, 6)  # top and bottom of each, from above
     stress = (up - down) / (2 * small)
-    heights = shell.surface_places.reshape(4, -1, 3)[..., 2]
+    heights = shell.surface_positions.reshape(4, -1, 3)[..., 2]
     assert heights == pytest.approx(np.repeat([[1.5e-3], [-0.5e-3], [-0.5e-3], [-1.5e-3]], 21, axis=1))
     total = 2e-3 * stress[:2, :, 0].mean(axis=0) + 1e-3 * stress[2:, :, 0].mean(axis=0)
     assert total == pytest.approx(force, rel=1e-6)

@@ -67,8 +67,8 @@ def test_slope_across_an_edge_is_of_second_order() -> None:
     for count in (8, 16):
         shell = Shell.plate(1.0, 0.2, 0.01, STEEL, elements=(count, 2))
         points, mesh = shell.discretize(3).points, shell.soft_mesh
-        angle = mesh.places[:, 0] * 0.8  # of a circular arc
-        bent = np.column_stack([np.sin(angle) / 0.8, mesh.places[:, 1], (1 - np.cos(angle)) / 0.8])
+        angle = mesh.positions[:, 0] * 0.8  # of a circular arc
+        bent = np.column_stack([np.sin(angle) / 0.8, mesh.positions[:, 1], (1 - np.cos(angle)) / 0.8])
         normal = mesh.gyration * np.column_stack([-np.sin(angle), 0 * angle, np.cos(angle)])
         bent = np.where(mesh.moves[:, None] > 0, bent, normal)
         port = points.locate(Interface("end"))
@@ -172,7 +172,7 @@ def test_stress_of_a_stretched_and_bent_plate_in_any_position() -> None:
         assert own[:, 0] == pytest.approx(sigma, rel=4e-4, abs=5e-5 * plane * stretch)
         assert own[:, 1] == pytest.approx(nu * sigma, rel=4e-4, abs=5e-5 * plane * stretch)
         assert np.abs(own[:, 2:]).max() < 1e-3 * plane * stretch
-    assert shell.surface_places[[0, 51, 102], 2].tolist() == [t / 2, 0.0, -t / 2]
+    assert shell.surface_positions[[0, 51, 102], 2].tolist() == [t / 2, 0.0, -t / 2]
 
 
 @pytest.mark.parametrize(

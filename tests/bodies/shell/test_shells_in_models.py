@@ -99,8 +99,8 @@ def test_bending_stress_of_a_cantilever() -> None:
     model, strip = cantilever("rigid")
     model.apply(ph.Force(strip["end"], (0.0, 0.0, 1e-4)))
     stress = model.equilibrium().mesh_stress(strip)
-    at = np.flatnonzero(np.abs(stress.places[:, 0] - 5.0) < 1e-9)  # two nodes on three surfaces
-    heights = stress.places[at, 2]
+    at = np.flatnonzero(np.abs(stress.positions[:, 0] - 5.0) < 1e-9)  # two nodes on three surfaces
+    heights = stress.positions[at, 2]
     assert stress.components[0, at, 0] == pytest.approx(-heights * 12 / 0.1**3 * 5e-4, rel=1e-3, abs=1e-6)
 
 

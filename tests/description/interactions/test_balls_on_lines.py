@@ -93,7 +93,7 @@ def test_forces_on_bent_lines_are_slopes_of_one_energy():
         model, ball, _ = ball_on(nodes, place)
         system = system_of(model)
         state, pairs = initial_state(system), PairsAtRest(rest_equations(system))
-        own = system.layout.place(system.index[ball])
+        own = system.layout.span(system.index[ball])
         force, stiffness = (
             pairs.forces(state)[own][:3],
             pairs.tangents(state, True).stiffness.toarray()[own, own][:3, :3],

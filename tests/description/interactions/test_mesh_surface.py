@@ -31,7 +31,7 @@ def test_an_elastic_bar_stays_on_a_wall_for_twice_the_way_of_sound(modes, interf
     model = ph.Model()
     body = model.add(bar(modes, interfaces), "bar", position=(0, 0, 1e-4), velocity=(0, 0, -1.0))
     foot, wall = ph.MeshSurface(body, where=low), ph.Plane(model.ground.at((0, 0, 0)))
-    assert foot.places[:, 2] == pytest.approx(np.zeros(9), abs=1e-12)
+    assert foot.positions[:, 2] == pytest.approx(np.zeros(9), abs=1e-12)
     model.apply(ph.Contact(foot, wall, stiffness=1e8, restitution=1))
     motion = model.simulate(0.004, 2e-5, progress=False)
     touches = np.ptp(motion.time[motion.energy.spring > 1e-9])

@@ -50,7 +50,7 @@ class Truth:
         """Between the bodies of two states [m]."""
         layout, weight = self.system.layout, self.steppers[0].memory["velocity_weight"]
         for index, data in enumerate(self.system.frames):
-            own = layout.place(index)
+            own = layout.span(index)
             moved = (one["position"] - other["position"])[0, index, : data.dimension]
             turned = Rotation.from_matrix(one["rotation"][0, index].T @ other["rotation"][0, index]).as_rotvec()
             eta = slice(int(layout.eta[index]), int(layout.eta[index + 1]))

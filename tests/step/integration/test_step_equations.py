@@ -9,7 +9,7 @@ import pytest
 
 import phlexible as ph
 from laws.cases import LAW_CASES, SOFT_LAWS, Scale, random_soft_body, random_string
-from phlexible.derivatives.strains import strain_places
+from phlexible.derivatives.strains import strain_indices
 from phlexible.derivatives.variations import Variation, move, pose_sizes, pose_tangents
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
@@ -147,7 +147,7 @@ def test_derivatives_are_differences(name, is_moving):
     sizes = pose_sizes(layout, system.largest_length, memory["velocity_weight"])
     if is_moving:
         rows["velocity"][:] = 1e-2 * sizes * rng.normal(size=(2, len(sizes)))
-    direction, places = np.zeros_like(pair), strain_places(newton.assembly)
+    direction, places = np.zeros_like(pair), strain_indices(newton.assembly)
     changes, along = 1e-3 * sizes * rng.normal(size=(3, len(sizes))), memory.rows(direction)
     along["velocity"][:] = changes[1:] / STEP
     along["multiplier"][1] = rng.normal(size=newton.rows)

@@ -162,8 +162,8 @@ class _Deck:
         elif keyword == "NODE":
             kind = parameters.get("SYSTEM", "R").upper()
             for row in block.rows:
-                place = np.array([real_number(each or "0") for each in [*row[1:4], "", "", ""][:3]])
-                self._enter("positions of nodes", self._scope.nodes, int(row[0]), from_polar(kind, place))
+                position = np.array([real_number(each or "0") for each in [*row[1:4], "", "", ""][:3]])
+                self._enter("positions of nodes", self._scope.nodes, int(row[0]), from_polar(kind, position))
             self._define_listed("NSET", block)
         elif keyword == "ELEMENT":
             self._add_elements(block)
@@ -221,11 +221,11 @@ class _Deck:
         scopes = self._placed_scopes()
         self._by_name = {scope.name.casefold(): scope for scope in scopes}
         number_of: dict[tuple[str, int], int] = {}
-        places, by_type = [np.zeros((0, 3))], dict[str, list[tuple[tuple[str, int], list[int]]]]()
+        positions, by_type = [np.zeros((0, 3))], dict[str, list[tuple[tuple[str, int], list[int]]]]()
         for scope in scopes:
             owner, first = scope.name.casefold(), len(number_of)
             number_of |= {(owner, node): first + k for k, node in enumerate(scope.nodes)}
-            places.append(scope.moved_positions(np.array(list(scope.nodes.values())).reshape(-1, 3)))
+            positions.append(scope.moved_positions(np.array(list(scope.nodes.values())).reshape(-1, 3)))
             for number, (name, nodes) in scope.elements.items():
                 by_type.setdefault(name, []).append(((owner, number), [number_of[owner, node] for node in nodes]))
 
@@ -240,7 +240,7 @@ class _Deck:
             data = np.array([nodes for _, nodes in rows], dtype=np.int64)
             cells.append(DeckCells(kind, data, "" if is_marker(name) else name))
         left = [f"{name} ({count})" for name, count in sorted(self._left.items()) if count]
-        result = DeckMesh(np.concatenate(places), cells, {}, {}, left)
+        result = DeckMesh(np.concatenate(positions), cells, {}, {}, left)
         self._add_sets(scopes, result, number_of, where)
         return result
 

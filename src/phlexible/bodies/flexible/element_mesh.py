@@ -87,8 +87,8 @@ class ElementMesh:
         import skfem
 
         make = getattr(skfem, f"Mesh{SKFEM_NAMES[self.kind]}{self.geometry_order}")
-        places, cells = np.ascontiguousarray(self.geometry.T), np.ascontiguousarray(self.cells.T.astype(np.int32))
-        return make(places, cells, sort_t=False)
+        points, cells = np.ascontiguousarray(self.geometry.T), np.ascontiguousarray(self.cells.T.astype(np.int32))
+        return make(points, cells, sort_t=False)
 
     @cached_property
     def element(self) -> Any:
@@ -106,9 +106,9 @@ class ElementMesh:
     @cached_property
     def nodes(self) -> Array:
         """Positions of the N displacement nodes of this mesh, with z = 0 in the plane, shape (N, 3) [m]."""
-        places = np.zeros((self.node_count, 3))
-        places[:, : self.dimension] = self._numbering.doflocs.T
-        return places
+        positions = np.zeros((self.node_count, 3))
+        positions[:, : self.dimension] = self._numbering.doflocs.T
+        return positions
 
     @property
     def node_count(self) -> int:

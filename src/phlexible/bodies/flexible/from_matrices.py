@@ -46,7 +46,7 @@ class NodalModel:
         damping: shape (N, N), symmetric; None: no damping.
         unknowns: node and component of each unknown.
         retained: numbers of the unknowns among those of the user's matrices, shape (N,).
-        places: positions of the nodes, shape (k, 3) [m].
+        positions: positions of the nodes, shape (k, 3) [m].
     """
 
     mass: sparse.csr_array
@@ -54,7 +54,7 @@ class NodalModel:
     damping: sparse.csr_array | None
     unknowns: Unknowns
     retained: IntArray
-    places: Array
+    positions: Array
 
     def restricted(self, name: str, matrix: MatrixLike) -> sparse.csr_array:
         """Return those rows and columns of a further matrix of the user's finite element model that belong to the
@@ -83,27 +83,27 @@ def nodal_model(
     Raises:
         ParameterError: shapes that do not fit, matrices that are not symmetric, or a body that is not free.
     """
-    places = reals("nodes", nodes, "positions of nodes, shape (k, 3) or (k, 2)")
-    if places.ndim != 2 or places.shape[1] not in (2, 3) or not len(places) or not np.isfinite(places).all():
+    points = reals("nodes", nodes, "positions of nodes, shape (k, 3) or (k, 2)")
+    if points.ndim != 2 or points.shape[1] not in (2, 3) or not len(points) or not np.isfinite(points).all():
         raise ParameterError(
-            f"nodes must be finite positions of shape (k, 3), in the plane (k, 2), got {places.shape}"
+            f"nodes must be finite positions of shape (k, 3), in the plane (k, 2), got {points.shape}"
         )
-    d = places.shape[1]
+    d = points.shape[1]
     M = _checked_matrix("mass", mass, None)
     K = _checked_matrix("stiffness", stiffness, M.shape[0])
     C = None if damping is None else _checked_matrix("damping", damping, M.shape[0])
     nodal_count = M.shape[0] - modal
-    if nodal_count % len(places) or nodal_count // len(places) not in (d, 3 * (d - 1)):
+    if nodal_count % len(points) or nodal_count // len(points) not in (d, 3 * (d - 1)):
         raise ParameterError(
-            f"mass has {M.shape[0]} unknowns, {modal} of them modal, and {len(places)} nodes have "
-            f"{d * len(places)} displacements or {3 * (d - 1) * len(places)} with rotations: they do not fit"
+            f"mass has {M.shape[0]} unknowns, {modal} of them modal, and {len(points)} nodes have "
+            f"{d * len(points)} displacements or {3 * (d - 1) * len(points)} with rotations: they do not fit"
         )
-    per_node = nodal_count // len(places)
+    per_node = nodal_count // len(points)
     components = np.arange(per_node) if d == 3 else np.array([0, 1, 5][:per_node])
-    node = np.concatenate([np.repeat(np.arange(len(places)), per_node), np.full(modal, -1)])
-    component = np.concatenate([np.tile(components, len(places)), np.full(modal, -1)])
-    in_space = np.zeros((len(places), 3))
-    in_space[:, :d] = places
+    node = np.concatenate([np.repeat(np.arange(len(points)), per_node), np.full(modal, -1)])
+    component = np.concatenate([np.tile(components, len(points)), np.full(modal, -1)])
+    in_space = np.zeros((len(points), 3))
+    in_space[:, :d] = points
     used = (abs(M) + abs(K)).sum(axis=0) > 0
     retained = np.flatnonzero(np.asarray(used).ravel())
     at = in_space[np.maximum(node, 0)]
@@ -137,25 +137,25 @@ def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalMod
     ``name``, ``kind`` and the user's choice of ``nodes``. It has the rows that give its displacement and rotation
     from the unknowns."""
     nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
-    members = np.unique(chosen_points(f"interface {name!r}", nodes, model.places, {}))
+    members = np.unique(chosen_points(f"interface {name!r}", nodes, model.positions, {}))
     if not len(members):
         raise ParameterError(f"interface {name!r} has no nodes")
     unknowns, d = model.unknowns, model.unknowns.dimension
-    counts = [np.bincount(unknowns.node[unknowns.component == k], minlength=len(model.places)) for k in range(d)]
+    counts = [np.bincount(unknowns.node[unknowns.component == k], minlength=len(model.positions)) for k in range(d)]
     if len(empty := members[np.min(counts, axis=0)[members] == 0]):
         raise ParameterError(
             f"interface {name!r}: {len(empty)} of its {len(members)} nodes have displacements without mass and "
             f"stiffness (the first is {empty[0]}): they are not part of the body, leave them out"
         )
-    position = model.places[members].mean(axis=0)
+    position = model.positions[members].mean(axis=0)
     rows = np.zeros((d + len(unknowns.spin_axes), len(unknowns.node)))
-    arms = model.places[members] - position
+    arms = model.positions[members] - position
     inertia = sum((arm @ arm * np.eye(3) - np.outer(arm, arm) for arm in arms), np.zeros((3, 3)))
     axes = list(unknowns.spin_axes)
     about = inertia[np.ix_(axes, axes)]
     is_line = np.linalg.eigvalsh(about)[0] <= ON_A_LINE * max(float(np.trace(inertia)), 1e-300)
     for number in unknowns.of_nodes(members):
-        component, arm = int(unknowns.component[number]), unknowns.places[number] - position
+        component, arm = int(unknowns.component[number]), unknowns.positions[number] - position
         if component < 3:
             rows[component, number] = 1 / len(members)
             if not is_line:
@@ -195,7 +195,7 @@ def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
     """Raise ``ParameterError`` if a user's stiffness matrix resists rigid motions, by more than 1e-5 of the
     sum of the absolute forces: the body must be free of supports, and node positions must fit. ``unknowns``
     describes the unknowns of the nodes."""
-    rigid = unknowns.rigid_fields(unknowns.places.mean(axis=0))
+    rigid = unknowns.rigid_fields(unknowns.positions.mean(axis=0))
     forces = np.abs(stiffness @ rigid).max(axis=0)
     gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)
     worst = int((forces / gross).argmax())
@@ -241,14 +241,14 @@ def body_of_matrices(
             _warn_of_external_damping(model, frequencies)
     rotates = (unknowns.component >= 3).any()
     points = NodePoints(
-        unknowns.vectors(shapes, len(model.places)),
+        unknowns.vectors(shapes, len(model.positions)),
         interface_motion(interfaces, condensed_model.displacements, condensed_model.rotations),
-        model.places,
-        unknowns.rotations(shapes, len(model.places)) if rotates else None,
+        model.positions,
+        unknowns.rotations(shapes, len(model.positions)) if rotates else None,
     )
     moments = nodal_moments(model.mass, unknowns, shapes)
     strain = _strain_energy(model, condensed_model, interfaces, choice, geometric)
-    data = retained_body(unknowns.dimension, model.places, moments, strain, damping, *viscoelasticity, points)
+    data = retained_body(unknowns.dimension, model.positions, moments, strain, damping, *viscoelasticity, points)
     return data, condensed_model
 
 
@@ -260,7 +260,7 @@ def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
     Damping below the round-off of the matrices, which is estimated from the stiffness, is ignored.
     """
     assert model.damping is not None
-    rigid = model.unknowns.rigid_fields(model.unknowns.places.mean(axis=0))
+    rigid = model.unknowns.rigid_fields(model.unknowns.positions.mean(axis=0))
 
     def powers(matrix: sparse.csr_array) -> tuple[Array, Array]:
         gross = (np.abs(rigid) * (abs(matrix) @ np.abs(rigid))).sum(axis=0)

@@ -66,20 +66,20 @@ MOMENTUM_ERROR = 1e-4
 """Largest error of the momentum of rigid motions, relative to mass times size."""
 
 
-def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[float, Array, Array]:
+def mesh_moments(mass: sparse.csr_array, positions: Array, shapes: Array) -> tuple[float, Array, Array]:
     """Return the mass integrals of a finite element body with n displacement shapes: mass [kg], S = int rho
-    Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). ``places`` are the node
+    Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). ``positions`` are the node
     positions, shape (N, 3) [m]. The columns of Psi are position and shapes. ``mass`` is the mass matrix of
     the nodes.
 
     Args:
         mass: of the nodes, shape (N, N) [kg].
-        places: of the nodes, shape (N, 3) [m].
+        positions: of the nodes, shape (N, 3) [m].
         shapes: nodal fields, shape (N, 3, n).
     """
-    fields = np.concatenate([places[:, :, None], shapes], axis=2)  # Psi at the nodes, (N, 3, n + 1)
+    fields = np.concatenate([positions[:, :, None], shapes], axis=2)  # Psi at the nodes, (N, 3, n + 1)
     size = fields.shape[2]
-    momenta = (mass @ fields.reshape(len(places), -1)).reshape(fields.shape)
+    momenta = (mass @ fields.reshape(len(positions), -1)).reshape(fields.shape)
     second = np.einsum("Nai,Nbj->abij", fields, momenta, optimize=True)
     second = (second + second.transpose(1, 0, 3, 2)) / 2
     return float(mass.sum()), momenta.sum(axis=0).reshape(3, size), second
@@ -151,7 +151,7 @@ def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Ar
     center = np.array([momenta[1, 2], momenta[2, 0], momenta[0, 1]])
     center = (center - np.array([momenta[2, 1], momenta[0, 2], momenta[1, 0]])) / 2
     exact = np.array([np.cross(axis, center) for axis in np.eye(3)]).T
-    size = np.abs(unknowns.places).max() * total
+    size = np.abs(unknowns.positions).max() * total
     if np.abs(momenta - exact).max() > MOMENTUM_ERROR * size:
         raise ParameterError(
             "mass: turning about an axis does not carry the momentum of a rigid body (by "

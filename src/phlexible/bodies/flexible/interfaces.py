@@ -373,7 +373,7 @@ def tied_structure(
     free = np.setdiff1d(np.arange(size), np.concatenate([*followers, np.zeros(0, dtype=np.int64)]))
     count = len(free) + r * len(rigid_interfaces)
     blocks = [sparse.coo_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(size, count))]
-    rigid, rows, places = [full.rigid[free]], {}, [full.places[free]]
+    rigid, rows, points = [full.rigid[free]], {}, [full.positions[free]]
     for number, (each, members) in enumerate(zip(rigid_interfaces, followers, strict=True)):
         motion = unknowns.selected(members).rigid_fields(each.position)
         columns_of = len(free) + r * number + np.arange(r)
@@ -381,7 +381,7 @@ def tied_structure(
         blocks.append(sparse.coo_array((motion.ravel(), pairs), shape=(size, count)))
         rigid.append(_rigid_motion_at(each.position, unknowns))
         rows[each.name] = np.eye(r, count, columns_of[0])
-        places.append(np.tile(each.position, (r, 1)))
+        points.append(np.tile(each.position, (r, 1)))
     columns = sparse.csr_array(sum(block.tocsr() for block in blocks))
     for each in interfaces:
         if each.kind is InterfaceKind.AVERAGE:
@@ -389,7 +389,7 @@ def tied_structure(
     ordered = {each.name: rows[each.name] for each in interfaces}
     positions = {each.name: each.position for each in interfaces}
     return TiedStructure(
-        full.reduced(columns, np.vstack(rigid), np.vstack(places)), columns, ordered, positions, full
+        full.reduced(columns, np.vstack(rigid), np.vstack(points)), columns, ordered, positions, full
     )
 
 
@@ -416,7 +416,7 @@ def rotation_work(
             continue
         members = unknowns.of_nodes(each.nodes)
         members = members[unknowns.component[members] < 3]
-        arms = unknowns.places[members] - each.position
+        arms = unknowns.positions[members] - each.position
         spread = np.zeros((3, 3, n))  # sum of force times arm
         np.add.at(spread, unknowns.component[members], forces[members, None] * arms[:, :, None])
         for k in range(n):
@@ -436,11 +436,11 @@ def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unkn
         rotations: of the interfaces, shape (k, 3, n); pairs are i <= j.
     """
     first, second = np.triu_indices(rotations.shape[2])
-    result = np.zeros((len(unknowns.places), len(first)))
+    result = np.zeros((len(unknowns.positions), len(first)))
     for each, turns in zip(interfaces, rotations, strict=True):
         members = unknowns.of_nodes(each.nodes)
         members = members[unknowns.component[members] < 3]
-        arms, component = unknowns.places[members] - each.position, unknowns.component[members]
+        arms, component = unknowns.positions[members] - each.position, unknowns.component[members]
         one, other = turns[:, first], turns[:, second]
         along = arms @ one, arms @ other
         result[members] = (one[component] * along[1] + other[component] * along[0]) / 2
@@ -459,5 +459,5 @@ def _rigid_motion_at(position: Array, unknowns: Unknowns) -> Array:
     """Return displacement and rotation at a point (``position``) for each unit rigid motion about the origin;
     shape (r, r), with r = 6 in space and 3 in the plane. ``unknowns`` describes the unknowns of the nodes."""
     components = np.array([*unknowns.translation_axes, *(3 + axis for axis in unknowns.spin_axes)])
-    places = np.tile(position, (len(components), 1))
-    return Unknowns(unknowns.dimension, np.zeros_like(components), components, places).rigid_fields()
+    positions = np.tile(position, (len(components), 1))
+    return Unknowns(unknowns.dimension, np.zeros_like(components), components, positions).rigid_fields()

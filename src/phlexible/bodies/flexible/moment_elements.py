@@ -114,10 +114,10 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
     slopes, curvatures = _derivative_functions(deflection, order + 1)
     bent = np.einsum("tca,pcdq,tdb->tabpq", inverse, curvatures(points), inverse, optimize=True)
     rates = np.einsum("t,q,mq,tmab,tabpq->tmp", areas, weights, values, S, bent, optimize=True)
-    place, share = (np.asarray(each) for each in get_quadrature(RefLine, 2 * order + 2))
+    abscissa, share = (np.asarray(each) for each in get_quadrature(RefLine, 2 * order + 2))
     for edge, (a, b) in enumerate(EDGES):
-        at = np.zeros((3, place.shape[1]))
-        at[a], at[b] = 1 - place[0], place[0]
+        at = np.zeros((3, abscissa.shape[1]))
+        at[a], at[b] = 1 - abscissa[0], abscissa[0]
         rows = slice((order + 1) * edge, (order + 1) * (edge + 1))
         normal_moments = _polynomial_values(powers[rows], at[1:])
         outer = normals[facets[:, edge]] * outward[:, edge, None]
@@ -287,11 +287,11 @@ def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArra
     rotation_indices = 3 * count + 2 * np.arange(edges)
     unknowns = (rotation_indices, rotation_indices + 1, 3 * first + 2, 3 * middles + 2, 3 * last + 2)
     entries = []
-    for place, shares in enumerate(((1, 0, -3, 4, -1), (0.5, 0.5, -1, 0, 1), (0, 1, 1, -4, 3))):
+    for point, shares in enumerate(((1, 0, -3, 4, -1), (0.5, 0.5, -1, 0, 1), (0, 1, 1, -4, 3))):
         for axis in range(2):  # dw/dx_axis = n alpha + t dw/dt at the first end, in the middle and at the last end
             vectors = moments.normals[:, axis], sides[:, axis]
             for number, (column, share) in enumerate(zip(unknowns, shares, strict=True)):
-                entries.append((share * vectors[number > 1], 2 * (place * edges + np.arange(edges)) + axis, column))
+                entries.append((share * vectors[number > 1], 2 * (point * edges + np.arange(edges)) + axis, column))
     values, rows, columns = (np.concatenate(part) for part in zip(*entries, strict=True))
     gradients = sparse.coo_array((values, (rows, columns)), shape=(6 * edges, 3 * count + 2 * edges)).tocsr()
     at = np.concatenate([first, middles, last])

@@ -101,9 +101,9 @@ def _plate_interface(
     return MeshInterface(name, kind, position, members, area, rows)
 
 
-def _is_line(places: Array) -> bool:
-    """Return whether positions ``places`` (k, 3) all lie on one straight line, up to round-off."""
-    arms = places - places.mean(axis=0)
+def _is_line(positions: Array) -> bool:
+    """Return whether positions ``positions`` (k, 3) all lie on one straight line, up to round-off."""
+    arms = positions - positions.mean(axis=0)
     singular = np.linalg.svd(arms, compute_uv=False)
     return bool(singular[1] <= ON_A_LINE * singular[0])
 
@@ -227,11 +227,11 @@ def _rim_edges(points: PlatePoints) -> tuple[IntArray, Array]:
     mesh = points.mesh.mesh
     facets = mesh.boundary_facets()
     corners = np.asarray(mesh.facets.T[facets], dtype=np.int64)
-    places = points.mesh.geometry
-    inside = places[points.mesh.cells[mesh.f2t[0, facets]]].mean(axis=1)
-    along = places[corners[:, 1]] - places[corners[:, 0]]
+    positions = points.mesh.geometry
+    inside = positions[points.mesh.cells[mesh.f2t[0, facets]]].mean(axis=1)
+    along = positions[corners[:, 1]] - positions[corners[:, 0]]
     normal = np.column_stack([along[:, 1], -along[:, 0]])
-    turned = np.einsum("bi,bi->b", normal, places[corners[:, 0]] - inside) < 0
+    turned = np.einsum("bi,bi->b", normal, positions[corners[:, 0]] - inside) < 0
     normal[turned] *= -1
     corners[turned] = corners[turned, ::-1]
     outward = np.zeros((len(corners), 3))
@@ -359,8 +359,8 @@ def body_of_plate(
         strain = condensed_strain(frequencies, stored.geometric, unrelaxed=stored.unrelaxed)
     height = h / np.sqrt(12.0)  # two sheets of half the mass have the inertia of the plate
     sheets = sparse.csr_array(sparse.block_diag([nodal_mass / 2, nodal_mass / 2]))
-    places = np.vstack([mesh.nodes + (0, 0, height), mesh.nodes - (0, 0, height)])
-    moments = mesh_moments(sheets, places, surface_shapes(unknowns, stored.shapes, mesh.node_count, height))
+    positions = np.vstack([mesh.nodes + (0, 0, height), mesh.nodes - (0, 0, height)])
+    moments = mesh_moments(sheets, positions, surface_shapes(unknowns, stored.shapes, mesh.node_count, height))
     points = PlatePoints(
         surface_shapes(unknowns, stored.shapes, mesh.node_count, h / 2),
         interface_motion(interfaces, stored.displacements, stored.rotations),

@@ -158,11 +158,11 @@ class NodePoints(FlexiblePoints):
     """Material points of a body that is described at its N nodes only, without a mesh.
 
     Attributes:
-        places: positions of the nodes, shape (N, 3) [m].
+        positions: positions of the nodes, shape (N, 3) [m].
         rotations: of the nodes, shape (N, 3, n); None: they have none.
     """
 
-    places: Array
+    positions: Array
     rotations: Array | None
 
     def in_smaller_basis(self, chosen: Array) -> Self:
@@ -174,7 +174,7 @@ class NodePoints(FlexiblePoints):
     @property
     def nodes(self) -> Array:
         """Undeformed positions of the N nodes of this body, which is known at its nodes only, shape (N, 3) [m]."""
-        return self.places
+        return self.positions
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
         """Return the material point of the node of this body at an undeformed position (3,) [m]; raise
@@ -184,10 +184,10 @@ class NodePoints(FlexiblePoints):
             AttachmentError: no node is there.
         """
         node = self.nearest(position)
-        if np.abs(self.places[node] - position).max() > OUTSIDE * np.ptp(self.places, axis=0).max():
+        if np.abs(self.positions[node] - position).max() > OUTSIDE * np.ptp(self.positions, axis=0).max():
             raise self.outside_error(described, position)
         rotations = None if self.rotations is None else self.rotations[node]
-        return MaterialPoint(self.places[node], self.shapes[node], rotations, is_watched_only=True)
+        return MaterialPoint(self.positions[node], self.shapes[node], rotations, is_watched_only=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -425,7 +425,7 @@ def condense(
         ParameterError: no interfaces to take derivatives of, a frame that does not constrain the body, more modes
             than it has, or a mechanism.
     """
-    full = ElasticStructure(mass, stiffness, unknowns.rigid_fields(), unknowns.places)
+    full = ElasticStructure(mass, stiffness, unknowns.rigid_fields(), unknowns.positions)
     tied = tied_structure(full, unknowns, interfaces)
     framed = FramedStructure(tied.structure, frame_rows(choice.frame, tied.structure, tied.rows, tied.positions))
     loads, inertial = _unit_loads(tied, unknowns, choice)
@@ -434,7 +434,7 @@ def condense(
     else:
         fastest = np.inf
         if choice.inertial_shapes:
-            middle = unknowns.places.mean(axis=0)
+            middle = unknowns.positions.mean(axis=0)
             fastest = STIFF * homogeneous_frequency(full, unknowns.homogeneous_fields(middle))
         second = None
         if second_order is not None and choice.modal_derivatives:
@@ -469,5 +469,5 @@ def _unit_loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -
     loads = np.vstack([np.zeros((0, size)), *rows]).T
     if not choice.inertial_shapes:
         return loads, loads[:, :0]
-    middle = unknowns.places.mean(axis=0)
+    middle = unknowns.positions.mean(axis=0)
     return loads, tied.loads(np.hstack([unknowns.rigid_fields(middle), unknowns.centrifugal_fields(middle)]))

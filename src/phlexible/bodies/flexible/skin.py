@@ -139,10 +139,10 @@ def _surface_triangles(mesh: ElementMesh) -> IntArray:
     return np.where(outward[:, None], triangles, triangles[:, ::-1])
 
 
-def _ordered_around(places: Array, corners: IntArray) -> IntArray:
+def _ordered_around(positions: Array, corners: IntArray) -> IntArray:
     """Return the four vertices of each facet, ``corners`` (f, 4), in cyclic order around it, shape (f, 4).
-    ``places`` (N, 3) are the positions of all vertices."""
-    p = places[corners]
+    ``positions`` (N, 3) are the positions of all vertices."""
+    p = positions[corners]
     middle = p - p.mean(axis=1, keepdims=True)
     normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
     first = middle[:, 0]

@@ -27,14 +27,14 @@ class Unknowns:
         node: of each unknown, -1 of a modal coordinate, shape (N,).
         component: 0, 1, 2 of a displacement, 3, 4, 5 of a rotation, ``LOCAL_ROTATION`` of one about a local
             axis, -1 of a modal coordinate, shape (N,).
-        places: of the node of each unknown, shape (N, 3) [m].
+        positions: of the node of each unknown, shape (N, 3) [m].
         axes: local axes of rotations about them, else zero, shape (N, 3); None: there are none.
     """
 
     dimension: int
     node: IntArray
     component: IntArray
-    places: Array
+    positions: Array
     axes: Array | None = None
 
     @property
@@ -54,9 +54,9 @@ class Unknowns:
 
     def selected(self, indices: IntArray) -> "Unknowns":
         """Return the description (node, component, position) of those unknowns of this finite element model that
-        have the indices ``indices``."""
+        have the ``indices``."""
         axes = None if self.axes is None else self.axes[indices]
-        return Unknowns(self.dimension, self.node[indices], self.component[indices], self.places[indices], axes)
+        return Unknowns(self.dimension, self.node[indices], self.component[indices], self.positions[indices], axes)
 
     def field(self, vectors: Array) -> Array:
         """Return the values of the N nodal unknowns (displacements, rotations) of this finite element model for
@@ -75,7 +75,7 @@ class Unknowns:
         """Return the values of the N nodal unknowns of this finite element model in a small unit rotation, shape
         (N,). It is about the coordinate axis 0 to 2, which goes through the point ``about`` (3,) [m]; None: the
         origin."""
-        arms = self.places if about is None else self.places - about
+        arms = self.positions if about is None else self.positions - about
         result: Array = self.field(np.cross(np.eye(3)[axis], arms)) + (self.component == 3 + axis)
         return result if self.axes is None else result + self.axes[:, axis]
 
@@ -90,7 +90,7 @@ class Unknowns:
         """Return the centrifugal accelerations of the N nodal unknowns of this finite element model. They are
         (e_k x (e_l x r) + e_l x (e_k x r)) / 2 with r = x - ``about``. The columns are pairs of axes k <= l:
         xx, xy, xz, yy, yz, zz in space, shape (N, 6), and zz in the plane, shape (N, 1)."""
-        axes, arms, products = np.eye(3)[list(self.spin_axes)], self.places - about, []
+        axes, arms, products = np.eye(3)[list(self.spin_axes)], self.positions - about, []
         for k, first in enumerate(axes):
             for second in axes[k:]:
                 mixed = np.cross(first, np.cross(second, arms)) + np.cross(second, np.cross(first, arms))
@@ -102,7 +102,7 @@ class Unknowns:
         constant strain: e_a x_b + e_b x_a with a <= b, where x is the position relative to ``about``. The
         columns are the pairs xx, xy, xz, yy, yz, zz in space, shape (N, 6), and xx, xy, yy in the plane,
         shape (N, 3)."""
-        arms, fields = self.places - about, []
+        arms, fields = self.positions - about, []
         for a in self.translation_axes:
             for b in self.translation_axes[a:]:
                 vectors = np.zeros_like(arms)
@@ -128,12 +128,12 @@ class Unknowns:
         return result
 
 
-def mesh_unknowns(places: Array, dimension: int) -> Unknowns:
-    """Return the description of the displacement unknowns of a mesh with k nodes at ``places`` (k, 3) [m]:
+def mesh_unknowns(positions: Array, dimension: int) -> Unknowns:
+    """Return the description of the displacement unknowns of a mesh with k nodes at ``positions`` (k, 3) [m]:
     component after component at each node. ``dimension`` is that of the model (1, 2 or 3)."""
-    count = len(places)
+    count = len(positions)
     node = np.repeat(np.arange(count), dimension)
-    return Unknowns(dimension, node, np.tile(np.arange(dimension), count), places[node])
+    return Unknowns(dimension, node, np.tile(np.arange(dimension), count), positions[node])
 
 
 WELL_CONDITIONED = 1e-9
@@ -159,24 +159,24 @@ class ElasticStructure:
         stiffness: shape (N, N), symmetric, zero for rigid motions.
         rigid: displacements of the rigid motions about the origin, translations first, shape (N, r) with r = 3
             in the plane, 6 in space.
-        places: positions of the unknowns, shape (N, 3) [m].
+        positions: positions of the unknowns, shape (N, 3) [m].
     """
 
     mass: sparse.csr_array
     stiffness: sparse.csr_array
     rigid: Array
-    places: Array
+    positions: Array
 
     @property
     def dimension(self) -> int:
         """Dimension of this elastic structure: 2 in the plane, 3 in space."""
         return 2 if self.rigid.shape[1] == 3 else 3
 
-    def reduced(self, columns: sparse.csr_array, rigid: Array, places: Array) -> "ElasticStructure":
+    def reduced(self, columns: sparse.csr_array, rigid: Array, positions: Array) -> "ElasticStructure":
         """Return this elastic structure in fewer unknowns q, where ``columns @ q`` are its present unknowns. Rigid
-        motions ``rigid`` and positions ``places`` belong to q."""
+        motions ``rigid`` and ``positions`` belong to q."""
         mass, stiffness = (columns.T @ matrix @ columns for matrix in (self.mass, self.stiffness))
-        return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid, places)
+        return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid, positions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +271,7 @@ class FramedStructure:
         """Factored stiffness matrix of this structure without the unknowns of its statically determinate
         support."""
         block = self.structure.stiffness[self._free][:, self._free]
-        return definite_factors(sparse.csr_array(block), self.structure.places[self._free])
+        return definite_factors(sparse.csr_array(block), self.structure.positions[self._free])
 
     @property
     def solver(self) -> str:

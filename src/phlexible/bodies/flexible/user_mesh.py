@@ -137,9 +137,9 @@ def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
     straight = ElementMesh(mesh.kind, 1, mesh.points[used, :d], cells, order)
     if mesh.geometry_order == 1:
         return straight
-    places = np.zeros((straight.node_count, d))
-    places[straight.element_nodes] = mesh.points[mesh.cells, :d]
-    return ElementMesh(mesh.kind, 2, places, cells, order)
+    positions = np.zeros((straight.node_count, d))
+    positions[straight.element_nodes] = mesh.points[mesh.cells, :d]
+    return ElementMesh(mesh.kind, 2, positions, cells, order)
 
 
 def _read_file(path: str) -> Any:
@@ -181,15 +181,15 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMes
     """Convert a mesh of scikit-fem, with its named subdomains and boundaries, to the format of this package.
     If ``is_flat``, plane cells must lie in z = 0. ``kind`` is that of its cells, ``order`` that of their
     geometry."""
-    places = np.zeros((mesh.doflocs.shape[1], 3))
-    places[:, : len(mesh.doflocs)] = mesh.doflocs.T
-    _check_flat(places, kind.dimension, is_flat)
+    positions = np.zeros((mesh.doflocs.shape[1], 3))
+    positions[:, : len(mesh.doflocs)] = mesh.doflocs.T
+    _check_flat(positions, kind.dimension, is_flat)
     cells = mesh.dofs.element_dofs.T if order == 2 else mesh.t.T
     facets = {name: np.asarray(mesh.facets[:, np.asarray(group)].T) for name, group in _groups(mesh.boundaries)}
     return UserMesh(
         kind,
         order,
-        places,
+        positions,
         np.asarray(cells, dtype=np.int64),
         {name: np.asarray(group, dtype=np.int64) for name, group in _groups(mesh.subdomains)},
         {},
@@ -213,18 +213,18 @@ def _groups(groups: Any) -> Any:
 def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
     """Return a mesh made from points (p, 3) [m] and cells, indices of triangles (e, 3) or of cells of four
     points (e, 4). Those of four are of the kind ``of_four``. Raise ``ParameterError`` for other arrays."""
-    places, corners = reals("points of the mesh", points), np.asarray(cells)
-    if places.ndim != 2 or places.shape[1] != 3:
-        raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")
+    positions, corners = reals("points of the mesh", points), np.asarray(cells)
+    if positions.ndim != 2 or positions.shape[1] != 3:
+        raise ParameterError(f"mesh: its points must have shape (p, 3), got {positions.shape}")
     if corners.ndim != 2 or corners.shape[1] not in (3, 4) or corners.dtype.kind not in "iu":
         raise ParameterError(
             "mesh: its cells must be numbers of points, shape (e, 3) of triangles or (e, 4) of "
             f"{of_four.value}s, got {corners.dtype} of shape {corners.shape}"
         )
-    if len(corners) and not (0 <= corners.min() and corners.max() < len(places)):
-        raise ParameterError(f"mesh: its cells must name points 0 .. {len(places) - 1}, got {corners.max()}")
+    if len(corners) and not (0 <= corners.min() and corners.max() < len(positions)):
+        raise ParameterError(f"mesh: its cells must name points 0 .. {len(positions) - 1}, got {corners.max()}")
     kind = CellKind.TRIANGLE if corners.shape[1] == 3 else of_four
-    return UserMesh(kind, 1, places, corners.astype(np.int64), {}, {}, {})
+    return UserMesh(kind, 1, positions, corners.astype(np.int64), {}, {}, {})
 
 
 def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
@@ -297,16 +297,16 @@ def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
     columns = []
     for face in VTK_FACES:
         edges = [edge_of[frozenset((face[k], face[(k + 1) % 4]))] for k in range(4)]
-        places = points[cells[:, edges]].sum(axis=1) / 2 - points[cells[:, list(face)]].sum(axis=1) / 4
+        positions = points[cells[:, edges]].sum(axis=1) / 2 - points[cells[:, list(face)]].sum(axis=1) / 4
         corners = np.sort(cells[:, list(face)], axis=1)
-        columns.append((corners, places))
+        columns.append((corners, positions))
     corners = np.concatenate([vertices for vertices, _ in columns])
-    places = np.concatenate([middle for _, middle in columns])
+    positions = np.concatenate([middle for _, middle in columns])
     _, first, inverse = np.unique(corners, axis=0, return_index=True, return_inverse=True)
     faces = len(points) + inverse.reshape(len(VTK_FACES), len(cells)).T
     middles = points[cells[:, 8:]].sum(axis=1) / 4 - points[cells[:, :8]].sum(axis=1) / 4
     inner = len(points) + len(first) + np.arange(len(cells))
-    return np.vstack([points, places[first], middles]), np.column_stack([cells, faces, inner])
+    return np.vstack([points, positions[first], middles]), np.column_stack([cells, faces, inner])
 
 
 def hexahedron_order() -> IntArray:
@@ -316,8 +316,8 @@ def hexahedron_order() -> IntArray:
 
     corners = np.array(VTK_CORNERS, dtype=np.float64)
     sides = [corners[list(side)].mean(axis=0) for side in (*VTK_EDGES, *VTK_FACES)]
-    places = np.vstack([corners, *sides, [[0.5, 0.5, 0.5]]])
-    distances = np.abs(places[None] - np.asarray(ElementHex2.doflocs)[:, None]).max(axis=2)
+    positions = np.vstack([corners, *sides, [[0.5, 0.5, 0.5]]])
+    distances = np.abs(positions[None] - np.asarray(ElementHex2.doflocs)[:, None]).max(axis=2)
     return np.asarray(distances.argmin(axis=1), dtype=np.int64)
 
 
@@ -490,14 +490,14 @@ def _overlapping(mesh: ElementMesh) -> IntArray:
     the same side of the common facet."""
     facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
     inner = np.flatnonzero(neighbours[:, 1] >= 0)
-    places = mesh.geometry
-    corners = places[facets[inner]]
+    positions = mesh.geometry
+    corners = positions[facets[inner]]
     if mesh.kind is CellKind.TRIANGLE:
         edge = corners[:, 1] - corners[:, 0]
         normals: Array = np.column_stack([-edge[:, 1], edge[:, 0]])
     else:
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    centers = places[mesh.cells].mean(axis=1)
+    centers = positions[mesh.cells].mean(axis=1)
     sides = [np.einsum("fi,fi->f", centers[neighbours[inner, k]] - corners[:, 0], normals) for k in (0, 1)]
     wrong = inner[sides[0] * sides[1] > 0]
     counts = np.bincount(neighbours[wrong].ravel(), minlength=mesh.cell_count)

@@ -77,8 +77,8 @@ def stiffness_matrices(group: ProductElements) -> Array:
 def _factors(group: ProductElements) -> tuple[Array, Array]:
     """Return the weights of the nodes of an element in both vectors of each product, two arrays (n, k)."""
     vectors = np.eye(group.nodes.shape[1])
-    vectors[: group.places, 0] -= 1.0
-    first, second = (group.pairs + (group.places > 0)).T
+    vectors[: group.position_count, 0] -= 1.0
+    first, second = (group.pairs + (group.position_count > 0)).T
     return vectors[first], vectors[second]
 
 

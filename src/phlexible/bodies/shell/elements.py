@@ -42,7 +42,7 @@ def bilinear_slopes(at: Array) -> Array:
 # Rows of strains over products of chords: of two vectors that are sums of chords u_c y_c and v_c y_c.
 
 
-def _of_places(u: Array, v: Array) -> Array:
+def _of_positions(u: Array, v: Array) -> Array:
     """Return the coefficients of the product of two tangents in the six products of node differences, shape
     (..., 6). The differences are x_2 - x_1, x_3 - x_1, x_4 - x_1, their products 00, 01, 02, 11, 12, 22. u
     and v (..., 3) are the weights of the differences in both tangents."""
@@ -61,7 +61,7 @@ def _membrane_rows(at: Array) -> Array:
     """Return the coefficients of the membrane strains e_rr, e_ss, 2 e_rs at q points ``at`` (q, 2), shape (q,
     3, 6). The columns are the six products of node differences x_k - x_1 (pairs 00, 01, 02, 11, 12, 22)."""
     a, b = bilinear_slopes(at)[..., 1:].swapaxes(0, 1)
-    return np.stack([_of_places(a, a) / 2, _of_places(b, b) / 2, _of_places(a, b)], axis=1)
+    return np.stack([_of_positions(a, a) / 2, _of_positions(b, b) / 2, _of_positions(a, b)], axis=1)
 
 
 def _curvature_rows(at: Array) -> Array:
@@ -151,7 +151,7 @@ class ShellElements:
         tangents, warp = np.einsum("ak,eki->eai", np.stack([r, s]), x), np.einsum("k,eki->ei", twist, x)
         metric = np.einsum("eai,ebi->eab", tangents, tangents)
         shares = np.linalg.solve(metric, np.einsum("eai,ei->ea", tangents, warp)[..., None])[..., 0]
-        own = _of_places(twist[1:], twist[1:]) / 2
+        own = _of_positions(twist[1:], twist[1:]) / 2
         top, bottom, right, left, middle = _membrane_rows(np.array([(0, 1), (0, -1), (1, 0), (-1, 0), (0, 0)]))
         a, b = shares.T[:, :, None]
         mean = a * (a - 1) / 2 * top[0] + a * (a + 1) / 2 * bottom[0] + a * b * middle[2]
@@ -231,11 +231,11 @@ class ShellElements:
         return np.asarray(np.einsum("eq,qi,qj->eij", self.areas, N, N))
 
 
-def products(places: Array, directors: Array) -> Array:
+def products(positions: Array, directors: Array) -> Array:
     """Return the 22 products of node differences and directors of each element, shape (..., e, 22). They are
     six of the differences x_k - x_1, twelve of a difference with a director, and four squares of directors.
-    ``places`` and ``directors`` (..., e, 4, 3) are positions and directors of its nodes."""
-    y = np.concatenate([places[..., 1:, :] - places[..., :1, :], directors], axis=-2)
+    ``positions`` and ``directors`` (..., e, 4, 3) are positions and directors of its nodes."""
+    y = np.concatenate([positions[..., 1:, :] - positions[..., :1, :], directors], axis=-2)
     return np.asarray((y[..., PAIRS[:, 0], :] * y[..., PAIRS[:, 1], :]).sum(axis=-1))
 
 

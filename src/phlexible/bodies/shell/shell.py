@@ -289,12 +289,12 @@ class Shell(NodalBody):
         and opposite edges that coincide, are left out. ``thickness``, ``material`` and ``options`` are those of
         the shell."""
         columns, rows = checked_elements(elements)
-        places = [
+        positions = [
             vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
             for u in np.linspace(0, 1, columns + 1).tolist()
             for v in np.linspace(0, 1, rows + 1).tolist()
         ]
-        points, cells = merged(np.array(places), grid_cells(columns, rows))
+        points, cells = merged(np.array(positions), grid_cells(columns, rows))
         if len(points) < 4:
             raise ParameterError(f"surface must return places that cover an area, got {points.tolist()} everywhere")
         grid = cells.reshape(columns, rows, 4)
@@ -365,8 +365,8 @@ class Shell(NodalBody):
             raise ParameterError("a Shell needs a model in space (dimension=3)")
         mesh, section, g = self.soft_mesh, self._section, self.soft_mesh.gyration
         elements = self._elements
-        shares, places, directors = elements.mass_shares, mesh.element_nodes, mesh.element_directors
-        lever, both = section.lever / g, np.hstack([places, directors])
+        shares, positions, directors = elements.mass_shares, mesh.element_nodes, mesh.element_directors
+        lever, both = section.lever / g, np.hstack([positions, directors])
         blocks = section.mass * np.block([[shares, lever * shares], [lever * shares, shares]])
         mass = summed_blocks(both, both, blocks, (len(mesh.nodes),) * 2)
         mass.eliminate_zeros()
@@ -387,7 +387,7 @@ class Shell(NodalBody):
                 {group.name: group.weights(mesh) for group in self.interfaces},
                 {group.name: group for group in self.interfaces},
             ),
-            size=float(np.ptp(mesh.places, axis=0).max()),
+            size=float(np.ptp(mesh.positions, axis=0).max()),
             clusters=mesh.clusters,
             products=(own, self._folds(elements.node_areas)) if len(mesh.folds) else (own,),
             moves=mesh.moves,
@@ -407,7 +407,7 @@ class Shell(NodalBody):
         )
 
     @property
-    def surface_places(self) -> Array:
+    def surface_positions(self) -> Array:
         """Undeformed positions on the top of the N nodes, then in the middle of the thickness and on the bottom,
         shape (3 N, 3) [m]. The top is where the directors point to. Of a laminate of n layers they are on the top
         and the bottom of each layer, from the top one down, shape (2 n N, 3)."""
@@ -418,26 +418,26 @@ class Shell(NodalBody):
         return np.concatenate([self.nodes + height * means[mesh.used] / count for height in heights])
 
     def stress_field(self) -> BodyStress:
-        """Return the stress of this shell at its ``surface_places``, of which each drawn node has several."""
-        places, mesh = self.surface_places, self.soft_mesh
+        """Return the stress of this shell at its ``surface_positions``, of which each drawn node has several."""
+        positions, mesh = self.surface_positions, self.soft_mesh
         layers = len(mesh.used) * np.arange(len(self._section.heights))
         numbers = np.argsort(mesh.node_at[mesh.used])[:, None] + layers
 
         def components(coordinates: Array, chosen: IntArray) -> Array:
             return self.surface_stress(coordinates.reshape(len(coordinates), -1, 3))[:, chosen]
 
-        return BodyStress(places, np.arange(len(places)), components, lambda skin: numbers)
+        return BodyStress(positions, np.arange(len(positions)), components, lambda skin: numbers)
 
     def surface_stress(self, vectors: Array) -> Array:
-        """Return the second Piola-Kirchhoff stress at ``surface_places`` in axes of the undeformed shell, each the
-        mean over the centres of the elements of a node: components xx, yy, zz, yz, xz, xy, shape (T, k, 6) [Pa].
+        """Return the second Piola-Kirchhoff stress at ``surface_positions`` in axes of the undeformed shell, each
+        the mean over the centres of a node's elements: components xx, yy, zz, yz, xz, xy, shape (T, k, 6) [Pa].
 
         Args:
             vectors: positions and directors in the order of the unknowns, shape (T, N + k, 3) [m].
         """
         mesh, section, elements = self.soft_mesh, self._section, self._elements
-        places, directors = vectors[:, mesh.element_nodes], vectors[:, mesh.element_directors] / mesh.gyration
-        change = products(places, directors) - products(elements.X, elements.D)
+        positions, directors = vectors[:, mesh.element_nodes], vectors[:, mesh.element_directors] / mesh.gyration
+        change = products(positions, directors) - products(elements.X, elements.D)
         strains = np.linalg.inv(section.stiffness) @ elements.resultants(section)
         strains = np.einsum("esp,tep->tes", strains, change[..., :18])
         one, two = elements.axes(MIDDLE)[:, 0].swapaxes(0, 1)
@@ -494,7 +494,7 @@ class Shell(NodalBody):
         and of unit length."""
         mesh = self.soft_mesh
         fields: tuple[Any, Any] = shape, velocity
-        whole = [np.shape(np.asarray(each, dtype=object))[:1] == mesh.places.shape[:1] for each in fields]
+        whole = [np.shape(np.asarray(each, dtype=object))[:1] == mesh.positions.shape[:1] for each in fields]
         own = mesh.node_at[mesh.used]  # those of a state come with directors
         given = [np.asarray(each)[own] if is_whole else each for each, is_whole in zip(fields, whole, strict=True)]
         nodes = initial_nodes(self.nodes, dimension, given[0], given[1], position, rotation)

@@ -47,12 +47,12 @@ class SegmentOfLine(NamedTuple):
     """Position of a segment along a line that touches itself.
 
     Attributes:
-        place: number of the segment, from 0.
+        number: number of the segment, from 0.
         least_separation: segments that are nearer than so many along the line do not touch.
         loop: segments of a line that closes; 0: it does not.
     """
 
-    place: int
+    number: int
     least_separation: int
     loop: int
 
@@ -60,7 +60,7 @@ class SegmentOfLine(NamedTuple):
         """Return whether this segment and the segment ``other`` of one line body may touch each other
         (self-contact): their indices differ by at least ``least_separation``, on a closed line along both
         ways around it."""
-        way = abs(self.place - other.place)
+        way = abs(self.number - other.number)
         return min(way, self.loop - way if self.loop else way) >= self.least_separation
 
 
@@ -212,7 +212,7 @@ def contact_members(
         if (side == 3 and touched) or side in touched or 3 in touched:
             ends = {solid.around >= 0 for solid in solids if solid.side | side == 3}
             own = _list_members(side, _sample_points(each, radius, side, dimension))
-            found += [place for place in own if TOUCHED_BY_ENDS.get(place.kind) in {None, *ends}]
+            found += [collider for collider in own if TOUCHED_BY_ENDS.get(collider.kind) in {None, *ends}]
             owners = {solid.owner for solid in solids if solid.touches_segments and solid.side | side == 3}
             if owners - {_owner(each)}:
                 found += _edge_segments(each, side, dimension)
@@ -371,8 +371,8 @@ def _sample_points(part: Side, radius: float, side: int, dimension: int) -> Iter
             yield from (Member(port, port, radius, side, part.name, kind) for port in nodes)
         case _ if solid := _solid_shape(part):
             shape, is_round = solid.shape, float(isinstance(solid.shape, Cylinder | Torus))
-            for own, places in _touch_points(shape, dimension):
-                for port in map(solid.port_at, places):
+            for own, positions in _touch_points(shape, dimension):
+                for port in map(solid.port_at, positions):
                     yield Member(port, port, 0.0, side, _owner(part), own, (0.0, 0.0, is_round))
             if dimension == 3 and isinstance(shape, Cylinder | Torus):
                 yield from _rims(solid, shape, side)
@@ -397,12 +397,12 @@ class _SolidShape(NamedTuple):
         pose, shape (3, 3)."""
         return self.port.placed.rotation if isinstance(self.port, Attachment) else np.eye(3)
 
-    def port_at(self, place: Array) -> Port:
-        """Return the port (attachment point) at an offset ``place`` from the middle of a solid shape, in axes
+    def port_at(self, offset: Array) -> Port:
+        """Return the port (attachment point) at an offset ``offset`` from the middle of a solid shape, in axes
         of its body, shape (3,) [m]."""
         if isinstance(self.port, Attachment):
-            return self.port.placed.point(self.port.point.position + self.middle + place)
-        return fixed_point(self.port.initial_position() + self.middle + place, self.port.label)
+            return self.port.placed.point(self.port.point.position + self.middle + offset)
+        return fixed_point(self.port.initial_position() + self.middle + offset, self.port.label)
 
 
 def _solid_shape(part: Side) -> _SolidShape | None:
@@ -662,8 +662,8 @@ def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Ar
         case TriangleMesh():
             tree = shape.tree()
             kinds = MemberKind.SAMPLE, MemberKind.CORNER, MemberKind.INSET
-            for own_kind, places in zip(kinds, tree.contact_points(), strict=True):
-                yield own_kind, places - tree.box_center
+            for own_kind, positions in zip(kinds, tree.contact_points(), strict=True):
+                yield own_kind, positions - tree.box_center
 
 
 def line_nodes(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
@@ -712,11 +712,11 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         depth = reach - segment_distance(starts[i], ends[i], starts[j], ends[j])
         if depth > DEEPEST * reach:
             _refuse_opposed(owner, depth, rounds[i], rounds[j])
-    places = [each for each in members if each.start is each.end and (each.axes is None or _is_filled(each))]
-    at = np.array([each.start.initial_position() for each in places]).reshape(-1, 3)
-    extents = [each.thickness if each.kind.is_solid else 2 * each.radius or size_of(each.start) for each in places]
+    balls = [each for each in members if each.start is each.end and (each.axes is None or _is_filled(each))]
+    at = np.array([each.start.initial_position() for each in balls]).reshape(-1, 3)
+    extents = [each.thickness if each.kind.is_solid else 2 * each.radius or size_of(each.start) for each in balls]
     most = DEEPEST * np.array(extents)
-    radius = np.array([each.radius for each in places])
+    radius = np.array([each.radius for each in balls])
     pieces = [each for each in members if each.start is not each.end and each.size[0]]
     ends = np.array([(each.start.initial_position(), each.end.initial_position()) for each in pieces])
     between = np.einsum("sk,pki->psi", ALONG, ends.reshape(-1, 2, 3))
@@ -727,7 +727,7 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         depths = radius - signed_distances(solid, (at - origin) @ solid.axes)
         known = np.where(most > 0, most, DEEPEST * own_size)  # places of the ground have no size
         for i in np.flatnonzero(depths > np.where(radius > 0, most, np.minimum(known, thick))):
-            _refuse_opposed(owner, float(depths[i]), places[i], solid)
+            _refuse_opposed(owner, float(depths[i]), balls[i], solid)
         for piece, row in zip(pieces, between, strict=True):
             if solid.touches_segment(piece) and can_touch(piece, solid):
                 depth = piece.radius - signed_distances(solid, (row - origin) @ solid.axes).min()
@@ -769,10 +769,10 @@ def segment_distance(a: Array, b: Array, c: Array, d: Array) -> float:
     u, v, r = b - a, d - c, a - c
     matrix = np.array([[u @ u, -u @ v], [-u @ v, v @ v]])
     s, t = np.clip(np.linalg.lstsq(matrix, np.array([-u @ r, v @ r]), rcond=None)[0], 0, 1)
-    places = [(s, _nearest_parameter(a + s * u, c, v)), (_nearest_parameter(c + t * v, a, u), t)]
-    places += [(end, _nearest_parameter(a + end * u, c, v)) for end in (0.0, 1.0)]
-    places += [(_nearest_parameter(c + end * v, a, u), end) for end in (0.0, 1.0)]
-    return min(float(np.linalg.norm(r + s * u - t * v)) for s, t in places)
+    parameters = [(s, _nearest_parameter(a + s * u, c, v)), (_nearest_parameter(c + t * v, a, u), t)]
+    parameters += [(end, _nearest_parameter(a + end * u, c, v)) for end in (0.0, 1.0)]
+    parameters += [(_nearest_parameter(c + end * v, a, u), end) for end in (0.0, 1.0)]
+    return min(float(np.linalg.norm(r + s * u - t * v)) for s, t in parameters)
 
 
 def _nearest_parameter(x: Array, start: Array, along: Array) -> float:

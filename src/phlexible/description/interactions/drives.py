@@ -112,8 +112,8 @@ class ServoPush(Portable):
         if self.kd and self.target.rate is not None:
             result += self.kd * self.target.rates_at(middles)
         elif self.kd:
-            places = self.target.at_times(ends)
-            result += self.kd * (places[1:] - places[:-1]) / (ends[1:] - ends[:-1])
+            positions = self.target.at_times(ends)
+            result += self.kd * (positions[1:] - positions[:-1]) / (ends[1:] - ends[:-1])
         return result
 
 

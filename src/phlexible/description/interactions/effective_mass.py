@@ -83,7 +83,7 @@ def _add(rows: dict[PlacedBody, Array], difference: VectorSum, force: Array) -> 
         placed, is_point = vector.port.placed, isinstance(vector, PointOf)
         row = rows.setdefault(placed, np.zeros(6))
         row[:3] += is_point * weight * force
-        row[3:] += weight * cross(initial_vector(vector) - is_point * placed.place, force)
+        row[3:] += weight * cross(initial_vector(vector) - is_point * placed.origin_position, force)
 
 
 def _mobility(placed: PlacedBody, rows: Array) -> Array:

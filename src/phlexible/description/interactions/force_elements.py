@@ -88,10 +88,10 @@ class Potential(Portable):
             check_callable(f"{name} of a Potential", getattr(self, name), "theta")
         convert_fields(self)
         low, high = self.around
-        places = np.linspace(low, high, STRETCHES + 1)
-        slopes, energies = (np.array([f(x) for x in places]) for f in (self.slope_at, self.energy_at))
+        positions = np.linspace(low, high, STRETCHES + 1)
+        slopes, energies = (np.array([f(x) for x in positions]) for f in (self.slope_at, self.energy_at))
         tolerance = AGREEMENT * np.abs(slopes).max() + ROUND_OFF * np.abs(energies).max() / (high - low)
-        if found := disagreement(self.energy_at, self.slope_at, places, float(tolerance)):
+        if found := disagreement(self.energy_at, self.slope_at, positions, float(tolerance)):
             raise ParameterError(
                 f"slope of the Potential is not the derivative of its energy: between {found.begin:.6g} and"
                 f" {found.end:.6g} it is {found.mean:.6g} on average, the energy grows by {found.growth:.6g}"
@@ -727,8 +727,8 @@ class JointElement(AlongJoint):
     def __repr__(self) -> str:
         if self.name:
             return self.name
-        place = "" if len(self.joint.coordinate_names) == 1 else f"{self.coordinate} of "
-        return f"{' and '.join(self._kinds())} in {place}{self.joint}"
+        coordinate = "" if len(self.joint.coordinate_names) == 1 else f"{self.coordinate} of "
+        return f"{' and '.join(self._kinds())} in {coordinate}{self.joint}"
 
     def _kinds(self) -> list[str]:
         """Return the kinds of parts that a joint element has, as text for messages, such as ["spring", "damper",

@@ -260,12 +260,12 @@ class Input(NamedTuple):
     """A value that users may set from step to step.
 
     Attributes:
-        place: index of its first value in a row of load values.
+        first: index of its first value in a row of load values.
         value: value in the model, shape (1,) or (3,).
         load: load whose three values they are; None: a single value.
     """
 
-    place: int
+    first: int
     value: Array
     load: PointLoad | None
 
@@ -345,8 +345,8 @@ class DistributedForce(Load):
         """Return the start and the end of a distributed force along its beam, as distances from the beam's start
         [m]."""
         if self.at is not None:
-            places = np.asarray(self.at, dtype=np.float64)
-            return float(places[0]), float(places[-1])
+            positions = np.asarray(self.at, dtype=np.float64)
+            return float(positions[0]), float(positions[-1])
         begin = 0.0 if self.start is None else finite("start", self.start)
         return begin, self._length if self.end is None else finite("end", self.end)
 
@@ -357,8 +357,8 @@ class DistributedForce(Load):
     def quadrature(self) -> tuple[Array, Array]:
         """Return the positions along the beam and the weights of the Gauss points of a distributed force, shape
         (points,) each [m]."""
-        places, weights = zip(*(each[2:] for each in self._gauss_points()), strict=True)
-        return np.array(places), np.array(weights)
+        positions, weights = zip(*(each[2:] for each in self._gauss_points()), strict=True)
+        return np.array(positions), np.array(weights)
 
     def __repr__(self) -> str:
         return self.name or f"distributed force on {self.body.name}"
@@ -398,8 +398,8 @@ class DistributedForce(Load):
         if not callable(self.value):
             if self.at is None:
                 return weight * np.asarray(self.value, dtype=np.float64)
-            places, table = (np.asarray(each, dtype=np.float64) for each in (self.at, self.value))
-            return weight * np.array([np.interp(x, places, column) for column in table.T])
+            positions, table = (np.asarray(each, dtype=np.float64) for each in (self.at, self.value))
+            return weight * np.array([np.interp(x, positions, column) for column in table.T])
         return _ForceAt(self, x, weight)
 
     def _check_table(self) -> None:
@@ -408,15 +408,15 @@ class DistributedForce(Load):
                 f"value of {self} must be a table for the places at=, got the function {self.value!r}"
             )
         assert self.at is not None
-        places, table = reals("at", self.at), reals(f"value of {self}", self.value, "a table (k, 3)")
+        positions, table = reals("at", self.at), reals(f"value of {self}", self.value, "a table (k, 3)")
         if self.start is not None or self.end is not None:
             raise ParameterError(f"{self}: a table begins and ends where its places at= do; leave start and end")
-        if places.ndim != 1 or len(places) < 2 or table.shape != (len(places), 3):
+        if positions.ndim != 1 or len(positions) < 2 or table.shape != (len(positions), 3):
             raise ParameterError(
                 f"value of {self} must be a table, with at least two places at= and as many rows of three numbers,"
-                f" got shapes {places.shape} and {table.shape}"
+                f" got shapes {positions.shape} and {table.shape}"
             )
-        if not (np.isfinite(places).all() and np.isfinite(table).all() and (np.diff(places) > 0).all()):
+        if not (np.isfinite(positions).all() and np.isfinite(table).all() and (np.diff(positions) > 0).all()):
             raise ParameterError(f"{self}: places at= must ascend, and all numbers must be finite")
 
     @property

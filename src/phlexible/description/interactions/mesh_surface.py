@@ -26,7 +26,7 @@ class MeshSurface:
     Attributes:
         body: a ``FlexibleBody`` from a mesh or matrices, or a ``Plate``.
         where: a function of places x in body axes (x[0], x[1], x[2] are arrays) that says which, or their numbers
-            among the ``places`` of all; None: all.
+            among the ``positions`` of all; None: all.
 
     Raises:
         ModelError: another body, or no place.
@@ -55,8 +55,8 @@ class MeshSurface:
                 " bodies themselves"
             )
         if self.where is not None:
-            places = points.nodes[points.surface_nodes]
-            set_fields(self, where=tuple(chosen_points("where", self.where, places, {}).tolist()))
+            positions = points.nodes[points.surface_nodes]
+            set_fields(self, where=tuple(chosen_points("where", self.where, positions, {}).tolist()))
         if not len(self._node_indices):
             raise ModelError(f"{self} has no places: no corner of the surface is where it says")
 
@@ -74,7 +74,7 @@ class MeshSurface:
         return every if self.where is None else every[np.asarray(self.where, dtype=np.int64)]
 
     @property
-    def places(self) -> Array:
+    def positions(self) -> Array:
         """Return the positions of the surface nodes of a meshed body that can touch in a contact. They are those of
         the undeformed body in body axes, shape (k, 3) [m]."""
         return np.asarray(self._points.nodes[self._node_indices])

@@ -67,7 +67,7 @@ class RodElement(ForceElement):
     def stiffness(self) -> Array:
         """Return the 6 x 6 section stiffness matrix C of a rod's finite element at each of its g quadrature points,
         shape (g, 6, 6)."""
-        return self.rod.stiffness_at(self.shape.places)
+        return self.rod.stiffness_at(self.shape.positions)
 
     @cached_property
     def rest_strains(self) -> Array:
@@ -76,7 +76,7 @@ class RodElement(ForceElement):
         if self.stress_free is not None:
             return self.stress_free
         if self.rod.stress_free is StressFree.STRAIGHT:
-            return np.tile(STRAIGHT, (len(self.shape.places), 1))
+            return np.tile(STRAIGHT, (len(self.shape.positions), 1))
         rows = self.functions(3)
         return np.array([[row.initial_value() for row in point] for point in rows])
 

@@ -96,14 +96,14 @@ class ShareOfState(Portable):
 
     Attributes:
         function: (t, x, v) -> all values.
-        places, rates: indices of x and v among the measured numbers.
+        indices, rates: indices of x and v among the measured numbers.
         begin, end: range of the share.
         size: count of all values.
         name: name for messages.
     """
 
     function: StateFunction
-    places: IntArray
+    indices: IntArray
     rates: IntArray
     begin: int
     end: int
@@ -120,7 +120,7 @@ class ShareOfState(Portable):
         """
         at = f"at t = {time:.9g} s"
         answer = called(
-            self.function, f"the function of {self.name}", time, measured[self.places], measured[self.rates], at=at
+            self.function, f"the function of {self.name}", time, measured[self.indices], measured[self.rates], at=at
         )
         try:
             values = reals("values", answer, largest=ANY_SIZE).ravel()

@@ -548,10 +548,10 @@ def symmetry_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
         ModelError: they lie in no plane.
     """
     nodes = [edge.placed.node(number) for number in edge.point.fixed_nodes]
-    places = np.array([node.initial_position() for node in nodes])
+    positions = np.array([node.initial_position() for node in nodes])
     directors = [node.initial_directors() for node in nodes]
-    places = places - places.mean(axis=0)
-    rows = np.concatenate([places, *(np.abs(places).max() * each for each in directors)])
+    positions = positions - positions.mean(axis=0)
+    rows = np.concatenate([positions, *(np.abs(positions).max() * each for each in directors)])
     squares, axes = np.linalg.eigh(rows.T @ rows)
     if squares[0] > IN_PLANE**2 * squares[2] or squares[1] <= IN_PLANE**2 * squares[2]:
         raise ModelError(

@@ -77,11 +77,11 @@ class Line:
         ends = [(max(e - 1, 0), min(e + 1, last)) for e in range(self.pieces)]
         return tuple((int(self.first[a]), int(self.first[b]) + PIECE_VECTORS) for a, b in ends)
 
-    def weights_at(self, place: float) -> Array:
+    def weights_at(self, position: float) -> Array:
         """Return the weights N_k of all K vectors of a line at a place along it [m], shape (4, K). Their first,
         second and third derivatives by the place are the other rows."""
-        piece = int(min(max(place // self.length, 0), self.pieces - 1))
-        u, found = place / self.length - piece, np.zeros((4, len(self.vectors)))
+        piece = int(min(max(position // self.length, 0), self.pieces - 1))
+        u, found = position / self.length - piece, np.zeros((4, len(self.vectors)))
         own = slice(self.first[piece], self.first[piece] + PIECE_VECTORS)
         powers = np.array([1.0, u, u * u, u**3])
         for order in range(4):
@@ -100,18 +100,18 @@ class Line:
         distance = np.concatenate([[np.inf], (samples**2).sum(axis=1), [np.inf]])
         lowest = np.flatnonzero((distance[1:-1] <= distance[:-2]) & (distance[1:-1] <= distance[2:]))
         lowest = lowest[np.argsort(distance[1 + lowest])[:CANDIDATES]]
-        places = [self._descend((k + 0.5) * self.length / SAMPLES, vectors) for k in lowest.tolist()]
-        return min(places, key=lambda place: float(((self.weights_at(place)[0] @ vectors) ** 2).sum()))
+        positions = [self._descend((k + 0.5) * self.length / SAMPLES, vectors) for k in lowest.tolist()]
+        return min(positions, key=lambda position: float(((self.weights_at(position)[0] @ vectors) ** 2).sum()))
 
-    def _descend(self, place: float, vectors: Array) -> float:
+    def _descend(self, position: float, vectors: Array) -> float:
         """Return the place along a line where the square of its distance from the origin is least, found by
-        Newton's method from ``place`` [m]. ``vectors`` are the values of its K vectors, shape (K, d)."""
+        Newton's method from ``position`` [m]. ``vectors`` are the values of its K vectors, shape (K, d)."""
         for _ in range(ITERATIONS):
-            here, slope, bend, _ = self.weights_at(place) @ vectors
+            here, slope, bend, _ = self.weights_at(position) @ vectors
             curvature = slope @ slope + here @ bend
             step = (here @ slope) / (curvature if curvature > 0 else slope @ slope)
-            place -= float(np.clip(step, -self.length, self.length))
-        return place
+            position -= float(np.clip(step, -self.length, self.length))
+        return position
 
 
 def line_of(placed: PlacedWhole | PlacedBody) -> Line:
@@ -124,24 +124,24 @@ def line_of(placed: PlacedWhole | PlacedBody) -> Line:
         pieces = len(nodes) - 1
         weights = HERMITE * np.array([1.0, length, 1.0, length])[:, None]
         return Line(tuple(vectors), length, 2 * np.arange(pieces), np.tile(weights, (pieces, 1, 1)))
-    places = placed.body.mesh.nodes
-    points, pieces = tuple(PointOf(placed.at(float(s))) for s in places), len(places) - 1
+    positions = placed.body.mesh.nodes
+    points, pieces = tuple(PointOf(placed.at(float(s))) for s in positions), len(positions) - 1
     tangents = np.asarray(
-        np.gradient(np.eye(len(places)), axis=0)
+        np.gradient(np.eye(len(positions)), axis=0)
     )  # of a piece: half the way between the neighbours
     first = np.clip(np.arange(pieces) - 1, 0, pieces + 1 - PIECE_VECTORS)
     weights = np.zeros((pieces, PIECE_VECTORS, 4))
     for e in range(pieces):
         own = slice(first[e], first[e] + PIECE_VECTORS)
-        ends = np.eye(len(places))[e : e + 2, own], tangents[e : e + 2, own]
+        ends = np.eye(len(positions))[e : e + 2, own], tangents[e : e + 2, own]
         weights[e] = np.einsum("ik,ic->kc", ends[0], HERMITE[::2]) + np.einsum("ik,ic->kc", ends[1], HERMITE[1::2])
-    return Line(points, float(places[1]), first, weights)
+    return Line(points, float(positions[1]), first, weights)
 
 
 def _sections(placed: PlacedWhole | PlacedBody) -> tuple[Sequence[Attachment], float]:
     """Return the cross-sections at the nodes of a rod or beam and the length between two of them [m]."""
     if isinstance(placed, PlacedRod):
-        return placed.nodes(), float(placed.body.node_places[1])
+        return placed.nodes(), float(placed.body.node_positions[1])
     parts = placed.parts if isinstance(placed, PlacedWhole) else (placed,)
     beam = parts[0].body
     assert isinstance(beam, Beam), "the joint has checked it"
@@ -206,10 +206,10 @@ class LineCoordinate(Coordinate):
 
     def _value(self, y: Array) -> float:
         vectors = self._vectors(y)
-        place = self.line.nearest(vectors)
+        position = self.line.nearest(vectors)
         if self.component == 0:
-            return place
-        here, slope, *_ = self.line.weights_at(place) @ vectors
+            return position
+        here, slope, *_ = self.line.weights_at(position) @ vectors
         return float(across(slope)[self.component - 1] @ here)
 
     def _gradient(self, y: Array) -> Array:
@@ -225,18 +225,18 @@ class LineCoordinate(Coordinate):
         weights, (here, slope, bend, twist) = self._at(y)
         unit, d = np.eye(len(slope)), len(slope)
         size = float(slope @ slope + here @ bend)
-        place = -(np.outer(weights[0], slope) + np.outer(weights[1], here)).ravel() / size
+        derivative = -(np.outer(weights[0], slope) + np.outer(weights[1], here)).ravel() / size
         rows = [np.kron(own, unit) for own in weights]  # d r, d r', d r'' at a place that is held, (d, functions)
-        change, turn, curl = (rows[k] + np.outer(each, place) for k, each in enumerate((slope, bend, twist)))
+        change, turn, curl = (rows[k] + np.outer(each, derivative) for k, each in enumerate((slope, bend, twist)))
         if self.component > 0:
             rotated = across_rates(slope, turn)[self.component - 1]
             a = across(slope)[self.component - 1]
-            second = np.outer(a @ rows[1], place)
-            found = second + second.T + float(a @ bend) * np.outer(place, place)
+            second = np.outer(a @ rows[1], derivative)
+            found = second + second.T + float(a @ bend) * np.outer(derivative, derivative)
             return np.asarray(found + change.T @ rotated + rotated.T @ change)
         assert d == len(here), "as seen along all directions"
         numerator = slope @ rows[0] + here @ rows[1]
-        steeper = np.outer(slope @ rows[1] + here @ rows[2], place) + rows[0].T @ turn + rows[1].T @ change
+        steeper = np.outer(slope @ rows[1] + here @ rows[2], derivative) + rows[0].T @ turn + rows[1].T @ change
         widened = 2 * slope @ turn + bend @ change + here @ curl
         return np.asarray(-steeper / size + np.outer(numerator, widened) / size**2)
 
@@ -370,11 +370,11 @@ class Sliding(Joint):
         line, directions = line_of(self.line), self._directions(dimension)
         names = ("position", "direction 1", "direction 2")[:dimension]
         made = tuple(LineCoordinate(name, line, self.slider, directions, k) for k, name in enumerate(names))
-        place, length = made[0].initial_value(), line.whole
-        if not -AT_END * length <= place <= (1 + AT_END) * length:
+        position, length = made[0].initial_value(), line.whole
+        if not -AT_END * length <= position <= (1 + AT_END) * length:
             raise ModelError(
                 f"{self}: {self.slider} is beyond an end of {self.line.name} at the initial pose, at"
-                f" {place:.6g} m of 0 .. {length:g} m along it"
+                f" {position:.6g} m of 0 .. {length:g} m along it"
             )
         return made
 

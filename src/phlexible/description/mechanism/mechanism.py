@@ -212,7 +212,7 @@ class Mechanism(MechanismParts):
             where = (position, rotation, velocity, angular_velocity, shape)
             for section in rod_sections(body, name, self._dimension, self._bodies, *where):
                 self.add(*section, large=True)
-            return self.group_rod(name, body, node_names(name, len(body.node_places)))
+            return self.group_rod(name, body, node_names(name, len(body.node_positions)))
         if isinstance(body, SplitBeam):
             if shape is not None:
                 raise ModelError(f"{name} is not a string and has no shape; pass position= and rotation=")

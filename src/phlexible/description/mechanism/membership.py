@@ -147,11 +147,11 @@ def check_plane(part: Part, dimension: int) -> None:
         along = entry.value.direction if isinstance(entry.value, FeedbackShare) else None
         entry.check_components(entry.at_time(0.0) if along is None else along, dimension)
     for port in ports_of(part):
-        place = port.initial_position().tolist() if dimension < 3 else []
-        if dimension == 1 and any(place[1:]):
-            raise ParameterError(f"{part}: {port} must lie on the x axis (dimension=1), got {place}")
-        if dimension == 2 and place[2] != 0:
-            raise ParameterError(f"{part}: {port} must have z = 0 in a planar model, got {place}")
+        position = port.initial_position().tolist() if dimension < 3 else []
+        if dimension == 1 and any(position[1:]):
+            raise ParameterError(f"{part}: {port} must lie on the x axis (dimension=1), got {position}")
+        if dimension == 2 and position[2] != 0:
+            raise ParameterError(f"{part}: {port} must have z = 0 in a planar model, got {position}")
         if isinstance(port, MovingFrame) and may_leave(port, dimension):
             where = "in space" if dimension == 2 else "of more dimensions"
             raise ModelError(f"{part}: {port} was made by a model {where}; make it with this model's ground")

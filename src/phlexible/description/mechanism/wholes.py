@@ -73,7 +73,7 @@ def rod_sections(
         ModelError: a section's name is taken.
         ParameterError: a shape that the rod cannot have, or numbers of a wrong shape.
     """
-    names = node_names(name, len(rod.node_places))
+    names = node_names(name, len(rod.node_positions))
     if used := [part for part in names if part in taken]:
         raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
     origin = planar_point("position", vector("position", position), dimension)
@@ -125,12 +125,12 @@ def _section_velocities(
         if spin is None:
             return [speed, *[None] * (count - 1)], [None] * count
         return [speed + np.cross(spin, position - origin) for position in positions], [spin] * count
-    places = rod.node_places
-    speeds = initial_nodes(places, dimension, None, velocity, np.zeros(3), np.eye(3)).velocities
+    points = rod.node_positions
+    speeds = initial_nodes(points, dimension, None, velocity, np.zeros(3), np.eye(3)).velocities
     assert speeds is not None
     if spin is not None:
         return list(speeds), [spin] * count
-    tangents, rates = derivatives_along(places, positions), derivatives_along(places, speeds)
+    tangents, rates = derivatives_along(points, positions), derivatives_along(points, speeds)
     spins = np.cross(tangents, rates) / (tangents**2).sum(axis=1)[:, None]
     return list(speeds), list(spins)
 
@@ -197,7 +197,7 @@ def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str,
                 result[name] = body
             case PlacedSplitBeam(body=split), SplitBeam() if body.count == split.count:
                 result |= {placed.name: part for placed, part in zip(whole.parts, body.parts, strict=True)}
-            case PlacedRod(body=rod), Rod() if np.array_equal(rod.node_places, body.node_places):
+            case PlacedRod(body=rod), Rod() if np.array_equal(rod.node_positions, body.node_positions):
                 result |= {placed.name: node for placed, node in zip(whole.parts, body.nodes(), strict=True)}
             case _:
                 raise ModelError(

@@ -264,10 +264,10 @@ def _stresses(source: CondensedModel, motions: Array, first: int, self_stresses:
     seen, level = rows @ (source.to_stresses @ still), abs(rows) @ (abs(source.to_stresses) @ np.abs(still))
     if (np.abs(seen) > DEPENDENT * level).any():
         raise ModelError("displacements that have no energy are no outputs here; take velocities")
-    places = np.flatnonzero(strained)
-    early = np.hstack([self_stresses, strains[:, places[places < first]]])
+    indices = np.flatnonzero(strained)
+    early = np.hstack([self_stresses, strains[:, indices[indices < first]]])
     basis = extended(metric, strains[:, :0], early, len(strains))
-    return extended(metric, basis, strains[:, places[places >= first]], len(strains)), basis.shape[1]
+    return extended(metric, basis, strains[:, indices[indices >= first]], len(strains)), basis.shape[1]
 
 
 def _purely_rigid(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> int:
@@ -607,8 +607,8 @@ def flexible_reduction(
     model = replace(model, mechanics=None, linearization=None)
     basis = state_basis(model, order, method, frequencies, static_correction, flexible)
     V = _flexible_columns(model, flexible, basis)
-    places = (_unit_columns(rigid, model.order), V, _unit_columns(tied, model.order))
-    whole = sparse.csr_array(sparse.hstack(places))
+    indices = (_unit_columns(rigid, model.order), V, _unit_columns(tied, model.order))
+    whole = sparse.csr_array(sparse.hstack(indices))
     own = single_states(model)
     states = (
         *(own[k] for k in rigid),
@@ -635,5 +635,5 @@ def _flexible_columns(model: ObservedPHDAE, flexible: IntArray, basis: StateBasi
 def _unit_columns(states: IntArray, order: int) -> sparse.csr_array:
     """Return the columns of the identity matrix of size ``order`` with the given indices, shape (order, states),
     sparse."""
-    places = (states, np.arange(len(states)))
-    return sparse.csr_array((np.ones(len(states)), places), (order, len(states)))
+    indices = (states, np.arange(len(states)))
+    return sparse.csr_array((np.ones(len(states)), indices), (order, len(states)))

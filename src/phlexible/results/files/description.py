@@ -97,21 +97,21 @@ def rebuild_mechanism(tree: dict[str, Tree]) -> Mechanism:
         raise ResultFileError(f"the description in the file cannot be read: {error!r}") from error
 
 
-def compare_trees(file: Tree, model: Tree, place: str = "") -> list[str]:
+def compare_trees(file: Tree, model: Tree, path: str = "") -> list[str]:
     """Return the differences between two JSON descriptions of mechanisms, that in the ``file`` and that of
-    the ``model``. They are lines of text, such as "bodies/coupler/length: ..."; ``place`` is the path of keys
+    the ``model``. They are lines of text, such as "bodies/coupler/length: ..."; ``path`` is the path of keys
     above these two."""
     if is_array_json(file) and is_array_json(model):
         here, there = array_from_json(file), array_from_json(model)
-        return [] if here.shape == there.shape and _close(here, there) else [f"{place[1:]}: the arrays differ"]
+        return [] if here.shape == there.shape and _close(here, there) else [f"{path[1:]}: the arrays differ"]
     if isinstance(file, dict) and isinstance(model, dict) and file.keys() == model.keys():
         keys = [key for key in file if key not in LOOKS]
-        return [line for key in keys for line in compare_trees(file[key], model[key], f"{place}/{key}")]
+        return [line for key in keys for line in compare_trees(file[key], model[key], f"{path}/{key}")]
     if isinstance(file, list) and isinstance(model, list):
-        return _list_differences(file, model, place)
+        return _list_differences(file, model, path)
     if _is_number(file) and _is_number(model):
-        return [] if np.isclose(file, model, rtol=TOLERANCE, atol=0) else [_line(place, file, model)]
-    return [] if file == model else [_line(place, file, model)]
+        return [] if np.isclose(file, model, rtol=TOLERANCE, atol=0) else [_line(path, file, model)]
+    return [] if file == model else [_line(path, file, model)]
 
 
 def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
@@ -214,29 +214,29 @@ def _described_frame(frame: MovingFrame) -> dict[str, Tree]:
 
 
 def _rebuilt_frame(tree: dict[str, Any]) -> MovingFrame:
-    place = np.array(tree["position"], dtype=np.float64)
+    position = np.array(tree["position"], dtype=np.float64)
     if tree["is_fixed"]:
-        return fixed_point(place, tree["label"])
+        return fixed_point(position, tree["label"])
     rotation = UnstoredFunction(np.eye(3)) if tree["turns"] else None
-    return MovingFrame(UnstoredFunction(place), rotation, label=tree["label"])
+    return MovingFrame(UnstoredFunction(position), rotation, label=tree["label"])
 
 
-def _list_differences(file: list[Tree], model: list[Tree], place: str) -> list[str]:
+def _list_differences(file: list[Tree], model: list[Tree], path: str) -> list[str]:
     if len(file) != len(model):
-        return [f"{place[1:]}: {len(file)} entries in the file, {len(model)} in the model"]
+        return [f"{path[1:]}: {len(file)} entries in the file, {len(model)} in the model"]
     if all(map(_is_number, [*file, *model])):
-        return [] if _close(np.array(file), np.array(model)) else [_line(place, file, model)]
+        return [] if _close(np.array(file), np.array(model)) else [_line(path, file, model)]
     lines = []
     for k, (a, b) in enumerate(zip(file, model, strict=True)):
         name = a["name"] if isinstance(a, dict) and "name" in a else str(k + 1)
-        lines += compare_trees(a, b, f"{place}/{name}")
+        lines += compare_trees(a, b, f"{path}/{name}")
     return lines
 
 
-def _line(place: str, file: Tree, model: Tree) -> str:
-    if place.endswith("/fingerprint"):
-        return f"{place[1:]}: the discretizations differ"
-    return f"{place[1:]}: {file!r} in the file, {model!r} in the model"
+def _line(path: str, file: Tree, model: Tree) -> str:
+    if path.endswith("/fingerprint"):
+        return f"{path[1:]}: the discretizations differ"
+    return f"{path[1:]}: {file!r} in the file, {model!r} in the model"
 
 
 def _close(a: Array, b: Array) -> bool:

@@ -204,17 +204,17 @@ class UnstoredDistribution:
     """Function of position and time in a loaded model, of which only values at t = 0 are known.
 
     Attributes:
-        places: positions, shape (k,) [m].
+        positions: positions, shape (k,) [m].
         initial: values there at t = 0, shape (k, 3).
     """
 
-    places: Array
+    positions: Array
     initial: Array
 
     def __call__(self, x: float, time: float) -> Array:
         """Return the value of a distributed load at t = 0 at the stored position nearest to x [m], shape
         (3,). At another ``time`` it raises ``ModelError``."""
-        nearest = self.initial[int(np.argmin(np.abs(self.places - x)))]
+        nearest = self.initial[int(np.argmin(np.abs(self.positions - x)))]
         return UnstoredFunction(nearest)(time)
 
 

@@ -110,13 +110,13 @@ def read_records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
         while (body := _next_record(file, size, path)) is not None:
             text_length, content = body
             text = json.loads(content[:text_length])
-            arrays, place = {}, text_length
+            arrays, offset = {}, text_length
             for name, kind, shape in text.pop("arrays"):
                 if kind not in KINDS:
                     raise ResultFileError(f"{path} is damaged: {name} is of the kind {kind!r}")
                 count = math.prod(shape)
-                arrays[name] = np.frombuffer(content, kind, count, place).reshape(shape)
-                place += arrays[name].nbytes
+                arrays[name] = np.frombuffer(content, kind, count, offset).reshape(shape)
+                offset += arrays[name].nbytes
             yield text, arrays
 
 

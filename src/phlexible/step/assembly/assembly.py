@@ -25,15 +25,15 @@ from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import (
-    BlockPlaces,
+    BlockOffsets,
     Tables,
     TypeTables,
-    place_tables,
+    offset_tables,
     team_tables,
     velocity_weights,
 )
 from phlexible.step.assembly.controlled import ControlledValue, controlled_values
-from phlexible.step.assembly.couplings import KEPT, LARGEST, Couplings, Places
+from phlexible.step.assembly.couplings import KEPT, LARGEST, Couplings, Offsets
 from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables, initial_strains
 from phlexible.step.assembly.interactions import (
     ForceData,
@@ -101,8 +101,8 @@ class Assembly:
             count = len(coordinate.functions())
             found[number] = coordinate.value(y[first : first + count])
             first += count
-        places, strains = initial_strains(self.memory, state)
-        found[places] = strains
+        indices, strains = initial_strains(self.memory, state)
+        found[indices] = strains
         for number, related in enumerate(system.related, start=len(found) - len(system.related)):
             found[number] = related.coordinate.value(system.coordinate_functions(related.coordinate).values(at)[0])
         return found
@@ -301,7 +301,7 @@ class Parts:
         prescribed, controlled, soft: as in an ``Assembly``.
         rods, contact_groups: families with separate tables.
         types: of floating bodies; the blocks of their coordinates are dense or have segments.
-        places: offsets of the parts of each floating body's block.
+        indices: offsets of the parts of each floating body's block.
         masses: of each pair of carriers.
         coupled: couplings by the functions.
     """
@@ -313,7 +313,7 @@ class Parts:
     rods: RodTables
     contact_groups: ContactGroupTables
     types: TypeTables
-    places: list[BlockPlaces]
+    indices: list[BlockOffsets]
     masses: list[tuple[int, int, float]]
     coupled: Couplings
 
@@ -333,7 +333,7 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
         owners = system.owners[begin:end]
         tables.interactions.append(Interaction(tuple(tables.function(owner.row) for owner in owners)))
     prescribed: list[tuple[ForceValue, str]] = []
-    for place, each in enumerate(system.forces):
+    for index, each in enumerate(system.forces):
         element, force = each
         number = -1
         if each.is_prescribed:
@@ -342,7 +342,7 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
         if isinstance(element, Contact):
             tables.interactions.append(Interaction((), contact_pair_law(force)))
             continue
-        rows = () if place in rods.forces else force.coordinate.functions()
+        rows = () if index in rods.forces else force.coordinate.functions()
         functions = tuple(map(tables.function, rows))
         tables.interactions.append(Interaction(functions, element_law(force, number, _joint_of(system, force))))
     tables.interactions += list(_strains(system, tables))
@@ -364,7 +364,7 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
         rods,
         contact_groups,
         types,
-        types.places(),
+        types.offsets(),
         _masses(system),
         coupled,
     )
@@ -377,7 +377,7 @@ def _graph(system: System, parts: Parts) -> Graph:
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
-    lengths = tuple((b, own.length) for b, own in enumerate(parts.places))
+    lengths = tuple((b, own.length) for b, own in enumerate(parts.indices))
     sizes = tuple(coupled.node_sizes)
     return sizes, frozenset(edges), tuple(map(tuple, coupled.waits)), lengths, len(sizes) - coupled.constraint_count
 
@@ -388,8 +388,8 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     offsets of the blocks of Newton's matrix. ``parts`` are what the system consists of, already numbered;
     ``plan`` is the plan of the elimination, with these offsets."""
     schedule = plan.schedule
-    layout, blocks = system.layout, Places(system.layout, schedule)
-    places, types, coupled = parts.places, parts.types, parts.coupled
+    layout, blocks = system.layout, Offsets(system.layout, schedule)
+    indices, types, coupled = parts.indices, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
     apart[: layout.frames] = system.dimension
     apart[[b for b in coupled.coupled_translations if b < layout.frames]] = 0
@@ -409,9 +409,9 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
             ("nodes", apart.tobytes(), is_long.tobytes(), rows.tobytes()),
             lambda: _node_tables(schedule, apart, is_long, rows, layout.frames),
         ),
-        **place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
+        **offset_tables(indices, [schedule.indices[b, b] for b in range(layout.frames)]),
         **_family(plan, parts.soft, sizes, lambda: parts.soft.tables(blocks)),
-        **_family(plan, parts.rods, sizes, lambda: parts.rods.tables(schedule.places)),
+        **_family(plan, parts.rods, sizes, lambda: parts.rods.tables(schedule.indices)),
         **_family(
             plan, parts.contact_groups, sizes, lambda: parts.contact_groups.tables(vectors, schedule.rows, widest)
         ),
@@ -429,7 +429,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
         "events": len(system.mechanism.events) if system.mechanism.switches else 0,
         "sources": len(system.loads) + len(coupled.interactions),
         "history_length": HISTORY,
-        "border_entries": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes, default=1),
+        "border_entries": max((own.strides[0] for own in indices), default=0) * max(coupled.node_sizes, default=1),
         "reactions": len(system.gap_lengths) + len(parts.laws),
     }
 
@@ -490,7 +490,7 @@ def _masses(system: System) -> list[tuple[int, int, float]]:
     return found
 
 
-def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks: Places, plan: Plan) -> Tables:
+def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks: Offsets, plan: Plan) -> Tables:
     layout, gravity, frames = system.layout, system.mechanism.gravity, system.frames
     widths = np.diff(layout.carrier_velocity)
     counts = tuple((data.rigid_count, len(data.rotation_axes), data.elastic_count) for data in frames)
@@ -517,7 +517,7 @@ def _carrier_counts(
     widths: IntArray,
     counts: Sequence[tuple[int, int, int]],
     pairs: Sequence[tuple[int, int]],
-    blocks: Places,
+    blocks: Offsets,
 ) -> Tables:
     """Return the integers by name of all carriers (floating bodies and nodes): their velocities, shape (carriers,)
     ``widths``, and their ``blocks`` in Newton's matrix.
@@ -565,7 +565,7 @@ def _node_tables(
         frames: number of the first nodes that are floating bodies.
     """
     size, row_start = schedule.size, schedule.row_start
-    diagonal = np.array([schedule.places[k, k] for k in range(len(size))], dtype=np.int64)
+    diagonal = np.array([schedule.indices[k, k] for k in range(len(size))], dtype=np.int64)
     node, begin = np.array([own[-1] for own in schedule.groups]), [own[0] for own in schedule.groups]
     counts = np.diff(schedule.run_start)
     of_visits = np.where(is_long, SEGMENTED, uncoupled)[node]
@@ -631,8 +631,8 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
         is_source = each.is_prescribed or each.force.is_servo or each.element.path is not None
         if is_source or (moving and set(ports_of(each.element)) & moving):
             sources.setdefault(str(each.element), []).append(k)
-    for k, place in enumerate(system.related, start=_first_related(assembly)):
-        part = system.owners[place.row].joint
+    for k, index in enumerate(system.related, start=_first_related(assembly)):
+        part = system.owners[index.row].joint
         if set(ports_of(part)) & moving:
             sources.setdefault(str(part), []).append(k)
     return sources
@@ -645,7 +645,7 @@ def constraint_columns(assembly: Assembly) -> IntArray:
     system = assembly.system
     columns = len(system.loads) + np.arange(len(system.constraints))
     owner_columns = {
-        system.owners[place.row].joint: k for k, place in enumerate(system.related, start=_first_related(assembly))
+        system.owners[index.row].joint: k for k, index in enumerate(system.related, start=_first_related(assembly))
     }
     for k, part in enumerate(system.constraints):
         columns[k] = owner_columns[part] if isinstance(part, JointRelation) else columns[k]

@@ -90,7 +90,7 @@ class Band:
         highs = (*self.ends[1:], self.ends[-1])
         return tuple(high - low for low, high in zip(self.lows, highs, strict=True))
 
-    def places(self, dimension: int, rigid_count: int) -> "BlockPlaces":
+    def offsets(self, dimension: int, rigid_count: int) -> "BlockOffsets":
         """Return the offsets of the parts of a long body's block in Newton's matrix, which stores the elastic
         coordinates as a band of segments. The model has ``dimension`` axes, and the body ``rigid_count``
         rigid velocities."""
@@ -101,11 +101,11 @@ class Band:
         for size, low, stride in zip(self.sizes, self.lows, self.strides, strict=True):
             lines += [band + row * stride - low for row in range(size)]
             band += size * stride
-        return BlockPlaces((border, border, n), side, bottom, np.array(lines, dtype=np.int64), band)
+        return BlockOffsets((border, border, n), side, bottom, np.array(lines, dtype=np.int64), band)
 
 
 @dataclass(frozen=True, eq=False)
-class BlockPlaces:
+class BlockOffsets:
     """Offsets of the parts of the block of a frame, see ``step/kernels/segments.py``.
 
     Attributes:
@@ -123,23 +123,23 @@ class BlockPlaces:
     length: int
 
 
-def dense_places(rigid_count: int, elastic_count: int) -> BlockPlaces:
+def dense_offsets(rigid_count: int, elastic_count: int) -> BlockOffsets:
     """Return the offsets of the rigid and elastic parts of a floating body's dense block of Newton's matrix.
     It has the shape (width, width) with width ``rigid_count`` + ``elastic_count``."""
     width = rigid_count + elastic_count
     lines = (rigid_count + np.arange(elastic_count)) * width + rigid_count
-    return BlockPlaces((width,) * 3, rigid_count * width, rigid_count, lines, width * width)
+    return BlockOffsets((width,) * 3, rigid_count * width, rigid_count, lines, width * width)
 
 
-def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables:
+def offset_tables(offsets: Sequence[BlockOffsets], starts: Sequence[int]) -> Tables:
     """Return the tables of the compiled time step with the offsets of the rigid and elastic parts in the diagonal
-    blocks of all floating bodies: a dictionary of arrays ("side", "bottom", "line", ...). ``places`` are these
+    blocks of all floating bodies: a dictionary of arrays ("side", "bottom", "line", ...). ``offsets`` are these
     offsets inside of each block; the blocks begin at the indices ``starts`` of Newton's matrix."""
     return {
-        **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in places]),
-        "side": [own.side + start for own, start in zip(places, starts, strict=True)],
-        "bottom": [own.bottom + start for own, start in zip(places, starts, strict=True)],
-        "line": [own.lines + start for own, start in zip(places, starts, strict=True)],
+        **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in offsets]),
+        "side": [own.side + start for own, start in zip(offsets, starts, strict=True)],
+        "bottom": [own.bottom + start for own, start in zip(offsets, starts, strict=True)],
+        "line": [own.lines + start for own, start in zip(offsets, starts, strict=True)],
     }
 
 
@@ -280,14 +280,14 @@ class TypeTables:
             same[id(data)] = known[key]
             self.type_of.append(known[key])
 
-    def places(self) -> list[BlockPlaces]:
+    def offsets(self) -> list[BlockOffsets]:
         """Return for each floating body the offsets of the parts of its block in Newton's matrix, dense or in
         segments."""
         found = []
         for kind in self.type_of:
             body, band = self._types[kind], self.bands[kind]
             rigid, n = body.rigid_count, body.elastic_count
-            found.append(dense_places(rigid, n) if band is None else band.places(body.dimension, rigid))
+            found.append(dense_offsets(rigid, n) if band is None else band.offsets(body.dimension, rigid))
         return found
 
     def relaxations(self) -> list[Maxwell | None]:
@@ -493,12 +493,12 @@ def _strain_rows(
     return strains, squares, np.concatenate(factors)
 
 
-def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
-    """Return for each index of ``places`` how many consecutive entries from there on are equal to it, itself
+def _equal_runs(indices: Sequence[tuple[int, ...]], most: int) -> list[int]:
+    """Return for each index of ``indices`` how many consecutive entries from there on are equal to it, itself
     included, at most ``most``."""
-    found = [1] * len(places)
-    for k in range(len(places) - 2, -1, -1):
-        if places[k] == places[k + 1]:
+    found = [1] * len(indices)
+    for k in range(len(indices) - 2, -1, -1):
+        if indices[k] == indices[k + 1]:
             found[k] = found[k + 1] + 1
     return [min(count, most) for count in found]
 

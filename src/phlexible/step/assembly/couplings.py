@@ -23,7 +23,7 @@ from phlexible.step.tables.memory import packed
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class Offsets:
     """Offsets of blocks in Newton's matrix, by the numbers of carriers, then auxiliaries, then constraints.
 
     Attributes:
@@ -39,7 +39,7 @@ class Places:
         column). Indices count carriers (floating bodies or nodes), then auxiliary unknowns, then constraints."""
         row, column = pair
         own, other = self.layout.node(row), self.layout.node(column)
-        start = self.schedule.places[own, other]
+        start = self.schedule.indices[own, other]
         return (
             start + self.layout.row_in_node(row) * int(self.schedule.size[other]) + self.layout.row_in_node(column)
         )
@@ -50,9 +50,9 @@ class Places:
         ``columns``, two arrays of indices."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64)
-        cluster, inside, places = self.layout.cluster, self.layout.row_in_cluster, self.schedule.places
+        cluster, inside, indices = self.layout.cluster, self.layout.row_in_cluster, self.schedule.indices
         pairs = zip(cluster[rows].tolist(), cluster[columns].tolist(), strict=True)
-        starts = np.array([places[pair] for pair in pairs], dtype=np.int64)
+        starts = np.array([indices[pair] for pair in pairs], dtype=np.int64)
         return starts + inside[rows] * self.schedule.size[cluster[columns]] + inside[columns]
 
     @property
@@ -274,38 +274,38 @@ class Couplings:
         nodes = {(node(a), node(b)) for a, b in found}
         return frozenset((a, b) for a, b in nodes if a != b)
 
-    def tables(self, places: Places) -> Tables:
+    def tables(self, offsets: Offsets) -> Tables:
         """Return the tables of the compiled time step that describe vectors, functions and force laws: counts and
-        integer arrays by the names of the tables. They contain offsets of blocks in Newton's matrix (``places``);
+        integer arrays by the names of the tables. They contain offsets of blocks in Newton's matrix (``offsets``);
         those of the last elimination schedule are stored and returned again."""
         known = self._cached_tables[0] if self._cached_tables else None
-        if known is None or known[0] is not places.schedule:
-            counts, arrays = packed(self._tables(places))
+        if known is None or known[0] is not offsets.schedule:
+            counts, arrays = packed(self._tables(offsets))
             for array in arrays.values():
                 array.flags.writeable = False
-            known = (places.schedule, {**counts, **arrays})
+            known = (offsets.schedule, {**counts, **arrays})
             self._cached_tables[:] = [known]
         return dict(known[1])
 
-    def _tables(self, places: Places) -> Tables:
+    def _tables(self, offsets: Offsets) -> Tables:
         keys, loads = self._auxiliary_vectors, self.loads
         tables: Tables = {
             "moving": self.moving,
             "auxiliary_vector": keys,
             "auxiliary_lower": [
-                places[len(self.widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)
+                offsets[len(self.widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)
             ],
             "constraint_node": np.arange(self.constraint_count) + self.clusters.count + len(keys),
             **columns(("load_kind", "load_point", "load_triad"), loads),
             "load_block": [
-                places[self.vectors[point].carrier, self._column(point, triad + i)]
+                offsets[self.vectors[point].carrier, self._column(point, triad + i)]
                 if kind == FOLLOWER_FORCE
                 else -1
                 for kind, point, triad in loads
                 for i in range(3)
             ],
         }
-        return tables | self._vector_tables() | self._function_tables(places) | self._law_tables(places)
+        return tables | self._vector_tables() | self._function_tables(offsets) | self._law_tables(offsets)
 
     def _parts(self, function: FunctionKind) -> list[int]:
         found: dict[int, None] = {}
@@ -389,16 +389,16 @@ class Couplings:
         index among the nodes of the law."""
         groups, near = self._law_nodes(number), self._acting_with(number, carrier)
         found = []
-        for place, node in enumerate(groups):
+        for index, node in enumerate(groups):
             if near is not None and node not in near:
                 continue
             is_auxiliary = node >= len(self.widths)
             if is_auxiliary:
                 vector = self._auxiliary_vectors[node - len(self.widths)]
                 if self._need_auxiliaries(carrier, self.vectors[vector].carrier):
-                    found.append((node, place))
+                    found.append((node, index))
             elif not self._is_elastic(node) or not self._need_auxiliaries(carrier, node):
-                found.append((node, place))
+                found.append((node, index))
         return found
 
     def _acting_with(self, number: int, carrier: int) -> set[int] | None:
@@ -461,7 +461,7 @@ class Couplings:
             "chord_total": [total_weight(chord) for chord in self.chords],
         }
 
-    def _function_tables(self, places: Places) -> Tables:
+    def _function_tables(self, indices: Offsets) -> Tables:
         terms = np.array([term for function in self.functions for term in function.terms]).reshape(-1, 3)
         term_start = offsets([len(function.terms) for function in self.functions])
         part_rows, pair_rows, pair_weights = [], [], []
@@ -472,15 +472,15 @@ class Couplings:
                     carrier = self.vectors[vector].carrier
                     if number < self.constraint_count:
                         node = self._constraint_node(number)
-                        upper, lower = places[carrier, node], places[node, carrier]
+                        upper, lower = indices[carrier, node], indices[node, carrier]
                     else:
                         upper, lower = groups.index(carrier), -1
                         if self._has_auxiliaries(number) and vector in self.auxiliary:
                             lower = groups.index(len(self.widths) + self.auxiliary[vector])
                     part_rows.append((vector, upper, lower))
                 for p, k, l, weight in self.pairs[m]:
-                    upper = places[self.vectors[k].carrier, self._column(k, l)]
-                    lower = places[self.vectors[l].carrier, self._column(l, k)]
+                    upper = indices[self.vectors[k].carrier, self._column(k, l)]
+                    lower = indices[self.vectors[l].carrier, self._column(l, k)]
                     pair_rows.append((int(term_start[m]) + p, k, l, upper, lower))
                     pair_weights.append(weight)
         tables: Tables = {
@@ -497,15 +497,15 @@ class Couplings:
         tables |= columns(("part_vector", "part_upper", "part_lower"), part_rows)
         return tables | columns(("pair_term", "pair_first", "pair_second", "pair_upper", "pair_lower"), pair_rows)
 
-    def _law_tables(self, places: Places) -> Tables:
+    def _law_tables(self, offsets: Offsets) -> Tables:
         groups: list[tuple[int, int, int, int, int]] = []  # node, width, place and blocks of each
         pulled_by = {number: own for own, numbers in self._related.items() for number in numbers}
         numbered = enumerate(self._laws, start=self.constraint_count)
         pulled_by |= {k: law.bearing for k, law in numbered if law.bearing >= 0}
         entries, blocks, related, most = [], list[int](), list[int](), 0
-        d, strides = self.dimension, places.strides.tolist()
+        d, strides = self.dimension, offsets.strides.tolist()
         for number in range(self.constraint_count, len(self.interactions)):
-            nodes, carriers, place = self._law_nodes(number), self._carriers(number), 0
+            nodes, carriers, offset = self._law_nodes(number), self._carriers(number), 0
             row = self.interactions[number].row
             related.append(len(self.interactions[pulled_by[number]].functions) if row >= 0 else 0)
             entries.append((len(nodes), len(carriers), len(nodes) * len(carriers)))
@@ -514,16 +514,16 @@ class Couplings:
                 upper = lower = -1
                 if number in pulled_by and node < len(self.widths):
                     held = self._constraint_node(pulled_by[number])
-                    upper, lower = places[node, held], places[held, node]
+                    upper, lower = offsets[node, held], offsets[held, node]
                     if row >= 0:
                         inside = row - int(self._starts[pulled_by[number]])
                         upper, lower = upper + inside, lower + inside * strides[node]
-                groups.append((node, width, place, upper, lower))
-                place += width
+                groups.append((node, width, offset, upper, lower))
+                offset += width
             for carrier in carriers:
                 seen = {node for node, _ in self._law_columns(number, carrier)}
-                blocks += [places[carrier, node] if node in seen else -1 for node in nodes]
-            most = max(most, place * min(len(self.interactions[number].functions), LAW_WIDTH))
+                blocks += [offsets[carrier, node] if node in seen else -1 for node in nodes]
+            most = max(most, offset * min(len(self.interactions[number].functions), LAW_WIDTH))
         tables = columns(("groups", "carrier_count", "group_blocks"), entries)
         tables |= columns(("group_node", "group_width", "group_place", "group_upper", "group_lower"), groups)
         tables |= {

@@ -35,7 +35,7 @@ from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import Tables, columns
-from phlexible.step.assembly.couplings import Places
+from phlexible.step.assembly.couplings import Offsets
 from phlexible.step.compilation.user_function import UserFunction, user_function
 from phlexible.step.tables.declarations import (
     INVARIANTS,
@@ -84,8 +84,8 @@ class RodTables:
             sections = tuple(system.index[placed] for placed in element.nodes)
             shape, shares = element.shape, element.unit_factors(system.dimension)
             for k, own in enumerate(shares):
-                place = first + k * self._strains
-                self.points.append(RodPoint(place, sections, shape.values[k], shape.slopes[k], own))
+                index = first + k * self._strains
+                self.points.append(RodPoint(index, sections, shape.values[k], shape.slopes[k], own))
         self.forces = frozenset(point.force + k for point in self.points for k in range(self._strains))
 
     def __len__(self) -> int:
@@ -100,10 +100,10 @@ class RodTables:
         """Return the sorted indices of all floating bodies that are cross-sections of rods."""
         return np.unique(np.array([b for point in self.points for b in point.sections], dtype=np.int64))
 
-    def tables(self, places: Mapping[tuple[int, int], int]) -> Tables:
+    def tables(self, offsets: Mapping[tuple[int, int], int]) -> Tables:
         """Return the tables "rod_..." of the compiled time step, with the quadrature points of all rods, as
         arrays by the names of the tables. They contain shape functions, stiffness shares, and offsets of the
-        blocks of pairs of sections in Newton's matrix: ``places``, by pair of sections."""
+        blocks of pairs of sections in Newton's matrix: ``offsets``, by pair of sections."""
         points = self.points
         counts = [len(point.sections) for point in points]
         return {
@@ -112,7 +112,7 @@ class RodTables:
             "rod_force": [point.force for point in points],
             "rod_pairs": [count**2 for count in counts],
             "rod_node": [point.sections for point in points],
-            "rod_block": [places[a, b] for point in points for a in point.sections for b in point.sections],
+            "rod_block": [offsets[a, b] for point in points for a in point.sections for b in point.sections],
             "rod_value": [point.values for point in points],
             "rod_slope": [point.slopes for point in points],
             "rod_share": [self._factor_blocks(point.shares) for point in points],
@@ -140,9 +140,9 @@ def initial_strains(memory: Memory, state: State) -> tuple[IntArray, Array]:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
     nodes, first = memory["rod_node"], memory["rod_nodes_begin"][:-1]
     values, slopes = memory["rod_value"][:, None, None], memory["rod_slope"][:, None, None]
-    turns, places = state.rotation[nodes], state.position[nodes][:, :, None]
+    turns, positions = state.rotation[nodes], state.position[nodes][:, :, None]
     means, bends, along = (
-        np.add.reduceat(part, first) for part in (values * turns, slopes * turns, slopes * places)
+        np.add.reduceat(part, first) for part in (values * turns, slopes * turns, slopes * positions)
     )
     products = np.swapaxes(means, 1, 2) @ bends  # d_i . d_j'
     shears = (np.swapaxes(means, 1, 2) @ along)[:, :, 0]
@@ -220,12 +220,12 @@ class SoftTables:
             found.append(np.unique(pairs, axis=0))
         return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
 
-    def tables(self, places: Places) -> Tables:
+    def tables(self, offsets: Offsets) -> Tables:
         """Return the tables "soft_..." of the compiled time step, with the finite elements of soft bodies and
-        their materials. They are arrays by the names of the tables, and contain the offsets (``places``) of the
+        their materials. They are arrays by the names of the tables, and contain the offsets (``offsets``) of the
         blocks of pairs of nodes in Newton's matrix."""
         points, weights, gradients, creeps = [], [], [], []
-        group, count, nodes, blocks = _element_tables(self.groups, places)
+        group, count, nodes, blocks = _element_tables(self.groups, offsets)
         for own, carriers in self.groups:
             e = len(carriers)
             points += [own.weights.shape[1]] * e
@@ -239,8 +239,8 @@ class SoftTables:
             for each in self._functions
         ]
         return {
-            **self._surface_tables(places),
-            **product_tables(self.products, places),
+            **self._surface_tables(offsets),
+            **product_tables(self.products, offsets),
             "soft_law": [INVARIANTS if isinstance(law, InvariantConstitution) else QUADRATIC for law in laws],
             "soft_sheet": [own.is_sheet for own, _ in self.groups],
             "soft_function": [KINDS[type(each)] for each in self._functions],
@@ -263,9 +263,9 @@ class SoftTables:
             "soft_gradient": gradients,
         }
 
-    def _surface_tables(self, places: Places) -> Tables:
+    def _surface_tables(self, offsets: Offsets) -> Tables:
         """Return the tables of the compiled time step for the surfaces of soft bodies that are under pressure
-        loads. They are arrays by the names of the tables. ``places`` are the offsets of blocks in Newton's
+        loads. They are arrays by the names of the tables. ``offsets`` are the offsets of blocks in Newton's
         matrix."""
         count = np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []
@@ -281,7 +281,7 @@ class SoftTables:
             starts += [numbers] * len(own)
             shapes.append(surface.shapes.reshape(-1, 3))
             numbers += len(shapes[-1])
-            blocks += [places[a, b] for face in own.tolist() for a in face for b in face]
+            blocks += [offsets[a, b] for face in own.tolist() for a in face for b in face]
         return {
             "faces": count,
             "face_nodes": [len(face) for face in nodes],
@@ -295,10 +295,10 @@ class SoftTables:
 
 
 def _element_tables(
-    groups: Sequence[tuple[Any, IntArray]], places: Places
+    groups: Sequence[tuple[Any, IntArray]], offsets: Offsets
 ) -> tuple[list[int], list[int], list[IntArray], list[IntArray]]:
     """Return lists of all finite elements: group and number of nodes of each, nodes as carriers, and offsets. The
-    offsets are those of the blocks of all pairs of nodes of an element in Newton's matrix, ``places``."""
+    offsets are those of the blocks of all pairs of nodes of an element in Newton's matrix, ``offsets``."""
     group, count, nodes, blocks = [], [], [], []
     for number, (_, carriers) in enumerate(groups):
         e, k = carriers.shape
@@ -306,17 +306,17 @@ def _element_tables(
         count += [k] * e
         nodes.append(carriers.ravel())
         rows, columns = np.repeat(carriers, k, axis=1), np.tile(carriers, (1, k))
-        blocks.append(places.of_carriers(rows.ravel(), columns.ravel()))
+        blocks.append(offsets.of_carriers(rows.ravel(), columns.ravel()))
     return group, count, nodes, blocks
 
 
-def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], places: Places) -> Tables:
+def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], offsets: Offsets) -> Tables:
     """Return the tables "product_..." of the compiled time step, as arrays by the names of the tables. They
     describe all elements whose energy is a form of products of nodal vectors, with carriers as nodes, and contain
-    the offsets (``places``) of the blocks of pairs of nodes in Newton's matrix."""
-    group, count, nodes, blocks = _element_tables(groups, places)
+    the offsets (``offsets``) of the blocks of pairs of nodes in Newton's matrix."""
+    group, count, nodes, blocks = _element_tables(groups, offsets)
     kinds = [own for own, _ in groups]
-    pairs = [own.pairs + (own.places > 0) for own in kinds]  # of nodes, the first place has no vector
+    pairs = [own.pairs + (own.position_count > 0) for own in kinds]  # of nodes, the first place has no vector
     products, widths = [len(own.pairs) for own in kinds], [3 * own.nodes.shape[1] for own in kinds]
     return {
         "product_pairs": products,
@@ -327,7 +327,7 @@ def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], places: P
         "product_entries": [kinds[g].stiffness.shape[1] for g in group],
         "product_widest": max((*products, *count), default=0),
         "product_room": max((w * (w + n) for w, n in zip(widths, products, strict=True)), default=0),
-        "product_places": [own.places for own in kinds],
+        "product_places": [own.position_count for own in kinds],
         "product_first": [own[:, 0] for own in pairs],
         "product_second": [own[:, 1] for own in pairs],
         "product_size": [size for own in kinds for size in own.blocks],
@@ -392,14 +392,14 @@ class ContactGroupTables:
             for number, each in enumerate(self._contact_groups)
             for member in each.members(system.dimension)
         ]
-        self._places = [
+        self._ends = [
             tuple(self._number(system, collector, PointOf(port)) for port in (member.start, member.end))
             for _, member in self._members
         ]
         self._axes: list[int] = []
         joined = [(each.first, each.second) for each in system.mechanism.joints if isinstance(each, HOLDING_POINTS)]
         far = far_ends(self._members, joined) if self._members else ()
-        self._far = [self._places[k][end] for k, end in far]
+        self._far = [self._ends[k][end] for k, end in far]
         self._stored_pairs, self._stored_rotations = stored_pair_count(system), stored_rotation_count(system)
         for number, member in self._members:
             rubs = self._contact_groups[number].friction and member.radius
@@ -416,7 +416,7 @@ class ContactGroupTables:
     def vectors(self, carried: Sequence[CarriedVector]) -> list[int]:
         """Return the sorted indices of the vectors (points and directions) on bodies that describe surfaces which
         may touch, each once; ``carried`` lists all vectors."""
-        own = {k for places in self._places for k in places} | set(self._axes)
+        own = {k for indices in self._ends for k in indices} | set(self._axes)
         return sorted(k for k in own if k >= 0 and carried[k].carrier >= 0)
 
     def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> Tables:
@@ -471,7 +471,7 @@ class ContactGroupTables:
             "member_loop": [member.row.loop if member.row else 0 for member in members],
             "member_far": self._far,
             "member_body": [owners.setdefault(member.owner, len(owners)) for member in members],
-            **columns(("member_start", "member_end"), self._places),
+            **columns(("member_start", "member_end"), self._ends),
             "member_kind": [member.kind.value for member in members],
             "member_axis": self._axes,
             "pair_vector": moving,

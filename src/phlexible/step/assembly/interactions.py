@@ -156,8 +156,8 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
     whose force causes friction."""
     functions, size = None, 0.0
     if force.potential is not None:
-        places = np.linspace(*force.potential.around, PLACES)
-        size = max(abs(force.potential.energy_at(float(place))) for place in places)
+        positions = np.linspace(*force.potential.around, PLACES)
+        size = max(abs(force.potential.energy_at(float(position))) for position in positions)
         sample = float(np.mean(force.potential.around))
         functions = (user_function(force.potential.energy, sample), user_function(force.potential.slope, sample))
     rubbing = force.coordinate if isinstance(force.coordinate, PiecesCoordinate) else None
@@ -320,20 +320,20 @@ def branch_tables(
     groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
     counts, of_groups, of_types = ([len(pairs) for pairs in each] for each in (own, groups, inner))
     stiffness, times = np.array([pair for pairs in (*own, *groups, *inner) for pair in pairs]).reshape(-1, 2).T
-    known, place = np.unique(times, return_inverse=True) if times.size else (times, times.astype(np.int64))
+    known, index = np.unique(times, return_inverse=True) if times.size else (times, times.astype(np.int64))
     count = sum(counts)
     last = count + sum(of_groups)
     return {
         "branches": counts,
         "branch_stiffness": stiffness[:count],
-        "branch_fading": place[:count],
+        "branch_fading": index[:count],
         "fading_time": known,
         "soft_branches": of_groups,
         "soft_branch_share": stiffness[count:last],
-        "soft_branch_fading": place[count:last],
+        "soft_branch_fading": index[count:last],
         "inner_branches": of_types,
         "inner_share": stiffness[last:],
-        "inner_fading": place[last:],
+        "inner_fading": index[last:],
     }
 
 

@@ -320,8 +320,8 @@ def exporting(kernels: Sequence[Exported]) -> Any:
                 known = kernel.signature_for(tables.number_kind)
                 own = signature(known.return_type, tables, *known.args[1:])
                 found = context.declare_function(builder.module, kernel.compiled_once(context, own))
-                place = builder.gep(header_start, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
-                builder.store(builder.ptrtoint(found, INTEGER), place)
+                address = builder.gep(header_start, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
+                builder.store(builder.ptrtoint(found, INTEGER), address)
             return context.get_dummy_value()
 
         return types.none(header), generate

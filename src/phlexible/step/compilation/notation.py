@@ -764,14 +764,14 @@ def request_field(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype
-    place, number_kind = record.offset(name.literal_value), tables.number_kind
+    index, number_kind = record.offset(name.literal_value), tables.number_kind
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         data = cgutils.create_struct_proxy(requests)(context, builder, arguments[1]).data
         first = builder.bitcast(data, ir.IntType(8).as_pointer())
 
         def number(lane: int) -> Any:
-            own = builder.gep(first, [INTEGER(place + lane * record.size)], inbounds=True)
+            own = builder.gep(first, [INTEGER(index + lane * record.size)], inbounds=True)
             return builder.load(builder.bitcast(own, REAL.as_pointer()))
 
         if number_kind == ONE:
@@ -823,11 +823,11 @@ def _number_kind_of_table(tables: TablesType, table: Table) -> NumberKind:
     return ONE if is_shared and table.writer is Writer.SYSTEM else tables.number_kind
 
 
-def header_number(builder: Any, tables: Any, place: int) -> Any:
-    """Emit LLVM code that reads the integer at index ``place`` of the header of tables, marked as never
+def header_number(builder: Any, tables: Any, index: int) -> Any:
+    """Emit LLVM code that reads the integer at ``index`` of the header of tables, marked as never
     changing; returns the LLVM value. A header is the array of a model's counts and addresses of tables.
     ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
-    number = builder.load(builder.gep(tables, [ir.Constant(INTEGER, place)], inbounds=True))
+    number = builder.load(builder.gep(tables, [ir.Constant(INTEGER, index)], inbounds=True))
     number.set_metadata("invariant.load", builder.module.add_metadata([]))
     return number
 
@@ -840,19 +840,19 @@ def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any
 
 
 def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any:
-    place = PLACES[name]
+    index = PLACES[name]
     known = get_structure(kind.structure) if kind.structure and not CHECKED else None
-    if known and TABLES[place].kind is Kind.COUNT:
+    if known and TABLES[index].kind is Kind.COUNT:
         return INTEGER(known.counts[name])
     if known and name in known.integers:
-        return _rows(builder, _constants(builder, name, known.integers[name]), None, ir.Constant(INTEGER, place))
-    number = header_number(builder, tables, place)
-    if TABLES[place].kind is Kind.COUNT:
+        return _rows(builder, _constants(builder, name, known.integers[name]), None, ir.Constant(INTEGER, index))
+    number = header_number(builder, tables, index)
+    if TABLES[index].kind is Kind.COUNT:
         return number
-    entry = INTEGER if TABLES[place].kind is Kind.INTEGER else REAL
-    pointer = _number_kind_of_table(kind, TABLES[place]).register(entry).as_pointer()
-    length = header_number(builder, tables, len(TABLES) + place) if CHECKED else None
-    return _rows(builder, builder.inttoptr(number, pointer), length, ir.Constant(INTEGER, place))
+    entry = INTEGER if TABLES[index].kind is Kind.INTEGER else REAL
+    pointer = _number_kind_of_table(kind, TABLES[index]).register(entry).as_pointer()
+    length = header_number(builder, tables, len(TABLES) + index) if CHECKED else None
+    return _rows(builder, builder.inttoptr(number, pointer), length, ir.Constant(INTEGER, index))
 
 
 def _constants(builder: Any, name: str, integers: Any) -> Any:
@@ -919,20 +919,20 @@ def _entry_addresses(context: Any, builder: Any, rows_type: RowsType, rows: Any,
 @lower_builtin(operator.getitem, RowsType, types.intp)
 def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     rows, k = arguments
-    places = _entry_addresses(context, builder, sig.args[0], rows, k)
+    addresses = _entry_addresses(context, builder, sig.args[0], rows, k)
     if sig.args[0].are_lengths:
         (end,) = _entry_addresses(context, builder, sig.args[0], rows, builder.add(k, INTEGER(1), flags=("nsw",)))
-        return builder.sub(builder.load(end), builder.load(places[0]), flags=("nsw",))
-    components = [kind_of(place.type.pointee).load(builder, place) for place in places]
+        return builder.sub(builder.load(end), builder.load(addresses[0]), flags=("nsw",))
+    components = [kind_of(address.type.pointee).load(builder, address) for address in addresses]
     return pack(builder, components) if len(components) > 1 else components[0]
 
 
 @lower_builtin(operator.setitem, RowsType, types.intp, types.Any)
 def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    places = _entry_addresses(context, builder, sig.args[0], *arguments[:2])
-    components = unpack(builder, arguments[2], len(places)) if len(places) > 1 else [arguments[2]]
-    for number, place in zip(components, places, strict=True):
-        kind_of(place.type.pointee).store(builder, number, place)
+    addresses = _entry_addresses(context, builder, sig.args[0], *arguments[:2])
+    components = unpack(builder, arguments[2], len(addresses)) if len(addresses) > 1 else [arguments[2]]
+    for number, address in zip(components, addresses, strict=True):
+        kind_of(address.type.pointee).store(builder, number, address)
     return context.get_dummy_value()
 
 

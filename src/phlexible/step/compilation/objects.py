@@ -134,10 +134,10 @@ def can_run_machine_code() -> bool:
     """Return whether this Python and this NumPy store their objects in the memory layout that machine code from
     files reads."""
     array = np.zeros((2, 3))
-    place = id(array)
+    address = id(array)
 
     def number(offset: int, kind: Any) -> int:
-        return int(kind.from_address(place + offset).value)
+        return int(kind.from_address(address + offset).value)
 
     return (
         sys.implementation.name == "cpython"

@@ -36,10 +36,10 @@ def _control_register(builder: Any) -> Any:
     """Emit LLVM code that reads the processor's floating-point control register; returns the LLVM value, 0 on
     processors whose register is not known. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     if _processor(builder) in _X86:
-        place = cgutils.alloca_once(builder, _MXCSR)
+        address = cgutils.alloca_once(builder, _MXCSR)
         store = _function(builder, "llvm.x86.sse.stmxcsr", ir.VoidType(), [_PLACE])
-        builder.call(store, [builder.bitcast(place, _PLACE)])
-        return builder.zext(builder.load(place), _REGISTER)
+        builder.call(store, [builder.bitcast(address, _PLACE)])
+        return builder.zext(builder.load(address), _REGISTER)
     if _processor(builder) in _ARM:
         return builder.call(_function(builder, "llvm.aarch64.get.fpcr", _REGISTER, []), [])
     return _REGISTER(0)
@@ -47,10 +47,10 @@ def _control_register(builder: Any) -> Any:
 
 def _set_control(builder: Any, value: Any) -> None:
     if _processor(builder) in _X86:
-        place = cgutils.alloca_once(builder, _MXCSR)
-        builder.store(builder.trunc(value, _MXCSR), place)
+        address = cgutils.alloca_once(builder, _MXCSR)
+        builder.store(builder.trunc(value, _MXCSR), address)
         load = _function(builder, "llvm.x86.sse.ldmxcsr", ir.VoidType(), [_PLACE])
-        builder.call(load, [builder.bitcast(place, _PLACE)])
+        builder.call(load, [builder.bitcast(address, _PLACE)])
     elif _processor(builder) in _ARM:
         builder.call(_function(builder, "llvm.aarch64.set.fpcr", ir.VoidType(), [_REGISTER]), [value])
 

@@ -90,13 +90,13 @@ def module_text(user: UserFunction, name: str) -> str:
     head = re.search(rf'^define [^\n]*@"?{name}_of_numba"?\((.*)\)[^)]*$', text, flags=re.MULTILINE)
     assert head is not None, "Numba calls it"
     error = re.search(r"\{[^}]*\}\*\*", head[1])
-    place, error_kind = ("double*", error[0]) if error else ("ptr", "ptr")
+    target, error_kind = ("double*", error[0]) if error else ("ptr", "ptr")
     return f"""{text}
 define double @{name}(double %x) {{
   %place = alloca double
-  store double 0x7FF8000000000000, {place} %place
-  %status = call i32 @{name}_of_numba({place} %place, {error_kind} null, double %x)
-  %value = load double, {place} %place
+  store double 0x7FF8000000000000, {target} %place
+  %status = call i32 @{name}_of_numba({target} %place, {error_kind} null, double %x)
+  %value = load double, {target} %place
   ret double %value
 }}
 """

@@ -73,32 +73,32 @@ class Cuda:
     def allocate(self, size: int) -> "Room":
         """Allocate ``size`` bytes of memory on the GPU and return the object that owns them."""
         self._make_current()
-        place = ctypes.c_uint64()
-        self._call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(max(1, size)))
-        return Room(self, place.value)
+        address = ctypes.c_uint64()
+        self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(1, size)))
+        return Room(self, address.value)
 
     def write(self, room: "Room", array: NDArray[Any]) -> None:
         """Copy a contiguous NumPy array into memory of the GPU (``room``)."""
         if array.nbytes:
             self._make_current()
-            place = ctypes.c_void_p(array.ctypes.data)
-            self._call("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), place, ctypes.c_size_t(array.nbytes))
+            address = ctypes.c_void_p(array.ctypes.data)
+            self._call("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), address, ctypes.c_size_t(array.nbytes))
 
     def get(self, room: "Room", array: NDArray[Any]) -> None:
         """Copy memory of the GPU (``room``) into a contiguous NumPy array."""
         if array.nbytes:
             self._make_current()
-            place = ctypes.c_void_p(array.ctypes.data)
-            self._call("cuMemcpyDtoH_v2", place, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
+            address = ctypes.c_void_p(array.ctypes.data)
+            self._call("cuMemcpyDtoH_v2", address, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
 
     def call(self, function: Any, count: int, *arguments: "Room | int | float") -> None:
         """Run a GPU function in ``count`` threads and wait until all are done; the function receives the arguments
         and then the count."""
         self._make_current()
         values = [_value(each) for each in (*arguments, count)]
-        places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         blocks = -(-count // THREADS_A_BLOCK)
-        self._call("cuLaunchKernel", function, blocks, 1, 1, THREADS_A_BLOCK, 1, 1, 0, None, places, None)
+        self._call("cuLaunchKernel", function, blocks, 1, 1, THREADS_A_BLOCK, 1, 1, 0, None, addresses, None)
         self._call("cuCtxSynchronize")
 
     def free(self, address: int) -> None:

@@ -80,7 +80,7 @@ class ThreadStepper:
         self._projected = np.zeros((first.memory.counts["velocities"], self._count))
         self._velocities = processor.allocate(self._projected.nbytes)
         begin = first.memory.offset_of("counter")
-        self._counted = [begin + place for place in COUNTED]
+        self._counted = [begin + index for index in COUNTED]
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
         """Advance the mechanisms for which ``which`` is true by ``count`` time steps, each in a thread of the

@@ -43,25 +43,25 @@ class ThreadLayout:
         state_size: count of numbers of the state, the first array of a thread.
         arrays: lengths of the others, which begin as zeros or, the last ones, with numbers of the system's tables.
         data: names of these tables, in the order of their arrays.
-        places: index of a table in a header -> number of the array (-1: the state) and of its first entry in it.
+        locations: index of a table in a header -> number of the array (-1: the state) and of its first entry in it.
     """
 
     def __init__(self, example: Memory) -> None:
         self.structure = specialized_structure(example, example)
-        header, places, length = example.header_layout
+        header, indices, length = example.header_layout
         self.header: list[int] = header.tolist()
         self.state_size = example.counts["state_size"]
-        begins = sorted({begin for begin in places.values() if begin >= self.state_size})
+        begins = sorted({begin for begin in indices.values() if begin >= self.state_size})
         ends = [*begins[1:], length]
         self.arrays = [end - begin for begin, end in zip(begins, ends, strict=True)]
         number = {begin: k for k, begin in enumerate(begins)}
-        self.places = {
-            place: (number[begin], 0) if begin in number else (-1, begin) for place, begin in places.items()
+        self.locations = {
+            index: (number[begin], 0) if begin in number else (-1, begin) for index, begin in indices.items()
         }
         self.data: list[str] = []
-        for place, table in enumerate(TABLES):
+        for index, table in enumerate(TABLES):
             if table.name in example.system_tables and table.kind is not Kind.INTEGER:
-                self.places[place] = len(self.arrays), 0
+                self.locations[index] = len(self.arrays), 0
                 self.arrays.append(example.system_tables[table.name].size)
                 self.data.append(table.name)
 
@@ -303,21 +303,21 @@ class _OfThread:
             self.emit_copy(builder, length, (first, columns, column), arrays[number], False)
             begin += length
         header = builder.bitcast(cgutils.alloca_once(builder, ir.ArrayType(_LONG, HEADER)), _LONGS)
-        for place, count in enumerate(layout.header):
+        for index, count in enumerate(layout.header):
             value = _LONG(count)
-            if place in layout.places:
-                array, entry = layout.places[place]
+            if index in layout.locations:
+                array, entry = layout.locations[index]
                 first = kept if array < 0 else arrays[array]
                 value = builder.ptrtoint(builder.gep(first, [_LONG(entry)]), _LONG)
-            builder.store(value, builder.gep(header, [_LONG(place)]))
+            builder.store(value, builder.gep(header, [_LONG(index)]))
         return kept, header
 
     def alloca(self, builder: Any, length: int) -> Any:
         """Emit LLVM code that allocates an array of ``length`` floats in a thread; returns the LLVM value of
         its address. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
-        place = cgutils.alloca_once(builder, ir.ArrayType(_REAL, max(1, length)))
-        place.align = 64
-        return builder.bitcast(place, _REALS)
+        address = cgutils.alloca_once(builder, ir.ArrayType(_REAL, max(1, length)))
+        address.align = 64
+        return builder.bitcast(address, _REALS)
 
     def emit_copy(self, builder: Any, count: int, there: tuple[Any, Any, Any], here: Any, goes_out: bool) -> None:
         """Emit LLVM code that copies ``count`` floats from an array of all threads to the array ``here`` of
@@ -373,8 +373,8 @@ class _StepsOfThread(_OfThread):
         most = builder.select(builder.icmp_signed("<", rest, _LONG(AT_ONCE)), rest, _LONG(AT_ONCE))
         for name in ("steps", "every"):
             assert dtype.fields is not None
-            place = builder.gep(request, [_LONG(dtype.fields[name][1])])
-            builder.store(most, builder.bitcast(place, _LONGS))
+            address = builder.gep(request, [_LONG(dtype.fields[name][1])])
+            builder.store(most, builder.bitcast(address, _LONGS))
         nothing = self.alloca(builder, 1), _LONG(0)
         values = [
             (header, _LONG(HEADER)),

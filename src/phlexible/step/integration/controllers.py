@@ -161,7 +161,7 @@ class SampledController:
         own = measurements[self._begin :]
         if not self.value.channels:
             return own[: self._count].copy()
-        found, place = np.zeros(self._count), 0
+        found, index = np.zeros(self._count), 0
         for channel in self.value.channels:
             values = own[channel.begin : channel.end]
             if channel.map is not None:
@@ -169,9 +169,9 @@ class SampledController:
             elif channel.reading is not None:
                 values = np.asarray(channel.reading.read(read())[0]).ravel()
                 if not is_first:
-                    values = channel.reading.unwrapped(self._readings[place : place + len(values)], values)
-            found[place : place + len(values)] = values
-            place += len(values)
+                    values = channel.reading.unwrapped(self._readings[index : index + len(values)], values)
+            found[index : index + len(values)] = values
+            index += len(values)
         self._readings[:] = found
         return found
 
@@ -242,21 +242,21 @@ class Controllers:
         assembly = self._assembly
         items: list[tuple[int, int, int, int]] = []
         functions: list[Function] = []
-        spans, place = [], 0
+        spans, index = [], 0
         self._measured_items: list[MeasuredCoordinate | MeasuredPoint] = []
         for each in self._controlled:
-            begin = place
+            begin = index
             for item in each.measured:
                 self._measured_items.append(item)
                 if isinstance(item, MeasuredPoint):
-                    items.append((POINT, item.vector, place, -1))
-                    place += 6
+                    items.append((POINT, item.vector, index, -1))
+                    index += 6
                     continue
                 angle = sum(known[3] >= 0 for known in items) if item.coordinate.is_angle else -1
-                items.append((coordinate_kind(item.coordinate), len(functions), place, angle))
+                items.append((coordinate_kind(item.coordinate), len(functions), index, angle))
                 functions += item.functions
-                place += 2
-            spans.append((each, each.feedback.controller, begin, place, each.column if each.size == 1 else -1))
+                index += 2
+            spans.append((each, each.feedback.controller, begin, index, each.column if each.size == 1 else -1))
         self._laws = tuple(each for each in spans if isinstance(each[0].feedback, StateLaw))
         self._calls = tuple(each for each in spans if each not in self._laws and is_plain(each[0]))
         others = [each for each in spans if each not in self._laws and not is_plain(each[0])]
@@ -277,8 +277,8 @@ class Controllers:
             np.array([vector for _, vector in parts], dtype=np.int64),
             np.array([*(weight for weight, _ in parts), *(term.coefficient for term in terms)], dtype=np.float64),
         )
-        self._measurements = np.zeros(place)
-        self._angle_rates = np.array([place + 1 for kind, _, place, _ in items if kind == ANGLE], dtype=np.int64)
+        self._measurements = np.zeros(index)
+        self._angle_rates = np.array([index + 1 for kind, _, index, _ in items if kind == ANGLE], dtype=np.int64)
         self._moving = [(k, v) for k, v in enumerate(assembly.vectors) if v.carrier == MOVING]
 
     @property
@@ -366,11 +366,11 @@ class Controllers:
     def largest_counts_by_law(self, counts: IntArray) -> dict[str, int]:
         """Return the largest count of each law of the state (user function that gives forces), by its name, where
         it is not zero. ``counts`` has one entry for each value of all laws, shape (values,)."""
-        place, found = 0, dict[str, int]()
+        index, found = 0, dict[str, int]()
         for each, *_ in self._laws:
-            if most := int(counts[place : place + each.size].max()):
+            if most := int(counts[index : index + each.size].max()):
                 found[each.name] = max(most, found.get(each.name, 0))
-            place += each.size
+            index += each.size
         return found
 
     def vectors_in_step(self) -> tuple[Array, Array]:
@@ -397,12 +397,12 @@ class Controllers:
 
     def write_law_values(self, law_values: Array, values: Array) -> None:
         """Write values of the laws of the state (user functions that give forces) into each row of
-        ``values``, in place. ``law_values`` has the shape (law values,), ``values`` (rows, load values);
+        ``values``, in index. ``law_values`` has the shape (law values,), ``values`` (rows, load values);
         entries that no law sets stay as they are."""
-        place = 0
+        index = 0
         for each, *_ in self._laws:
-            values[:, each.column : each.column + each.size] = law_values[place : place + each.size]
-            place += each.size
+            values[:, each.column : each.column + each.size] = law_values[index : index + each.size]
+            index += each.size
 
     def with_law_values(self, time: float, values: Array) -> Array:
         """Return a copy of the load ``values``, shape (load values,), with the values of laws of the state at
@@ -425,8 +425,8 @@ class Controllers:
             for each, law, begin, end, _ in self._laws
         ]
 
-    def _measure(self, places: Array, rates: Array, angles: Array) -> None:
-        none = measure(places, rates, *self._tables, angles, self._measurements)
+    def _measure(self, positions: Array, rates: Array, angles: Array) -> None:
+        none = measure(positions, rates, *self._tables, angles, self._measurements)
         if none >= 0:
             item = self._measured_items[none]
             assert isinstance(item, MeasuredCoordinate), "points have a rate"

@@ -42,7 +42,7 @@ class LaneStepper:
         self.row = self._rows[0]
         self._moving, self._load_values = np.zeros((0, 0, 0)), np.zeros((0, 0, 0))
         begin = first.memory.offset_of("counter")
-        self._counted = [slice(begin + place, begin + place + 1) for place in COUNTED]
+        self._counted = [slice(begin + index, begin + index + 1) for index in COUNTED]
         self._velocities: Array | None = None
         self._solution, self._drift = np.zeros((2, 0, 0))
         # Velocities were asked for after the steps before: they are found where these have left the state.
@@ -123,10 +123,10 @@ class LaneStepper:
 
         Arrays and requests are made anew when the number of steps changes.
         """
-        places = count * len(self._sizes)
-        if len(self._load_values) != places:
+        indices = count * len(self._sizes)
+        if len(self._load_values) != indices:
             self._requests["steps"] = count
             self._requests["every"] = count
-            self._load_values = np.zeros((places, *self.loads.shape))
-            self._moving = np.zeros((places + 1, 0, self._lanes.width))
+            self._load_values = np.zeros((indices, *self.loads.shape))
+            self._moving = np.zeros((indices + 1, 0, self._lanes.width))
         return self._load_values

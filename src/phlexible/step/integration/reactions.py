@@ -155,7 +155,7 @@ def _internal_forces(system: System, state: State) -> Array:
     (centrifugal and Coriolis), elastic and damping forces (2.10), shape (velocities,)."""
     result = viscoelastic_body_forces(system, state)
     for index, placed in enumerate(system.bodies):
-        own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
+        own, data, eta = system.layout.span(index), placed.data, system.elastic(state, index)
         nu = state.velocity[own].copy()
         rates, here = nu[data.rigid_count :], result[own]
         here[data.rigid_count :] -= elastic_force(data, eta) + viscous_force(data, eta, rates)

@@ -142,10 +142,10 @@ def _beyond_an_end(assembly: Assembly) -> str:
     model."""
     memory = assembly.memory
     for f in memory["slide_guide"].tolist():
-        slide, place = assembly.laws[f].slide, float(memory["theta0"][f] + memory["theta_change"][f])
-        if slide is not None and not 0.0 <= place <= slide.line.whole:
+        slide, position = assembly.laws[f].slide, float(memory["theta0"][f] + memory["theta_change"][f])
+        if slide is not None and not 0.0 <= position <= slide.line.whole:
             return (
-                f"; {slide.slider} left its line at {place:.6g} m of 0 .. {slide.line.whole:g} m: stop it there"
+                f"; {slide.slider} left its line at {position:.6g} m of 0 .. {slide.line.whole:g} m: stop it there"
                 f" with slide.stop(lower=0.0, upper={slide.line.whole:g}), or with a stiffer stop"
             )
     return ""

@@ -104,24 +104,24 @@ class StateRows(Mapping[str, Array]):
         rows: of the rows.
     """
 
-    def __init__(self, rows: Array, places: Mapping[str, Place]) -> None:
-        self.rows, self._places = rows, places
+    def __init__(self, rows: Array, indices: Mapping[str, Place]) -> None:
+        self.rows, self._ranges = rows, indices
 
     def __getitem__(self, name: str) -> Array:
         """Return one stored table, by its name, of all stored states as a view, shape (rows, entries of the
         table)."""
-        begin, end, shape = self._places[name]
+        begin, end, shape = self._ranges[name]
         return self.rows[:, begin:end].reshape(len(self.rows), *(shape or ()))
 
     def copied(self, rows: int | IntArray | slice) -> "StateRows":
         """Return a copy of the chosen rows; a number ``rows`` chooses one, which stays a row of its own."""
-        return StateRows(np.atleast_2d(self.rows[rows]).copy(), self._places)
+        return StateRows(np.atleast_2d(self.rows[rows]).copy(), self._ranges)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self._ranges)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._ranges)
 
 
 class Memory:
@@ -180,10 +180,10 @@ class Memory:
         own = begins[_CHANGING]
         self._offsets: IntArray = np.stack([_CHANGING, own], axis=1)  # in the header, and of the numbers
         changing = zip(_CHANGING.tolist(), own.tolist(), (own + sizes[_CHANGING]).tolist(), strict=True)
-        self._places: dict[str, Place] = {
+        self._ranges: dict[str, Place] = {
             TABLES[k].name: (begin, end, _shape(TABLES[k], end - begin)) for k, begin, end in changing
         }
-        self._columns = {table.name: self._places[table.name] for table in STATE}
+        self._columns = {table.name: self._ranges[table.name] for table in STATE}
 
     def fresh(self) -> Self:
         """Return new memory with the same tables of the system (they are shared) and zeros in all tables that
@@ -248,9 +248,9 @@ class Memory:
         """
         if name in self._tables:
             return self._tables[name]
-        if name not in self._places:
+        if name not in self._ranges:
             return np.diff(self._tables[f"{name.removesuffix('_count')}_begin"])
-        begin, end, shape = self._places[name]
+        begin, end, shape = self._ranges[name]
         array = self._values[begin:end]
         return array.view(np.int64) if shape is None else array.reshape(shape)
 
@@ -286,7 +286,7 @@ class Memory:
     def offset_of(self, name: str) -> int:
         """Return the index of the first number of a table, by its name, in the array of all tables that change
         during a run. The array begins with the state."""
-        return self._places[name][0]
+        return self._ranges[name][0]
 
     @property
     def header_layout(self) -> tuple[IntArray, dict[int, int], int]:
@@ -294,14 +294,14 @@ class Memory:
         change during a run. That is the offset of each by its index in the header, and the total count of their
         numbers."""
         header = np.zeros_like(self._template)
-        counts = [place for place, table in enumerate(TABLES) if table.kind is Kind.COUNT]
+        counts = [index for index, table in enumerate(TABLES) if table.kind is Kind.COUNT]
         header[counts] = self._template[counts]
         return header, dict(self._offsets.tolist()), self._length
 
     @property
     def state_sizes(self) -> dict[str, int]:
         """Return how many numbers each stored table has in the state, by the name of the table."""
-        return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}
+        return {table.name: self._ranges[table.name][1] - self._ranges[table.name][0] for table in STATE}
 
     def rows(self, states: Array) -> StateRows:
         """Return the tables of several stored states as views: arrays by the names of the state tables (position,
@@ -401,19 +401,19 @@ class LaneMemory:
         self.width, self.is_specialized, self.have_types, self._example = width, is_specialized, have_types, example
         self._values = _aligned_zeros(plan._length, width)
         self.state = self._values[: counts["state_size"]]
-        self.status = self._values[plan._places["status"][0]]
+        self.status = self._values[plan._ranges["status"][0]]
         header = plan._header_of(self._values, width)
         self._stacked: dict[str, Array] = {}
-        for place, table in enumerate(TABLES):
+        for index, table in enumerate(TABLES):
             if have_types and table.name in _OF_TYPES:
                 continue
             if table.name in example._tables and table.kind is not Kind.INTEGER:
                 stacked = _aligned_zeros(example._tables[table.name].size, width)
-                self._stacked[table.name], header[place] = stacked, stacked.ctypes.data
+                self._stacked[table.name], header[index] = stacked, stacked.ctypes.data
         name = f"{LANES}{width} {SAME_TYPES}" if have_types else f"{LANES}{width}"
         if is_specialized:
             name += f" {specialized_structure(plan, example).register()}"
-        self._places, self.header = header, header.view([(name, np.int64)])
+        self._addresses_of, self.header = header, header.view([(name, np.int64)])
         self._members: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
 
     def fits(self, memory: Memory) -> bool:
@@ -445,7 +445,7 @@ class LaneMemory:
             self._members[lane] = memory._tables
             self._values[:, lane] = 0.0
             for name in _OF_TYPES if self.have_types and lane == 0 else ():
-                self._places[PLACES[name]] = memory._tables[name].__array_interface__["data"][0]
+                self._addresses_of[PLACES[name]] = memory._tables[name].__array_interface__["data"][0]
             for name, stacked in self._stacked.items():
                 stacked[:, lane] = memory._tables[name].ravel()
 
@@ -465,7 +465,7 @@ class DualMemory:
         self._example = example  # kept alive
         self._values = _aligned_zeros(example._length, width)
         self._values[:, 0] = example._values
-        for begin, end, shape in example._places.values():
+        for begin, end, shape in example._ranges.values():
             if shape is None:  # of the values, one after the other
                 own = self._values[begin:end].reshape(-1)
                 own[:] = 0.0

@@ -93,7 +93,7 @@ class DualHeader(ArrayHint):
 class RequestRecord(Generic[Request]):
     """Annotation of the memory of one request, as ``empty_request`` makes it; entry points read ``asked[0]``."""
 
-    def __getitem__(self, place: int) -> Request:  # for type checkers: Numba reads the fields of a record
+    def __getitem__(self, index: int) -> Request:  # for type checkers: Numba reads the fields of a record
         raise NotImplementedError
 
 

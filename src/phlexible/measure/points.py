@@ -29,7 +29,7 @@ def point_derivatives(run: RecordedRun, point: Attachment) -> tuple[IntArray, Ar
     shape (instants, 3, d). They are in world axes."""
     layout, at = run.system.layout, run.instants
     weights, vectors = run.point(point)
-    frame, axis, place = layout.spin
+    frame, axis, index = layout.spin
     directions: list[IntArray] = []
     columns: list[Array] = []
     for weight, vector, x in zip(weights.tolist(), vectors.vectors, vectors.values(at).swapaxes(0, 1), strict=True):
@@ -40,7 +40,7 @@ def point_derivatives(run: RecordedRun, point: Attachment) -> tuple[IntArray, Ar
         if carrier >= layout.frames:
             continue
         turns, lever = frame == carrier, x - at.position[:, carrier]
-        directions.append(place[turns])
+        directions.append(index[turns])
         columns.append(weight * cross(AXES[axis[turns]], lever[:, None]).swapaxes(1, 2))
         bends = np.flatnonzero(vector.shapes.any(axis=0))
         directions.append(int(layout.velocity[carrier + 1]) - vector.shapes.shape[1] + bends)
