@@ -219,7 +219,7 @@ def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[i
         if model.up is None or model.down is None:
             assert model.less is not None, "integers of its tables are others"
             sides = [
-                [own.residuals(built.assembly, own.functions_of(built.assembly)) for own in run.stretches]
+                [own.residuals(built.assembly.memory, own.functions_of(built.assembly)) for own in run.stretches]
                 for built in (model.more, model.less)
             ]
             take(k, _parts(run, model, *sides))
@@ -263,7 +263,7 @@ def _differentiate_groups(
         missed += first - second
         excess = np.abs(missed).max(axis=0, initial=0.0) - APART * size.max(axis=0, initial=0.0)
         if (excess > 0).any():
-            by_chance = 4 * np.abs(stretch.residuals_of(own, stretch.functions)).max(axis=0, initial=0.0)
+            by_chance = 4 * np.abs(stretch.residuals(own, stretch.functions)).max(axis=0, initial=0.0)
             if (excess > by_chance).any():
                 return False
     return True
@@ -275,7 +275,7 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
     increased and decreased, one array (steps, unknowns) for each stretch of time steps without velocity
     jumps."""
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
-        missed = partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
+        missed = partial(stretch.residuals, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
         if numbered and has_contact_history(stretch) and not is_smooth(first, second, missed):
             _check_limits(run.assembly.memory, model, stretch, number, (first, second))
@@ -300,7 +300,7 @@ def _check_limits(
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
     """
-    indices, rest = strain_indices(stretch.assembly), stretch.residuals_of(base, stretch.functions)
+    indices, rest = strain_indices(stretch.assembly), stretch.residuals(base, stretch.functions)
     sides = cast("tuple[ModelChanges, ModelChanges]", (model.up, model.down))
     nearer = sum(_residuals_in(stretch, base, side.times(NEARER), number) - rest for side in sides) / NEARER
     check_smooth(both[0] - nearer, both[1], model.label, lambda: rest)  # the state is on the kink, not near it
@@ -308,7 +308,7 @@ def _check_limits(
         states = stretch.states.copy()
         states[:, indices] *= share
         beside = replace(stretch, states=states)
-        own_rest = beside.residuals_of(base, stretch.functions)
+        own_rest = beside.residuals(base, stretch.functions)
         upper, lower = (_residuals_in(beside, base, side, number) - own_rest for side in sides)
         check_smooth(upper, lower, model.label, lambda: rest)
 
@@ -342,7 +342,7 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelChanges, number:
     without velocity jumps between them) in the run."""
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
-    return stretch.residuals_of(_with(base, side), functions)
+    return stretch.residuals(_with(base, side), functions)
 
 
 def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
@@ -367,7 +367,7 @@ def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
             for side, memory in sides:
                 moving, loads = side.parts["moving", number][k : k + 2], side.parts["loads", number][k : k + 1]
                 functions = Functions(one.functions.moving + moving, one.functions.loads + loads)
-                missed.append(one.residuals_of(memory, functions)[0])
+                missed.append(one.residuals(memory, functions)[0])
             found |= missed[0] != missed[1]
     return found
 

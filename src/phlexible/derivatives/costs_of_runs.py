@@ -190,7 +190,7 @@ class CostsOfRun:
         ``direction``, increased and decreased. ``label`` names the signal in messages."""
         assert direction.steps is not None, "of samples"
         changes = [
-            own.residuals(own.assembly, first) - own.residuals(own.assembly, second)
+            own.residuals(own.assembly.memory, first) - own.residuals(own.assembly.memory, second)
             for own, first, second in zip(self._run.stretches, more, less, strict=True)
         ]
         check_local(np.concatenate(changes), direction.steps >= 0, label)
@@ -210,9 +210,7 @@ class CostsOfRun:
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):
-            check_smooth(
-                first, second, label, partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
-            )
+            check_smooth(first, second, label, partial(stretch.residuals, run.assembly.memory, stretch.functions))
         changes, layout = upper.minus(lower, twice), run.system.layout
         change = start_difference(start_tables(less, self._base), start_tables(more, self._base), layout, twice)
         assert direction.steps is not None, "of samples"

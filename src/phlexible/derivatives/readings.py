@@ -110,15 +110,7 @@ class Reader:
         """Prescribed motions at all times of this object, which reads sensors at given states: positions, rotations
         and velocities of moving frames, and paths with their rates."""
         system = self.assembly.system
-        own = PrescribedFunctions(system.moving_frames, system.paths, self.times)
-        return RecordedMotions(
-            own.frames,
-            own.frame_rotations,
-            own.frame_velocities,
-            own.frame_angular_velocities,
-            own.paths,
-            own.path_rates,
-        )
+        return RecordedMotions.of(PrescribedFunctions(system.moving_frames, system.paths, self.times))
 
     @cached_property
     def moving(self) -> Array:

@@ -90,7 +90,7 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
         entries(assembly),
     )
     indices = np.stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)], axis=1)
-    missed, velocities = steps.residuals_of(assembly.memory, steps.functions), assembly.memory.counts["velocities"]
+    missed, velocities = steps.residuals(assembly.memory, steps.functions), assembly.memory.counts["velocities"]
     if np.abs(missed[:, :velocities]).max(initial=0.0) > _tolerance(steps, velocities):
         return None
     return TakenRun(assembly, (steps,), (RunPiece(0, 0, count),), (), times, states, indices), missed

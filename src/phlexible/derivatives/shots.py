@@ -20,7 +20,6 @@ import numpy as np
 from scipy.linalg import null_space
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.mechanics.floating import mass_diagonal
 from phlexible.derivatives.costs import Costs
@@ -33,6 +32,7 @@ from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
 from phlexible.derivatives.variations import Variation, move, rotation_vectors, variation_between
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ConvergenceError, ModelError
+from phlexible.measure.kinematics import rotation_vector_spin
 from phlexible.state.layout import State
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
@@ -207,11 +207,7 @@ def _tables(state: State) -> dict[str, Array]:
 def _right(phi: Array) -> Array:
     """Return the right Jacobian J of the rotation vector phi [rad], shape (3, 3): ``exp(phi + dphi) = exp(phi)
     exp(J dphi)`` for small dphi."""
-    angle, own = float(np.linalg.norm(phi)), cross_matrix(phi)
-    if angle < 1e-6:
-        return np.asarray(np.eye(3) - own / 2)
-    first, second = (1 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
-    return np.asarray(np.eye(3) - first * own + second * own @ own)
+    return rotation_vector_spin(np.tile(-phi, (3, 1)), np.eye(3)).T
 
 
 def _blocks(system: System, turns: Iterable[Array]) -> Array:
@@ -533,7 +529,9 @@ class InputRun:
             other = self._runs.recipe.build_model(stretched(self._inputs, share), own)
             check_same(own, other, "the duration")
             missed = [
-                each.residuals(other.assembly, functions_of(other.assembly, share * each.times), share * each.sizes)
+                each.residuals(
+                    other.assembly.memory, functions_of(other.assembly, share * each.times), share * each.sizes
+                )
                 for each in run.stretches
             ]
             sides.append((np.concatenate(missed), self._costs.values_at(other, share * run.times)))

@@ -107,22 +107,17 @@ class TakenSteps:
         own = functions_of(assembly, self.times)
         return Functions(own.moving, own.loads + self.set_by_laws) if assembly.controlled else own
 
-    def residuals(self, assembly: Assembly, functions: Functions, sizes: Array | None = None) -> Array:
-        """Return the residuals of the time step equations of another (perturbed) model at the states recorded
-        here, shape (steps, unknowns). ``functions`` are its prescribed vectors and loads; the time steps may
-        have other ``sizes`` [s]. ``assembly`` holds the tables of the model.
+    def residuals(self, memory: Memory, functions: Functions, sizes: Array | None = None) -> Array:
+        """Return the residuals of the time step equations at the states recorded here, with other tables of
+        numbers (``memory``) and prescribed values (``functions``). The shape is (steps, unknowns).
 
         Args:
-            assembly: whose equations.
+            memory: tables of the model whose equations they are.
             functions: its prescribed vectors and loads.
             sizes: of the steps [s]; None: those of this object.
         """
-        return self._residuals(assembly.memory, self.sizes if sizes is None else sizes, functions)
-
-    def residuals_of(self, memory: Memory, functions: Functions) -> Array:
-        """Return the residuals of the time step equations at the states recorded here, with other tables of
-        numbers (``memory``) and prescribed values (``functions``). The shape is (steps, unknowns)."""
-        return self._residuals(memory, self.sizes, functions)
+        lengths, equations = self.sizes if sizes is None else sizes, StepEquations(memory, self.damping)
+        return equations.residual(self.states, lengths, functions.moving, functions.loads)[0]
 
     def load_slopes(self, directions: Array) -> Array:
         """Return the derivatives of the residuals of these time steps along each change of the load values in
@@ -134,11 +129,11 @@ class TakenSteps:
         found = np.zeros((self.count, len(directions), self.assembly.memory.counts["unknowns"]))
         if not len(directions):
             return found
-        before = self.residuals(self.assembly, self.functions)
+        before = self.residuals(self.assembly.memory, self.functions)
         size = max(1.0, float(np.abs(self.functions.loads).max(initial=0.0)))
         for k, direction in enumerate(directions):
             changed = replace(self.functions, loads=self.functions.loads + size * direction)
-            found[:, k] = (self.residuals(self.assembly, changed) - before) / size
+            found[:, k] = (self.residuals(self.assembly.memory, changed) - before) / size
         return found
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
@@ -201,10 +196,6 @@ class TakenSteps:
     @cached_property
     def _equations(self) -> StepEquations:
         return StepEquations(self.assembly.memory, self.damping)
-
-    def _residuals(self, memory: Memory, sizes: Array, functions: Functions) -> Array:
-        equations = StepEquations(memory, self.damping)
-        return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities),

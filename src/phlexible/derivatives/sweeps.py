@@ -84,7 +84,7 @@ def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
     """Evaluate a perturbed model (tables ``assembly``) at the recorded states of ``run`` and return a
     ``RunParts``. It has the residuals of the time steps of each stretch, shape (steps, unknowns), and all
     that ``other_parts`` returns: velocities after jumps, values of controllers, event conditions and others."""
-    equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
+    equations = tuple(own.residuals(assembly.memory, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
 
 

@@ -185,27 +185,14 @@ def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: Int
 
     The result is approximate: instants in between are ignored, and angles are unwrapped.
     """
-    functions = [coordinate.functions() for coordinate in coordinates]
-    y = run.system.functions([row for rows in functions for row in rows]).values(run.instants.at(instants))
-    begins = np.cumsum([0, *(len(rows) for rows in functions)])
-    ranges = []
-    for coordinate, begin, end in zip(coordinates, begins[:-1], begins[1:], strict=True):
-        values = np.array([coordinate.value(row) for row in y[:, begin:end]])
-        ranges.append(np.ptp(np.unwrap(values) if coordinate.is_angle else values))
-    return np.array(ranges)
+    values = run.system.coordinate_rows(coordinates).values(run.instants.at(instants)).T
+    pairs = zip(coordinates, values, strict=True)
+    return np.array([np.ptp(np.unwrap(own) if coordinate.is_angle else own) for coordinate, own in pairs])
 
 
 def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array) -> Array:
     """Return the rate of a joint ``coordinate`` at all recorded instants of a run, shape (instants,) [rad/s
     or m/s]. It is due to given ``velocities`` of all bodies, shape (instants, velocities)."""
     functions = run.system.coordinate_functions(coordinate)
-    changes = functions.rates(run.instants, velocities)
-    return np.asarray((coordinate_gradients(run, coordinate) * changes).sum(axis=1))
-
-
-def coordinate_gradients(run: RecordedRun, coordinate: Coordinate) -> Array:
-    """Return the derivatives of a joint coordinate with respect to the scalar functions of world vectors that
-    define it. They are evaluated at all instants of a run, shape (instants, functions). World vectors are points of
-    bodies, or directions fixed to them, in world axes."""
-    y = run.system.coordinate_functions(coordinate).values(run.instants)
-    return np.asarray(coordinate.gradient(y.T).T)
+    gradients = coordinate.gradient(functions.values(run.instants).T).T
+    return np.asarray((gradients * functions.rates(run.instants, velocities)).sum(axis=1))

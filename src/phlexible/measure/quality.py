@@ -360,8 +360,7 @@ def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
             continue
         theta = record.theta[:, number]
         if isinstance(element, Contact):  # of which none is stored
-            values = run.system.coordinate_functions(force.coordinate).values(run.instants)
-            theta = np.array([force.coordinate.value(y) for y in values])
+            theta = run.system.coordinate_rows([force.coordinate]).values(run.instants)[:, 0]
         depth = contact.side * (force.rest - theta)
         deepest = int(np.argmax(depth))
         if not depth[deepest] > 0:

@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -200,7 +200,7 @@ class JoinedFunctions:
                 position[:, carriers, :d] = x[:, own][:, :n].reshape(len(x), -1, d)
         times, offset = np.unique(x[:, self._time], return_inverse=True)
         asked = PrescribedFunctions(system.moving_frames, system.paths, times)
-        given = RecordedMotions(*(getattr(asked, each.name) for each in fields(RecordedMotions))).at(offset)
+        given = RecordedMotions.of(asked).at(offset)
         return PoseInstants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:

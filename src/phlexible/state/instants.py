@@ -43,6 +43,12 @@ class RecordedMotions:
     paths: Array
     path_rates: Array
 
+    @classmethod
+    def of(cls, source: object) -> Self:
+        """Return the recorded motions that an object has as attributes of the same names, such as prescribed
+        functions of time or recorded states (``source``)."""
+        return cls(*(getattr(source, each.name) for each in fields(cls)))
+
     def at(self, instants: Points) -> Self:
         """Return the recorded motions of moving ground frames and the paths of drives at the chosen instants
         only."""

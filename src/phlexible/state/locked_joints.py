@@ -96,10 +96,7 @@ def _dense(matrix: object) -> Array:
 def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float:
     """Return the second time derivative of a joint ``coordinate`` of a system at one instant if the
     velocities of all bodies were constant: in rad/s^2 or m/s^2."""
-    functions = system.coordinate_functions(coordinate)
-    values, rates = functions.values(at)[0], functions.rates(at, at.velocity)[0]
-    curve = coordinate.gradient(values) @ functions.accelerations(at)[0]
-    return float(curve + rates @ coordinate.hessian(values) @ rates)
+    return float(system.coordinate_rows([coordinate]).accelerations(at)[0, 0])
 
 
 def _rate(system: System, velocity: Array) -> float:

@@ -235,13 +235,17 @@ class System:
         )
         return Phase(system, rows, np.array(active, dtype=np.int64), len(self.constraints))
 
+    def coordinate_rows(self, coordinates: Sequence[Coordinate]) -> ConstraintSet:
+        """Return coordinates of joints or forces as functions of world vectors, evaluated together, a row for
+        each."""
+        rows = [RelationFunction((), 0.0, each.name, None, ((each, 1.0),)) for each in coordinates]
+        return constraint_set(rows, self.functions)
+
     @cached_property
     def force_coordinates(self) -> ConstraintSet:
         """Coordinates of all scalar force elements (springs, dampers, motors) as functions of world vectors, a row
         for each."""
-        laws = [each.force for each in self.forces]
-        rows = [RelationFunction((), 0.0, law.coordinate.name, None, ((law.coordinate, 1.0),)) for law in laws]
-        return constraint_set(rows, self.functions)
+        return self.coordinate_rows([each.force.coordinate for each in self.forces])
 
     @property
     def force_functions(self) -> FunctionSet:

@@ -30,7 +30,7 @@ from phlexible.state.layout import Layout
 from phlexible.step.tables.declarations import GIVEN, MOVING
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class CarriedVector:
     """World vector (point or direction) as numbers: the floating body or node that carries it, its undeformed value
     and its shape functions.

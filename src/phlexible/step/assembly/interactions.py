@@ -358,7 +358,7 @@ class Function(NamedTuple):
     time: int = -1
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Interaction:
     """A constraint, without ``force``, or a law, with its functions of numbered chords."""
 
