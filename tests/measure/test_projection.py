@@ -1,5 +1,7 @@
 """Rates of joint functions of recordings against their differences, and what the projection keeps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
@@ -104,3 +106,18 @@ def test_without_joints_nothing_is_projected():
     mechanism = two_beams()
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
     assert np.shares_memory(run.velocities, run.recording.velocity)
+
+
+def test_smallest_multipliers_of_many_rows_are_those_of_few(monkeypatch):
+    mechanism = jointed(Revolute, 3)
+    mechanism.connect(Slider(moving_ground(mechanism), mechanism["one"].at(0.1)))
+    one, two = mechanism.bodies
+    for _ in range(2):
+        mechanism.connect(Spherical(one.end, two.end))  # the same rows twice
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    given = np.random.default_rng(0).normal(size=(len(TIMES), len(run.system.owners)))
+    run = replace(run, recording=replace(run.recording, multipliers=given))
+    few = run.multipliers
+    assert np.abs(few - given).max() > 0.1
+    monkeypatch.setattr(projection, "DENSE_ROWS", 0)
+    assert replace(run).multipliers == pytest.approx(few, abs=1e-12)

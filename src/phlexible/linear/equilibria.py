@@ -199,7 +199,7 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
     round_off += abs(rows.T) @ abs(saddle.solve(round_off)[1])  # which joints carry from body to body
     _check_balance(system, mass, mass @ acceleration, gross + abs(rows.T) @ abs(pulls), round_off)
     if len(kept) < len(multipliers):
-        multipliers = smallest_multipliers_at(system, resting, multipliers)
+        multipliers = smallest_multipliers_at(system, system.at(resting), multipliers)
     return OperatingPoint(kind, resting, multipliers, friction)
 
 

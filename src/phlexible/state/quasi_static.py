@@ -256,7 +256,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
                 raise _no_solution_error(problem, found, share, error)
     check_velocity(system, found.state, is_deformed=True, at=found.at)
     if len(problem.rows) < rows:
-        smallest = smallest_multipliers_at(system, found.state, found.multipliers)
+        smallest = smallest_multipliers_at(system, found.at, found.multipliers)
         found = replace(found, multipliers=smallest)
     return found
 

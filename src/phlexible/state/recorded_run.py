@@ -20,7 +20,7 @@ from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError, SingularMatrixError
 from phlexible.state.instants import Instants
 from phlexible.state.recording import RecordedStates
-from phlexible.state.redundancy import redundancies
+from phlexible.state.redundancy import redundancies, smallest_multipliers_at
 from phlexible.state.system import System
 from phlexible.state.vectors import VectorSet
 
@@ -431,8 +431,6 @@ def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redunda
 # velocities they are settled where they are reported and not fed back: at each instant the part in the
 # null space of G^T goes, orthogonal in the metric of ``state/redundancy.py``.
 
-RELAXATION, SWEEPS = 1e-9, 4
-
 
 def _smallest_multipliers(run: RecordedRun) -> Array:
     """Return the multipliers (constraint forces) of a recorded run at all instants, shape (instants, rows): as
@@ -450,6 +448,10 @@ def _of_phase(run: RecordedRun) -> Array:
     recorded = run.recording.multipliers
     if not recorded.shape[1] or not run.has_redundant_joints:
         return recorded
+    if recorded.shape[1] > DENSE_ROWS:
+        instants = [run.instants.at(slice(t, t + 1)) for t in range(run.count)]
+        pairs = zip(instants, recorded, strict=True)
+        return np.array([smallest_multipliers_at(run.system, at, own) for at, own in pairs])
     lengths = run.system.gap_lengths
     parts = [_without_null_space(run.at(part), recorded[part] * lengths, lengths) for part in chunks(run)]
     return np.concatenate(parts) / lengths
@@ -460,24 +462,8 @@ def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Arra
     rows), the part that has no effect on the bodies. Redundant constraints have such parts; the rest is
     returned. ``lengths`` are the weights, shape (rows,)."""
     parts = body_rows(run)
-    count = len(lengths)
-    if count > DENSE_ROWS:
-        scale = sparse.diags_array(1 / lengths)
-        totals = (scale @ sparse_schur(parts, count, t) @ scale for t in range(run.count))
-        return np.array([_off_null_space(total, force) for total, force in zip(totals, forces, strict=True)])
-    total = dense_schur(parts, run.count, count) / np.outer(lengths, lengths)
+    total = dense_schur(parts, run.count, len(lengths)) / np.outer(lengths, lengths)
     values, vectors = np.linalg.eigh(total)
     along = np.einsum("trk,tr->tk", vectors, forces)
     along[values < DEPENDENT * values[:, -1:]] = 0
     return np.asarray(np.einsum("trk,tk->tr", vectors, along))
-
-
-def _off_null_space(total: sparse.csc_array, force: Array) -> Array:
-    """Remove from the vector ``force``, shape (rows,), its component in the null space of the sparse symmetric
-    matrix ``total``, by repeated regularized solutions; return the rest."""
-    relaxation = RELAXATION * float(total.diagonal().max())
-    factors = lu_factors(total + relaxation * sparse.eye_array(len(force)))
-    part = force
-    for _ in range(SWEEPS):
-        part = relaxation * factors.solve(part)
-    return force - part

@@ -26,10 +26,10 @@ from phlexible.state.system import System
 # of the largest body: so they depend neither on world axes nor on where the mechanism stands.
 
 
-def smallest_multipliers_at(system: System, state: State, multipliers: Array) -> Array:
-    """Return the smallest multipliers (constraint forces) with the same generalized forces in a state of a
-    system as the given ``multipliers``, shape (rows,). They differ where constraints are redundant."""
-    matrix = system.rows.matrix(system.at(state))
+def smallest_multipliers_at(system: System, at: Instants, multipliers: Array) -> Array:
+    """Return the smallest multipliers (constraint forces) with the same generalized forces at an instant ``at`` of
+    a system as the given ``multipliers``, shape (rows,). They differ where constraints are redundant."""
+    matrix = system.rows.matrix(at)
     metric = sparse.diags_array(system.gap_lengths**2).tocsr()
     return smallest_solution(metric, sparse.csr_array(matrix.T), matrix.T @ multipliers)
 
