@@ -15,9 +15,8 @@ from phlexible.elements.maxwell import Maxwell
 from phlexible.linear.signals import UNIT_ENERGY, same_unit
 from phlexible.port_hamiltonian.model import StateBlock
 from phlexible.state.branches import SIX
-from phlexible.state.forces import element_state
+from phlexible.state.forces import ElementState
 from phlexible.state.layout import State
-from phlexible.state.system import System
 
 # Branches of one relaxation time tau lie beside each other:
 #
@@ -100,18 +99,18 @@ class InnerStrains:
         )
 
 
-def inner_strains(system: System, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
+def inner_strains(elements: ElementState, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
     """Collect the strains of all viscoelastic branches (springs and dashpots in series, Maxwell elements) of
     a system about a state, linearized in small motions. There is one object for each relaxation time, in
     ascending order. The matrix ``motion`` converts small motions to the axes of the velocities.
 
     Args:
-        system: system with the viscoelastic laws.
+        elements: force elements of the system there.
         state: state about which motions are small, in which all branches are relaxed.
         motion: matrix that converts small motions to those in the axes of the velocities nu, shape (velocities, n).
     """
     groups: dict[float, list[tuple[sparse.csr_array, sparse.csr_array, list[StateBlock]]]] = {}
-    for law, rows, stiffness, names in _laws(system, state, motion):
+    for law, rows, stiffness, names in _laws(elements, state, motion):
         for number, (share, time) in enumerate(law.pairs):
             own = [replace(block, name=f"{block.name}: branch {number}") for block in names]
             groups.setdefault(time, []).append((rows, sparse.csr_array(share * stiffness), own))
@@ -128,8 +127,9 @@ Law = tuple[Maxwell, sparse.csr_array, sparse.csr_array, list[StateBlock]]
 """Branches, what strains them over small motions, what multiplies their stiffness, names of the strains."""
 
 
-def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
-    yield from _of_elements(system, state, motion)
+def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iterator[Law]:
+    yield from _of_elements(springs, motion)
+    system = springs.system
     for index, body in enumerate(system.frames):
         if body.relaxation:
             name, eta = system.bodies[index].name, system.elastic(state, index)
@@ -169,20 +169,16 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
                 yield elements.relaxation, scaled[own], stiffness[own][:, own], [names[k] for k in own]
 
 
-def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
-    """Yield, for each viscoelastic spring and rod strain of a system in a state: its law, the derivative of
+def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[Law]:
+    """Yield, for each viscoelastic spring and rod strain among force ``elements``: its law, the derivative of
     its coordinate with respect to small motions (``motion`` converts these to velocities), a unit matrix as
     stiffness factor, and name and unit of the strain."""
-    indices = [k for k, (_, force) in enumerate(system.forces) if force.relaxation]
-    if not indices:
-        return
-    rows = sparse.csr_array(element_state(system, system.at(state), state.branches).rows @ motion)
-    for k in indices:
-        element, force = system.forces[k]
-        unit = "rad" if force.coordinate.is_angle else "1" if force.is_strain else "m"
-        block = StateBlock(f"force {k}: {element}, {force.coordinate.name}", unit, 1)
-        assert force.relaxation is not None, "chosen"
-        yield force.relaxation, rows[[k]], sparse.csr_array(np.ones((1, 1))), [block]
+    rows = sparse.csr_array(elements.rows @ motion)
+    for k, (element, force) in enumerate(elements.system.forces):
+        if force.relaxation:
+            unit = "rad" if force.coordinate.is_angle else "1" if force.is_strain else "m"
+            block = StateBlock(f"force {k}: {element}, {force.coordinate.name}", unit, 1)
+            yield force.relaxation, rows[[k]], sparse.csr_array(np.ones((1, 1))), [block]
 
 
 def in_blocks(

@@ -394,7 +394,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         forces=np.zeros((size, 0)),
         rows=np.zeros((0, size)),
         differentiations=(),
-        inner=inner_strains(system, state, motion),
+        inner=inner_strains(elements, state, motion),
         without_potential=without_potential if without_potential.nnz else None,
     )
     left_out += [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
