@@ -190,8 +190,8 @@ class BlockSchedule:
 
     @property
     def is_wide(self) -> NDArray[np.bool_]:
-        """Whether each group is coupled to several runs with so many rows together that products with one block of
-        all of them take less time, shape (groups,)."""
+        """Whether each group is coupled to several runs with many rows together, shape (groups,): products with one
+        block of all of them take less time."""
         fill = np.diff(np.cumsum([0, *self.run_size])[self.run_start])
         return (fill >= LARGE_FILL) & (np.diff(self.run_start) > 1)
 

@@ -341,7 +341,7 @@ def _read_moved(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray, changes: Array
 ) -> Array:
     """Return the readings of a sensor at each of some ``instants`` after each of k ``changes`` of pose and
-    velocity, shape (instants * k, ...), those of one instant together, since angles are unwrapped. Changes have
+    velocity, shape (instants * k, ...). Those of one instant are together, since angles are unwrapped. Changes have
     the shape (k, 2 * velocities). ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by the
     names of the state tables (position, rotation, velocity, ...)."""
     where = np.repeat(instants, len(changes))

@@ -45,8 +45,8 @@ def smooth_run_up(speed: float, rise: float) -> Callable[[Any], Any]:
 
 
 def around_circle(radius: float, omega: float) -> tuple[Callable[[float], Place], Callable[[float], Place]]:
-    """Return position [m] and velocity [m/s], as functions of time, of a point that goes evenly around a circle
-    about the origin in the xy plane, from the x axis. ``omega`` is its angular velocity [rad/s]."""
+    """Return position [m] and velocity [m/s] of a point that goes evenly around a circle, as functions of time. The
+    circle is about the origin in the xy plane, its start on the x axis, ``omega`` the angular velocity [rad/s]."""
 
     def position(time: float) -> Place:
         return radius * np.cos(omega * time), radius * np.sin(omega * time), 0.0

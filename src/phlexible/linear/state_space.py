@@ -43,8 +43,8 @@ class StateSpaceMatrices:
     outputs: tuple[str, ...]
 
     def for_control(self, period: float | None = None) -> "StateSpace":
-        """Return these matrices as a ``StateSpace`` of python-control with names of states, inputs and outputs, in
-        which underscores stand for dots, which python-control reserves for subsystems. ``period`` is that of the
+        """Return these matrices as a ``StateSpace`` of python-control with names of states, inputs and outputs.
+        Underscores stand for dots in them, which python-control reserves for subsystems. ``period`` is that of the
         samples [s]; None: continuous.
 
         Raises:

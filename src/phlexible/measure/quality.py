@@ -495,11 +495,11 @@ def _alternating(values: Array) -> Array:
     return (values[:-2] - 2 * values[1:-1] + values[2:]) / 4
 
 
-def _whole_energies(body: FloatingBody, about_centre: FloatingBody, own: Array, elastic: Array) -> Array:
-    """Return twice the kinetic energy of a floating body for the alternating part of its velocities ``own``, shape
-    (instants, velocities), from that of the ``elastic`` rates alone, shape (instants - 2,). ``about_centre`` is the
-    body with its centre of mass as reference point."""
-    d, rigid, nu = body.dimension, body.rigid_count, _alternating(own)
+def _whole_energies(body: FloatingBody, about_centre: FloatingBody, velocities: Array, elastic: Array) -> Array:
+    """Return twice the kinetic energy of a floating body for the alternating part of its ``velocities``, shape
+    (instants, velocities). ``elastic`` is that of the elastic rates alone, shape (instants - 2,); ``about_centre``
+    is the body with its centre of mass as reference point."""
+    d, rigid, nu = body.dimension, body.rigid_count, _alternating(velocities)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     rows = as_array(undeformed_mass(about_centre)[d:rigid])
     inertia, mixed = rows[:, d:rigid], rows[:, rigid:]

@@ -325,8 +325,8 @@ class BeamMesh:
         return BeamFields(*(found * (length**POWERS_OF_LENGTH)[:, None, None]))
 
     def _fields(self, positions: Array, basis: Matrix) -> BeamFields:
-        """Return the fields on the axis of this beam at k ``positions`` in lengths of an element, per unit of each
-        column of ``basis``, computed element by element."""
+        """Return the fields on the axis of this beam at k ``positions``, per unit of each column of ``basis``.
+        They are computed element by element; positions are in lengths of an element."""
         element, s = self._elements_at(positions)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)

@@ -133,8 +133,8 @@ def nodal_interfaces(
 
 
 def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalModel) -> MeshInterface:
-    """Return one interface (set of nodes on which joints and loads act) of a ``model`` of matrices, with this
-    ``name``, ``kind`` and the user's choice of ``nodes``. It has the rows that give its displacement and rotation
+    """Return one interface of a ``model`` of matrices, a set of nodes on which joints and loads act. It has this
+    ``name`` and ``kind``, the user's choice of ``nodes``, and the rows that give its displacement and rotation
     from the unknowns."""
     nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
     members = np.unique(chosen_points(f"interface {name!r}", nodes, model.positions, {}))

@@ -298,9 +298,9 @@ def outward_area(basis: Any) -> Array:
 def mean_rows(
     name: str, basis: Any, mesh: ElementMesh, unknowns: int, thickness: float = 0.0
 ) -> tuple[Array, Array]:
-    """Return the centroid of a mesh region, shape (3,) [m], and the matrix that gives its mean displacement and
-    rotation from the unknowns of all N nodes, by least squares. It has shape (6, ``unknowns`` N), in the plane,
-    with two unknowns a node, (3, 2 N). The scikit-fem ``basis`` has the quadrature points, ``name`` is that of
+    """Return the centroid of a mesh region, shape (3,) [m], and the matrix of its mean displacement and rotation
+    by least squares. It multiplies the unknowns of all N nodes: shape (6, ``unknowns`` N), in the plane, with two
+    unknowns a node, (3, 2 N). The scikit-fem ``basis`` has the quadrature points, ``name`` is that of
     the interface, ``thickness`` that of a plate [m], 0 for other bodies.
 
     The mean is over the edge or area, of plates times the thickness: points at height z move by u + z d.

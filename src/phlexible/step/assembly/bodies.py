@@ -372,8 +372,8 @@ LARGEST_KNOWN = 2**13
 
 
 def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array, Array]:
-    """Return the integers that describe the type of a floating ``body``, the values of its matrices that the
-    compiled step reads, shape (values,), and the factors of its squares. ``band`` is its elastic band of segments,
+    """Return the integers that describe the type of a floating ``body``, its values, and the factors of its squares.
+    Values are those of its matrices that the compiled step reads, shape (values,). ``band`` is its elastic band of segments,
     None for a dense body.
 
     Integers, and where each value comes from, follow from which entries are zero: they are found once for types
@@ -391,15 +391,15 @@ def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array,
         known = _known_rows(tuple(planes), shapes, strain.square_strain.tobytes(), (entries != 0).tobytes())
         if known is not None:
             return known[0], entries[known[1]], strain.factors
-    return _found_rows(planes, strain, body.damping, band, body.dimension)
+    return _scanned_rows(planes, strain, body.damping, band, body.dimension)
 
 
 @lru_cache(256)
 def _known_rows(
     axes: tuple[tuple[int, int], ...], shapes: tuple[tuple[int, int], ...], square_strain: bytes, pattern: bytes
 ) -> tuple[_TypeRows, IntArray] | None:
-    """Return the integers of a type of dense floating bodies, and the index of each of its values among the entries
-    of its matrices, shape (values,): those of matrices whose entries are their own indices. None where the matrix
+    """Return the integers of a type of dense floating bodies, and where each of its values is among the entries
+    of its matrices. These are indices, shape (values,): values of matrices whose entries are their own indices. None where the matrix
     of a sum takes the place of squares. They follow from the ``axes`` of moments, the ``shapes`` of all matrices,
     the strain of each square, and the ``pattern`` of entries that are not zero, after one that is.
     """
@@ -409,11 +409,11 @@ def _known_rows(
     stiffness, damping, rows, squares = parts[len(axes) :]
     owners = np.frombuffer(square_strain, dtype=np.int64)
     strain = StrainEnergy(stiffness, rows, np.ones(len(rows)), squares, np.ones(len(squares)), owners)
-    found, values, _ = _found_rows(dict(zip(axes, parts, strict=False)), strain, damping, None, 0)
+    found, values, _ = _scanned_rows(dict(zip(axes, parts, strict=False)), strain, damping, None, 0)
     return None if any(has_matrix for *_, has_matrix, _ in found.strains) else (found, values.astype(np.int64))
 
 
-def _found_rows(
+def _scanned_rows(
     planes: Mapping[tuple[int, int], Matrix],
     strain: StrainEnergy,
     damping: Matrix,
@@ -468,8 +468,8 @@ def _patches(
 def _strain_rows(
     strain: StrainEnergy, add: Callable[[Array], int]
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Array]:
-    """Return the strains of a type of floating body and their quadratic terms (squares of linear functions), as
-    rows of the tables ``STRAIN`` and of squares; then the factors of the squares. ``add`` stores an array and
+    """Return the strains of a type of floating body and their squares of linear functions, as rows of their
+    tables (``STRAIN``); then the factors of the squares. ``add`` stores an array and
     returns its offset. Where there are many squares, the matrix of their sum takes their place."""
     strains, squares, factors = list[tuple[int, ...]](), list[tuple[int, ...]](), [np.zeros(0)]
     ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
