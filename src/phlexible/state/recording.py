@@ -140,8 +140,8 @@ class _MotionsOfRecording(RecordedMotions):
         return type(self)(self.__dict__["_recording"].rows(instants))
 
 
-ARRAYS = tuple(field.name for field in fields(RecordedStates) if field.name != "work_names")
-"""Names of the attributes that have a row for each instant."""
+ARRAYS = dict.fromkeys(field.name for field in fields(RecordedStates) if field.name != "work_names")
+"""Names of the attributes that have a row for each instant, as keys."""
 
 
 Reactions = tuple[Array, Array]
