@@ -1,5 +1,6 @@
 """Batches: every number is that of the mechanism alone; what fails is recorded and the rest goes on."""
 
+import gc
 from threading import Barrier, current_thread, main_thread
 
 import numpy as np
@@ -9,6 +10,7 @@ import phlexible as ph
 from phlexible.results.files import run_output
 from phlexible.step.compilation.lanes import lanes_of_processor
 from phlexible.step.integration import lane_loop, stepper
+from phlexible.tools import batch
 
 SPEEDS = [100.0, 120.0, 150.0]
 
@@ -101,6 +103,25 @@ def test_springs_of_joints_step_in_lanes():
     assert runs.in_lanes.tolist() == [1.0, 1.0]
     angle = np.sqrt(stiffness / 2.0)[:, None] * runs.time
     np.testing.assert_allclose(runs["x"][..., 0], (1.0 - np.cos(angle)) / stiffness[:, None], atol=1e-6)
+
+
+def test_groups_use_the_memory_of_lanes_one_after_the_other(monkeypatch):
+    stored = []
+
+    class Watched(lane_loop.LaneLoop):
+        def _take(self, *given):
+            super()._take(*given)
+            stored.append(self._stored)
+
+    monkeypatch.setattr(batch, "LaneLoop", Watched)
+    gc.disable()  # nothing waits for it
+    try:
+        ph.batch(cart, {"push": np.arange(3.0 * lanes_of_processor())}).simulate(
+            0.1, 1e-2, place, threads=1, lanes=True
+        )
+    finally:
+        gc.enable()
+    assert len(stored) == 3 and all(each is stored[0] for each in stored)
 
 
 def test_the_motion_before_a_failure_stays_when_other_groups_use_its_lanes(monkeypatch):

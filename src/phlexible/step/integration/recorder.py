@@ -136,6 +136,10 @@ class Recorder:
         self._is_handed_over = self._find_last is not None
         self._sink(block, checkpoint)
 
+    def release(self) -> None:
+        """Release all rows at the end of the run, so that other runs can use the memory of lanes."""
+        self._since, self._find_last = [], None
+
 
 def recording_of(
     system: System,

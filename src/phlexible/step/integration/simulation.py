@@ -206,6 +206,8 @@ class Simulation:
             if words := self._run.step_warnings.of_dependent_steps:
                 error.add_note(words)
             raise
+        finally:
+            self._recorder.release()
         for words, category in self._run.step_warnings.unreported():
             warn_user(words, category)
 
