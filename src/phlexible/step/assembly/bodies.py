@@ -372,9 +372,9 @@ LARGEST_KNOWN = 2**13
 
 
 def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array, Array]:
-    """Return the integers that describe the type of a floating ``body``, its values, and the factors of its squares.
-    Values are those of its matrices that the compiled step reads, shape (values,). ``band`` is its elastic band of segments,
-    None for a dense body.
+    """Return the integers that describe the type of a floating ``body``, its values, and factors of its squares.
+    Values are those of its matrices that the compiled step reads, shape (values,). ``band`` is its elastic band of
+    segments, None for a dense body.
 
     Integers, and where each value comes from, follow from which entries are zero: they are found once for types
     that differ in other numbers alone.
@@ -399,9 +399,10 @@ def _known_rows(
     axes: tuple[tuple[int, int], ...], shapes: tuple[tuple[int, int], ...], square_strain: bytes, pattern: bytes
 ) -> tuple[_TypeRows, IntArray] | None:
     """Return the integers of a type of dense floating bodies, and where each of its values is among the entries
-    of its matrices. These are indices, shape (values,): values of matrices whose entries are their own indices. None where the matrix
-    of a sum takes the place of squares. They follow from the ``axes`` of moments, the ``shapes`` of all matrices,
-    the strain of each square, and the ``pattern`` of entries that are not zero, after one that is.
+    of its matrices. These are indices, shape (values,): values of matrices whose entries are their own indices.
+    None where the matrix of a sum takes the place of squares. They follow from the ``axes`` of moments, the
+    ``shapes`` of all matrices, the strain of each square, and the ``pattern`` of entries that are not zero, after
+    one that is.
     """
     is_entry = np.frombuffer(pattern, dtype=np.bool_)
     indices, ends = np.where(is_entry, np.arange(len(is_entry)), 0.0), np.cumsum([count * n for count, n in shapes])
