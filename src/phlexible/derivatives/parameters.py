@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, mapping, option, positive, reals
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
-from phlexible.derivatives.strains import strains_of
+from phlexible.derivatives.strains import rest_lengths_as_history, strains_of
 from phlexible.derivatives.variations import Variation, variation_between
 from phlexible.description.mechanism.differences import first_difference
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -355,7 +355,8 @@ class Recipe(Generic[Measured]):
         require_bodies(at_start)
         measured = called(self.measure, self.argument, model, at="for the model that was built")
         system = at_start if whole is model else system_of(whole)
-        return Built(differentiable(system), self._state(model, at_start), measured)
+        own = rest_lengths_as_history(differentiable(system), self._state(model, at_start))
+        return Built(*own, measured)
 
     def _state(self, model: Mechanism, system: System) -> State:
         if not callable(self.start):

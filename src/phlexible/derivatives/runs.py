@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import Functions, TakenSteps, entries
 from phlexible.derivatives.strains import strain_indices
+from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import ModelError, StepWarning, warn_user
 from phlexible.measure.quality import long_steps
 from phlexible.measure.wave_times import stiff_strings
@@ -338,11 +339,19 @@ def differentiable(system: System) -> Assembly:
     Raises:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
     """
-    for element, force in system.forces:
-        if force.coordinate.history_variable_count:
-            raise ModelError(f"{element} rubs on its guides, and cannot be differentiated yet; give friction=0")
+    rubbing = [
+        (element, force.coordinate)
+        for element, force in system.forces
+        if isinstance(force.coordinate, PiecesCoordinate)
+    ]
+    for element, coordinate in rubbing:
+        if coordinate.winch is not None:
+            raise ModelError(
+                f"{element} is paid out and rubs on its guides, and cannot be differentiated yet; give friction=0"
+            )
     conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
     remember = [f"{name.rsplit(':', 1)[0]} is viscoelastic (ph.Maxwell)" for name in branch_names(system)]
+    remember += [f"{element} rubs on its guides (with friction=0 it does not)" for element, _ in rubbing]
     remember += [
         f"{element} has friction with a bristle (with bristle=0 it does not)"
         for element, force in system.forces

@@ -1,8 +1,12 @@
 """History variables of laws (strains) in derivatives of motions (docs/theory.md, 8; (8.39))."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.description.interactions.functions import PiecesCoordinate
+from phlexible.state.branches import flows, history_variable_count
 from phlexible.state.layout import State
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.step_equations import StepEquations
@@ -60,6 +64,26 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
         set_branches(memory, each.branches)
         rows.append(memory.state[None].copy())
     return np.asarray(_where_pairs_are(memory, *rows)[0, indices])
+
+
+def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly, State]:
+    """Return tables and an initial state of the same model in which history variables hold the rest lengths of
+    tendons that rub. They are negative flows through the guides. ``assembly`` holds the tables of the model,
+    ``start`` is its initial state.
+
+    Forces have a kink where a piece that was slack begins a step just taut: equations must not depend on parameters
+    that change its rest length, which central differences would take to both sides of the kink.
+    """
+    system, memory = assembly.system, assembly.memory
+    if not memory.counts["pieces"]:
+        return assembly, start
+    given = np.zeros(history_variable_count(system)) if start.branches is None else start.branches
+    branches = np.array(given)
+    for own, (_, force) in zip(flows(system, branches), system.forces, strict=True):
+        if isinstance(force.coordinate, PiecesCoordinate):
+            own -= np.cumsum(force.coordinate.pieces)
+    memory = memory.with_changed_tables({"piece_start": np.zeros_like(memory["piece_start"])})
+    return replace(assembly, memory=memory), replace(start, branches=branches)
 
 
 def stored_pairs(memory: Memory, states: Array) -> Array:

@@ -136,7 +136,7 @@ def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
             t.flow_end[k - 1] = t.flow[k - 1] + flow
         t.piece_rest_end[k] = own + flow
         out = flow
-    t.flow_end[last] = 0.0
+    t.flow_end[last] = t.flow[last]
 
 
 @compiled
