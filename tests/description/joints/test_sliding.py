@@ -314,6 +314,52 @@ def test_a_bead_that_leaves_an_end_ends_the_run_and_a_stop_holds_it():
     assert np.abs(motion.energy.balance_error).max() < 1e-12
 
 
+@pytest.mark.parametrize("law", ["none", "spring", "friction"])
+def test_a_released_bead_falls_off_the_end_and_far_from_its_line(law):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    rod = rod_in(model, None, 4, modulus=1e9)
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    placed, slide = bead(model, rod, 0.5, speed=2.0)
+    if law != "none":
+        model.apply(slide.spring(1.0, rest=0.8) if law == "spring" else slide.friction(coefficient=0.05))
+    model.at(ph.When(ph.JointPosition(slide), above=0.95), release=slide)
+    motion = model.simulate(1.0, step=2e-3)
+    late = motion.time > 0.35
+    speed, place = motion.velocity(placed.origin)[late], motion.position(placed.origin)[-1]
+    assert np.diff(speed, axis=0) / np.diff(motion.time[late])[:, None] == pytest.approx(
+        np.tile([0, -9.81, 0], (late.sum() - 1, 1)), abs=1e-8
+    )
+    assert place[1] < -2 and np.abs(motion.energy.balance_error).max() < 1e-12
+
+
+def test_a_bead_that_a_drive_lets_go_slides_on():
+    model = ph.Model(gravity=(0, 0, 0))
+    _, slide = bead(model, rod_in(model, None), 0.3)
+    drive = model.apply(slide.drive(position=lambda t: 0.3 + t, rate=lambda t: 1.0))
+    model.at(0.2, release=drive)
+    motion = model.simulate(0.4, step=2e-3)
+    assert motion[ph.JointPosition(slide)] == pytest.approx(0.3 + motion.time, abs=1e-9)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+
+def test_resumed_and_live_runs_are_the_whole_run(tmp_path):
+    def started():
+        model = ph.Model(gravity=(0, -9.81, 0))
+        rod = rod_in(model, None, 4, modulus=1e9)
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+        placed, slide = bead(model, rod, 0.2, speed=1.0)
+        model.apply(slide.friction(coefficient=0.1))
+        return model, placed.origin
+
+    model, place = started()
+    whole = model.simulate(0.4, step=2e-3).position(place)[-1]
+    model.simulate(0.2, step=2e-3).save(tmp_path / "run.h5")
+    assert np.array_equal(model.resume(tmp_path / "run.h5", duration=0.4, step=2e-3).position(place)[-1], whole)
+    live = model.start(step=2e-3)
+    live.step(200)
+    assert live.read(ph.Position(place)) == pytest.approx(whole, abs=1e-12)
+
+
 @pytest.mark.parametrize("options", [{}, {"modes": 6}, {"frame": "simply_supported"}])
 def test_a_bead_bends_a_beam_on_two_supports_as_tables_say(options):
     """Deflection under a load at a, b from the supports: P a^2 b^2 / (3 E I L)."""

@@ -290,8 +290,9 @@ class Sliding(Joint):
     The line is smooth: it passes the nodes of a rod or beam along their sections' x axes, and those of a string
     with tangents from their neighbours. Neighbouring sections should rotate by less than 0.5 rad each.
 
-    Positions are lengths along the undeformed line [m], from 0 at its start. A run in which the point leaves an end
-    of the line fails, which ``slide.stop(lower=0.0, upper=length)`` prevents.
+    Positions are lengths along the undeformed line [m], from 0 at its start. At an end the point rebounds with
+    ``slide.stop(lower=0.0, upper=length)``, and falls off with ``model.at(ph.When(ph.JointPosition(slide),
+    above=length), release=slide)``; without either, a run in which it leaves the line ends with an error.
 
     Attributes:
         slider: port that slides.

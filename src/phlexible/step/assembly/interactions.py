@@ -267,12 +267,13 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def sliding_tables(laws: Sequence[ForceData]) -> Tables:
-    """Return the tables by name of the lines along which joints slide, from all force ``laws``. The last law of the
-    place along a line, which the joint itself has, guides the others."""
+    """Return the tables by name of the lines along which joints slide, from all force ``laws``. The law of the
+    place along a line that the joint itself has, with the factor 0 in its rows, guides the others."""
     lines = list({id(law.slide.line): law.slide.line for law in laws if law.slide is not None}.values())
     numbers = {id(line): number for number, line in enumerate(lines)}
     own = [-1 if law.slide is None else numbers[id(law.slide.line)] for law in laws]
-    guides = {number: f for f, (law, number) in enumerate(zip(laws, own, strict=True)) if law.coordinate == SLID}
+    places = [f for f, law in enumerate(laws) if law.coordinate == SLID and law.row >= 0 and law.factor == 0.0]
+    guides = {own[f]: f for f in places}
     return {
         "slides": len(lines),
         "slide_pieces": [line.pieces for line in lines],

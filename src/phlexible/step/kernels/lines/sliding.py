@@ -99,17 +99,29 @@ def _helper(way: Vector) -> Vector:
     return vector(where(is_flat, 0.0, 1.0), 0.0, where(is_flat, 1.0, 0.0))
 
 
+@compiled
+def _is_released(t: Tables, s: int) -> bool:
+    """Return whether an event has released the joint that slides along line s. ``t`` holds all tables (arrays) of
+    the model and its state."""
+    switch = t.row_switch[t.force_row[t.slide_guide[s]]]
+    return switch >= 0 and not t.locked_at[switch] == t.locked_at[switch]
+
+
 @exported
 def start_slide(t: Tables, i: int) -> float:
     """Return the coordinate theta of interaction i at the start of the time step: the place along its line, or an
-    offset across it [m]. Which pieces of the line act in the step is stored with the place and the tangent there.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    offset across it [m]. Which pieces of the line act in the step is stored with the place and the tangent there;
+    none do once an event has released the joint. ``t`` holds all tables (arrays) of the model and its state."""
     f, base = i - t.constraints, t.functions_begin[i]
     s = t.slide_of[f]
     fill(t.function_change + base, t.functions_count[i], 0.0)
     fill(t.generalized + base, t.functions_count[i], 0.0)
     t.slide_low[s], t.slide_high[s] = 0, t.slide_pieces_count[s] - 1
     place = t.theta[t.slide_guide[s]]
+    if _is_released(t, s):
+        t.acting_first[f], t.acting_count[f], t.theta_change[f] = base, 0, 0.0
+        t.loss[f] = 0.0
+        return t.theta[f]
     here, slope = line_at(t, s, base, place, 0.0)
     for _ in range(FEW_CORRECTIONS):
         place -= dot(here, slope) / dot(slope, slope)
@@ -234,5 +246,6 @@ def slides_stay_near(t: Tables) -> bool:
             before = min(0.5, BEYOND * count)
         if high == count - 1:
             after = min(0.5, BEYOND * count)
-        are_near = are_near & (place >= low - before) & (place <= high + 1 + after)
+        if not _is_released(t, s):
+            are_near = are_near & (place >= low - before) & (place <= high + 1 + after)
     return are_near
