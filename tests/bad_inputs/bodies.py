@@ -134,6 +134,12 @@ BODIES = [
     description(
         "Shell.cylinder", ph.Shell.cylinder, SHEET | {"radius": 1.0, "length": 1.0}, elements=REFUSED, offset=SMALL
     ),
+    description(
+        "Shell.flexible_body",
+        ph.Shell.plate(1.0, 1.0, 0.1, STEEL, (2, 2)).flexible_body,
+        {"modes": 1},
+        modes=COUNT | {"0"},
+    ),
     description("Shell.sphere", ph.Shell.sphere, SHEET | {"radius": 1.0, "elements": 2}, offset=SMALL),
     description(
         "Shell.of",

@@ -201,7 +201,9 @@ def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
     """Raise ``ParameterError`` if the points of a mesh of triangles or quadrilaterals have to lie in the
     plane z = 0 (``is_flat``) and do not. ``dimension`` is that of the cells."""
     if dimension == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
-        raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
+        raise ParameterError(
+            "mesh: a plane mesh must lie in the plane z = 0; of a surface in space take Shell(...).flexible_body()"
+        )
 
 
 def _groups(groups: Any) -> Any:

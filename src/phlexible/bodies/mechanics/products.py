@@ -50,10 +50,15 @@ def elastic_tangent(group: ProductElements, x: Array) -> sparse.csr_array:
     """Return the tangent stiffness d2U/dx2 of a group of product elements at nodes x (N, d), symmetric and sparse;
     shape (d N, d N) [N/m]."""
     p, slopes = products_and_gradients(group, x)
-    first, second = _factors(group)
-    half = np.einsum("en,nk,nl->ekl", stress(group, p - group.rest), first, second, optimize=True)
-    geometric = np.einsum("ekl,cd->ekcld", half + half.swapaxes(1, 2), np.eye(x.shape[1]))
-    return assembled(group.nodes, x, _material_blocks(group, slopes) + geometric)
+    blocks = _material_blocks(group, slopes) + _geometric_blocks(group, stress(group, p - group.rest), x.shape[1])
+    return assembled(group.nodes, x, blocks)
+
+
+def geometric_stiffness(group: ProductElements, x: Array, change: Array) -> sparse.csr_array:
+    """Return the geometric stiffness of the stress that a small displacement ``change`` (N, d) of nodes x (N, d)
+    adds to product elements, sparse; shape (d N, d N) [N/m]."""
+    strain = np.einsum("enkd,ekd->en", products_and_gradients(group, x)[1], change[group.nodes])
+    return assembled(group.nodes, x, _geometric_blocks(group, stress(group, strain), x.shape[1]))
 
 
 def viscous_matrix(group: ProductElements, x: Array) -> sparse.csr_array:
@@ -87,3 +92,11 @@ def _material_blocks(group: ProductElements, slopes: Array) -> Array:
     e, n, k, d = slopes.shape
     flat = slopes.reshape(e, n, k * d)
     return np.asarray((flat.swapaxes(1, 2) @ stiffness_matrices(group) @ flat).reshape(e, k, d, k, d))
+
+
+def _geometric_blocks(group: ProductElements, stresses: Array, dimension: int) -> Array:
+    """Return the second derivatives of the products of each element times their ``stresses`` (e, n). The shape is
+    (e, k, d, k, d) in space of ``dimension`` d."""
+    first, second = _factors(group)
+    half = np.einsum("en,nk,nl->ekl", stresses, first, second, optimize=True)
+    return np.asarray(np.einsum("ekl,cd->ekcld", half + half.swapaxes(1, 2), np.eye(dimension)))

@@ -8,18 +8,35 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, plane_or_space, positive, vector
+from phlexible.algebra.arrays import (
+    Array,
+    IntArray,
+    called,
+    check_callable,
+    checked_damping_ratio,
+    flag,
+    option,
+    plane_or_space,
+    positive,
+    vector,
+    whole,
+)
 from phlexible.algebra.fields import Finite, Positive, set_fields
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
+from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.flexible.inertia import MEAN_AXIS
 from phlexible.bodies.flexible.interfaces import InterfaceSpec, named_specs
 from phlexible.bodies.flexible.plate import checked_elements
+from phlexible.bodies.flexible.retained import ShapeOptions
+from phlexible.bodies.flexible.stiffening import MeshStrain
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.product_elements import ProductElements
 from phlexible.bodies.shell.elements import MIDDLE, PAIRS, PLACES, ShellElements, products
+from phlexible.bodies.shell.floating import body_of_shell
 from phlexible.bodies.shell.mesh import Grid, ShellMesh, grid_cells, merged, shell_mesh, warn_of_thickness
 from phlexible.bodies.shell.ports import EdgeKind, ShellInterface, ShellPoints
 from phlexible.bodies.shell.section import Laminate, ShellSection
@@ -456,6 +473,55 @@ class Shell(NodalBody):
     def port_locations(self) -> dict[str, Location]:
         """Return the named interfaces of this shell as locations."""
         return {group.name: Interface(group.name) for group in self.interfaces}
+
+    def flexible_body(
+        self,
+        modes: int = 20,
+        frame: str | Sequence[str] = MEAN_AXIS,
+        strain: MeshStrain | str = MeshStrain.GREEN_LAGRANGE,
+        *,
+        damping_ratio: float | Sequence[float] = 0.0,
+        moments: bool = True,
+        inertial_shapes: bool = True,
+    ) -> FlexibleBody:
+        """Return this shell as a ``FlexibleBody``, whose deformation stays small in a moving frame: its static
+        responses to loads on the interfaces and its lowest ``modes``, which cost far less than its nodes.
+
+        Args:
+            modes, frame, strain, damping_ratio, moments, inertial_shapes: as of ``FlexibleBody.from_mesh``.
+
+        Raises:
+            ParameterError: interfaces that are not average or rigid, or numbers out of range.
+
+        Example:
+            >>> steel = ph.Material(210e9, 7850.0)
+            >>> shell = ph.Shell.cylinder(0.5, 1.0, 0.002, steel, (4, 16), {"start": "rigid", "end": "rigid"})
+            >>> panel = shell.flexible_body(modes=6)
+            >>> round(panel.mass, 3), panel.interfaces
+            (49.007, ('start', 'end'))
+        """
+        choice = ShapeOptions(
+            whole("modes", modes, 0),
+            frame,
+            option("strain", strain, MeshStrain),
+            checked_damping_ratio("damping_ratio", damping_ratio),
+            flag("moments", moments),
+            flag("inertial_shapes", inertial_shapes),
+        )
+        data, body = body_of_shell(
+            self.discretize(3), self.soft_mesh, self.interfaces, choice, self._laminate.viscosity
+        )
+        basis = body.basis
+        return FlexibleBody(
+            data,
+            basis.frequencies,
+            body.effective_mass,
+            basis.counts,
+            None,
+            self.color,
+            body.solver,
+            choice.damping_ratio,
+        )
 
     def port_hamiltonian(  # type: ignore[override]  # a shell has no frame, variants and stress spaces
         self,
