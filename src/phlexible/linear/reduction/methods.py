@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from phlexible.algebra.arrays import Array, reals, whole
+from phlexible.algebra.arrays import Array, whole
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError, ReductionWarning, warn_user
 from phlexible.linear.constraint_elimination import without_constraints
 from phlexible.linear.first_order import energy_form
-from phlexible.linear.frequency_response import frequency_response
+from phlexible.linear.frequency_response import checked_frequencies, frequency_response
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE, mechanical_model
 from phlexible.linear.reduction.bases import SPARE, with_few_ports
@@ -180,7 +180,9 @@ def reduced_model(
         raise ParameterError(f'frequencies= belongs to method="krylov", not to "{method}"')
     if static_correction and method is not ReductionMethod.MODAL:
         raise ParameterError(f'static_correction= belongs to method="modal", not to "{method}"')
-    matched = _frequencies(frequencies)
+    matched = None if frequencies is None else checked_frequencies(frequencies).tolist()
+    if matched == []:
+        raise ParameterError("frequencies must hold at least one number, got none")
     if keep_rigid:
         if model.mechanics is not None and model.mechanics.inner:
             raise ModelError(
@@ -247,12 +249,3 @@ def _mechanical_reduction(
     names = same_unit((f"{method} coordinate {k}" for k in range(basis.shape[1])), UNIT_MASS)
     reduced = mechanical_model(small, names, model.ports, model.outputs, model.output_units)
     return Reduction(reduced, basis)
-
-
-def _frequencies(values: ArrayLike | None) -> Sequence[float] | None:
-    if values is None:
-        return None
-    array: Array = np.atleast_1d(reals("frequencies", values))
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
-        raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {values!r}")
-    return [float(value) for value in array]
