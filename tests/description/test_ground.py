@@ -11,15 +11,18 @@ from phlexible.description.ground import (
     Ground,
     frame_acceleration,
     frame_angular_velocities,
-    frame_angular_velocity,
-    frame_position,
-    frame_rotation,
+    frame_positions,
     frame_rotations,
-    frame_velocity,
+    frame_velocities,
 )
 from phlexible.errors import ParameterError
 
 SPACE, PLANE = Ground(3), Ground(2)
+
+
+def at(read, frame, time):
+    """What a function of a frame and times returns at one of them."""
+    return read(frame, np.array([time]))[0]
 
 
 def circle(speed, radius=0.15):
@@ -29,16 +32,19 @@ def circle(speed, radius=0.15):
 def test_a_fixed_point_rests():
     frame = SPACE.at((1, 2, 3))
     assert frame.is_fixed and str(frame) == "ground.at(1, 2, 3)"
-    assert frame_position(frame, 5.0).tolist() == [1, 2, 3]
-    assert not frame_velocity(frame, 5.0).any() and not frame_acceleration(frame, 5.0).any()
-    assert (frame_rotation(frame, 5.0) == np.eye(3)).all() and not frame_angular_velocity(frame, 5.0).any()
+    assert at(frame_positions, frame, 5.0).tolist() == [1, 2, 3]
+    assert not at(frame_velocities, frame, 5.0).any() and not frame_acceleration(frame, 5.0).any()
+    assert (at(frame_rotations, frame, 5.0) == np.eye(3)).all()
+    assert not at(frame_angular_velocities, frame, 5.0).any()
 
 
 @pytest.mark.parametrize("speed", [0.01, 1.0, 150.0, 1e4])
 @pytest.mark.parametrize("time", [0.0, 1e-7, 1e-3, 0.7])
 def test_velocity_and_acceleration_of_a_circle(speed, time):
     frame, (c, s) = PLANE.moving(circle(speed)), (np.cos(speed * time), np.sin(speed * time))
-    assert frame_velocity(frame, time) == pytest.approx([-0.15 * speed * s, 0.15 * speed * c, 0], abs=1e-10 * speed)
+    assert at(frame_velocities, frame, time) == pytest.approx(
+        [-0.15 * speed * s, 0.15 * speed * c, 0], abs=1e-10 * speed
+    )
     # Second differences of a path far from slow cannot see more: eps / (window length)^2.
     allowed = max(1e-8 * speed**2, 1e-9)
     assert frame_acceleration(frame, time) == pytest.approx(
@@ -51,28 +57,28 @@ def test_a_path_that_begins_at_zero_and_ends_is_never_left():
     spline = CubicSpline(knots, np.column_stack([np.sin(knots), knots**2, 0 * knots]), extrapolate=False)
     frame = SPACE.moving(spline)
     for time in (0.0, 0.5, 1.0):
-        assert frame_velocity(frame, time) == pytest.approx(spline(time, 1), rel=1e-9, abs=1e-9)
+        assert at(frame_velocities, frame, time) == pytest.approx(spline(time, 1), rel=1e-9, abs=1e-9)
 
 
 def test_the_users_velocity_is_taken():
     frame = SPACE.moving(lambda t: (t, 0, 1.5 * t**2), velocity=lambda t: (1, 0, 3 * t))
-    assert frame_velocity(frame, 2.0).tolist() == [1, 0, 6]
+    assert at(frame_velocities, frame, 2.0).tolist() == [1, 0, 6]
     assert frame_acceleration(frame, 2.0) == pytest.approx([0, 0, 3], rel=1e-9)
 
 
 @pytest.mark.parametrize("ground", [SPACE, PLANE])
 def test_rotation_counts_from_time_zero(ground):
     frame = ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 0.4 + 3 * t)
-    assert frame_rotation(frame, 0.0) == pytest.approx(np.eye(3), abs=1e-15)
-    assert frame_rotation(frame, 0.1) == pytest.approx(Rotation.from_euler("z", 0.3).as_matrix(), abs=1e-15)
+    assert at(frame_rotations, frame, 0.0) == pytest.approx(np.eye(3), abs=1e-15)
+    assert at(frame_rotations, frame, 0.1) == pytest.approx(Rotation.from_euler("z", 0.3).as_matrix(), abs=1e-15)
     for time in (0.0, 0.1):
-        assert frame_angular_velocity(frame, time) == pytest.approx([0, 0, 3], abs=1e-9)
+        assert at(frame_angular_velocities, frame, time) == pytest.approx([0, 0, 3], abs=1e-9)
 
 
 def test_angular_velocity_is_in_world_axes():
     tilt = Rotation.from_rotvec([0.3, 0.2, 0.1])
     frame = SPACE.moving(lambda t: (0, 0, 0), rotation=lambda t: Rotation.from_rotvec([2 * t, 0, 0]) * tilt)
-    assert frame_angular_velocity(frame, 0.7) == pytest.approx([2, 0, 0], abs=1e-9)
+    assert at(frame_angular_velocities, frame, 0.7) == pytest.approx([2, 0, 0], abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +101,10 @@ def test_bad_frames_are_refused_at_once(make, message):
 def test_a_path_that_breaks_later_names_the_time():
     frame = SPACE.moving(lambda t: (1 if t < 0.5 else np.nan, 0, 0))
     with pytest.raises(ParameterError, match=r"path of moving frame \d+ at t = 0.75 s must be finite"):
-        frame_position(frame, 0.75)
+        at(frame_positions, frame, 0.75)
     turning = SPACE.moving(lambda t: (0, 0, 0), rotation=lambda t: t if t < 0.5 else np.nan)
     with pytest.raises(ParameterError, match=r"rotation of moving frame \d+ at t = 0.75 s must be finite"):
-        frame_rotation(turning, 0.75)
+        at(frame_rotations, turning, 0.75)
 
 
 def tumbling(time):
@@ -123,9 +129,9 @@ def tumbling(time):
 def test_turns_at_many_times_are_those_at_each(ground, rotation):
     frame = ground.moving(lambda t: (0, 0, 0), rotation=rotation)
     times = np.linspace(0, 1.3, 9)
-    single = [frame_rotation(frame, float(time)) for time in times]
+    single = [at(frame_rotations, frame, float(time)) for time in times]
     assert frame_rotations(frame, times) == pytest.approx(np.array(single), abs=1e-14)
-    spins = [frame_angular_velocity(frame, float(time)) for time in times]
+    spins = [at(frame_angular_velocities, frame, float(time)) for time in times]
     assert frame_angular_velocities(frame, times) == pytest.approx(np.array(spins), abs=1e-9)
     if ground is PLANE:
         assert frame_angular_velocities(frame, times)[:, 2] == pytest.approx(7 * np.cos(7 * times), abs=1e-9)

@@ -60,13 +60,6 @@ class TurnSinceStart(Portable):
             return np.array([self(float(time)) for time in times]).reshape(-1, 3, 3)
         return _orthogonal(turns @ self._initial.T)
 
-    def angular_velocities(self, times: Array) -> Array:
-        """Return the angular velocities of a prescribed moving frame in world axes at many times [s], shape (times,
-        3) [rad/s]. They come from numerical differentiation of its rotation matrices."""
-        flat = first_derivatives(lambda t: self.at_times(t).reshape(-1, 9), times)
-        spin = flat.reshape(-1, 3, 3) @ self.at_times(times).transpose(0, 2, 1)
-        return np.asarray((spin - spin.transpose(0, 2, 1))[:, [2, 0, 1], [1, 2, 0]] / 2)
-
     @cached_property
     def _initial(self) -> Array:
         return self._matrix(0.0)
@@ -210,75 +203,56 @@ def check_velocity(frame: MovingFrame, times: Array) -> None:
         refuse_wrong_rate(frame.velocity.name, frame.path.at_times, frame.velocity.at_times, times)
 
 
-def frame_position(frame: MovingFrame, time: float) -> Array:
-    """Return the world position of a frame's origin at a time [s], shape (3,) [m]."""
-    return np.asarray(frame.path(time), dtype=np.float64)
-
-
 def frame_positions(frame: MovingFrame, times: Array) -> Array:
-    """Return the world positions of a frame's origin at many ``times`` [s], shape (times, 3) [m]."""
-    if isinstance(frame.path, CheckedPath):
-        return frame.path.at_times(times)
-    return np.array([frame_position(frame, time) for time in times]).reshape(-1, 3)
+    """Return the world positions of the origin of a fixed or moving frame at all ``times`` [s], shape (times, 3)
+    [m]."""
+    return _values_at(frame.path, times, 3)
 
 
 def frame_velocities(frame: MovingFrame, times: Array) -> Array:
-    """Return the world velocities of a frame's origin at many ``times`` [s], shape (times, 3) [m/s]."""
-    if isinstance(frame.velocity, CheckedPath):
-        return frame.velocity.at_times(times)
-    if isinstance(frame.path, CheckedPath) and frame.velocity is None:
-        return first_derivatives(frame.path.at_times, times)
-    return np.array([frame_velocity(frame, time) for time in times]).reshape(-1, 3)
-
-
-def frame_rotation(frame: MovingFrame, time: float) -> Array:
-    """Return the rotation matrix of a moving frame at a time [s], relative to its orientation at t = 0, shape
-    (3, 3). Moving frames are points of the ground with prescribed motion."""
-    return np.eye(3) if frame.rotation is None else frame.rotation(time)
+    """Return the world velocities of the origin of a fixed or moving frame at all ``times`` [s], shape (times, 3)
+    [m/s]: the user's, else derivatives of the path."""
+    if frame.velocity is not None:
+        return _values_at(frame.velocity, times, 3)
+    if frame.is_fixed:
+        return np.zeros((len(times), 3))
+    return first_derivatives(lambda t: frame_positions(frame, t), times)
 
 
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
-    """Return the rotation matrices of a moving ``frame`` at many ``times`` [s], relative to its orientation
-    at t = 0, shape (times, 3, 3). Moving frames are points of the ground with prescribed motion."""
+    """Return the rotation matrices of a fixed or moving frame since t = 0 at all ``times``, shape (times, 3, 3).
+    They are the identity for frames that do not rotate."""
     if frame.rotation is None:
         return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
-    if isinstance(frame.rotation, TurnSinceStart):
-        return frame.rotation.at_times(times)
-    return np.array([frame_rotation(frame, float(time)) for time in times]).reshape(-1, 3, 3)
+    return _values_at(frame.rotation, times, 3, 3)
 
 
 def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
-    """Return the angular velocities of a ``frame`` in world axes at many ``times`` [s], shape (times, 3)
+    """Return the angular velocities of a fixed or moving frame at all ``times`` in world axes, shape (times, 3)
     [rad/s]."""
     if frame.rotation is None:
         return np.zeros((len(times), 3))
-    if isinstance(frame.rotation, TurnSinceStart):
-        return frame.rotation.angular_velocities(times)
-    return np.array([frame_angular_velocity(frame, float(time)) for time in times]).reshape(-1, 3)
+    flat = first_derivatives(lambda t: frame_rotations(frame, t).reshape(-1, 9), times)
+    spin = flat.reshape(-1, 3, 3) @ frame_rotations(frame, times).transpose(0, 2, 1)
+    return np.asarray((spin - spin.transpose(0, 2, 1))[:, [2, 0, 1], [1, 2, 0]] / 2)
 
 
-def frame_velocity(frame: MovingFrame, time: float) -> Array:
-    """Return the world velocity of a frame's origin at a time [s], shape (3,) [m/s], from the user's function or by
-    differences of the path.
-    """
-    if frame.is_fixed:
-        return np.zeros(3)
-    if frame.velocity is not None:
-        return np.asarray(frame.velocity(time), dtype=np.float64)
-    return derivatives(lambda t: frame_position(frame, t), time)[0]
+def _values_at(function: Callable[[float], ArrayLike], times: Array, *shape: int) -> Array:
+    """Return the values of the path, velocity or rotation of a frame at all ``times``, shape (times, *shape)."""
+    if isinstance(function, CheckedPath | TurnSinceStart):
+        return function.at_times(times)
+    return np.array([function(float(time)) for time in times]).reshape(-1, *shape)
 
 
 def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> Array:
-    """Return the world acceleration of a moving frame's origin at a time [s], shape (3,) [m/s^2]. The user's
-    function is differentiated numerically and not evaluated later than ``end`` [s]. Moving frames are points
-    of the ground with prescribed motion."""
+    """Return the world acceleration of the origin of a fixed or moving frame at ``time`` [s], shape (3,) [m/s^2].
+    It is the derivative of the user's velocity, or else the second one of the path; no time after ``end`` is
+    used."""
     if frame.is_fixed:
         return np.zeros(3)
-    if frame.velocity is not None:
-        many = frame.velocity.at_times if isinstance(frame.velocity, CheckedPath) else None
-        return derivatives(lambda t: frame_velocity(frame, t), time, end=end, many=many)[0]
-    many = frame.path.at_times if isinstance(frame.path, CheckedPath) else None
-    return derivatives(lambda t: frame_position(frame, t), time, end=end, many=many)[1]
+    known, order = (frame.path, 1) if frame.velocity is None else (frame.velocity, 0)
+    many = known.at_times if isinstance(known, CheckedPath) else None
+    return derivatives(lambda t: np.asarray(known(t), dtype=np.float64), time, end=end, many=many)[order]
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
@@ -290,16 +264,6 @@ def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -
     turn = frame.rotation
     many = turn.at_times if isinstance(turn, TurnSinceStart) else None
     return derivatives(turn, time, end=end, many=many)
-
-
-def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
-    """Return the angular velocity of a frame in world axes at a time [s], shape (3,) [rad/s], by differences of its
-    rotation.
-    """
-    if frame.rotation is None:
-        return np.zeros(3)
-    spin = frame_rotation_rates(frame, time)[0] @ frame_rotation(frame, time).T
-    return np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
 
 
 def planar_point(name: str, value: Array, dimension: int) -> Array:
