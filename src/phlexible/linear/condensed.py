@@ -11,13 +11,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.saddle import SaddlePoint, natural_scale
+from phlexible.algebra.saddle import natural_scale
 from phlexible.linear.constraint_elimination import dynamic_and_multipliers
 from phlexible.linear.first_order import StateKind, kinds_of_states
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.null_space import null_space
 from phlexible.linear.observed import ObservedPHDAE
-from phlexible.linear.symmetric_modes import lowest_symmetric_modes
+from phlexible.linear.symmetric_modes import lowest_symmetric_modes, static_responses
 
 # Velocities v = Q_v x_v and stresses (or displacements) x_s without losses or couplings of their own::
 #
@@ -109,7 +109,9 @@ class CondensedModel:
         wanted = wanted[:, np.flatnonzero(np.diff(wanted.indptr))].toarray()
         if not wanted.size:
             return np.zeros((self.mechanics.size, 0))
-        return static_motions(self.mechanics, wanted)
+        mechanics, nothing = self.mechanics, np.zeros((self.mechanics.size, wanted.shape[1]))
+        modes = lowest_symmetric_modes(mechanics, lowest_symmetric_modes(mechanics, 1).rigid + 1)
+        return static_responses(mechanics, modes, nothing, wanted)
 
     def directions(self, with_tied: bool) -> tuple[sparse.sparray, sparse.sparray]:
         """Return input forces (n, inputs) and output rows (rows, n) of the second-order model, both sparse,
@@ -140,22 +142,6 @@ class CondensedModel:
         states = np.zeros((self.model.order, motions.shape[1]), dtype=motions.dtype)
         states[self.stresses] = self.to_stresses @ motions
         return states
-
-
-def static_motions(mechanics: LinearMechanics, values: Array) -> Array:
-    """Return the displacements of a second-order model (``mechanics``), shape (n, k), with the least strain
-    energy for the given ``values`` of the constraint functions. These have the shape (rows, k)."""
-    scale, mass, ties = natural_scale(mechanics.mass), mechanics.mass, mechanics.constraint_matrix
-    modes = lowest_symmetric_modes(mechanics, 1)
-    shift = 0.0
-    if modes.rigid:
-        squares = lowest_symmetric_modes(mechanics, modes.rigid + 1).squares
-        shift = 1e-6 * float(squares[-1]) or 1.0
-    solver = SaddlePoint(mechanics.stiffness + shift * mass, ties, scale=scale)
-    motions = np.zeros((mechanics.size, values.shape[1]))
-    for _ in range(3 if shift else 1):  # the shift lets rigid motions stay where they are
-        motions = solver.solve(shift * (mass @ motions), values)[0]
-    return motions
 
 
 def condensed(model: ObservedPHDAE) -> CondensedModel | None:

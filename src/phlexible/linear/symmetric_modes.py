@@ -88,6 +88,25 @@ def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
     return SymmetricModes(modes.squares, shapes, modes.rigid)
 
 
+def static_responses(
+    mechanics: LinearMechanics, modes: SymmetricModes, directions: Array, values: Array | None = None
+) -> Array:
+    """Return the elastic deformations (n, k) of a second-order model ``mechanics`` under constant forces, the
+    columns of ``directions`` (n, k), and with the given ``values`` (rows, k) of the constraint functions (None:
+    zero). On a free model the forces are balanced by rigid acceleration (inertia relief); results are
+    mass-orthogonal to all rigid modes, which ``modes`` must have."""
+    rigid = modes.shapes[:, modes.squares == 0]
+    others = np.abs(modes.squares[modes.squares != 0]) if modes.squares.any() else np.ones(1)
+    balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
+    shift = 1e-3 * float(others.min()) if rigid.shape[1] else 0.0
+    stiffness, scale = mechanics.stiffness + shift * mechanics.mass, natural_scale(mechanics.mass)
+    solver, answers = SaddlePoint(stiffness, mechanics.constraint_matrix, scale=scale), np.zeros(directions.shape)
+    for _ in range(6 if shift else 1):  # the shift does not move the answers
+        answers = solver.solve(balanced + shift * (mechanics.mass @ answers), values)[0]
+        answers = answers - rigid @ (rigid.T @ (mechanics.mass @ answers))
+    return np.asarray(answers)
+
+
 class _RigidMotions:
     """Rigid motions of a model, which its joints allow and which strain nothing, as columns of a sparse basis Z.
 

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.algebra.sparse import as_array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.bases import independent_columns
@@ -29,7 +28,7 @@ from phlexible.linear.reduction.krylov import (
     moment_basis,
     real_columns,
 )
-from phlexible.linear.symmetric_modes import SymmetricModes, undamped_modes
+from phlexible.linear.symmetric_modes import SymmetricModes, static_responses, undamped_modes
 
 # What the second-order bases share: rigid motions that forces reach, static answers, orthonormal columns.
 
@@ -78,22 +77,6 @@ def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -
     left, values, _ = linalg.svd(parts, full_matrices=False)
     size = np.sqrt(np.einsum("ij,ij->j", mechanics.forces, mechanics.forces / mechanics.mass.diagonal()[:, None]))
     return np.asarray(rigid @ left[:, values > DEPENDENT * size.max(initial=0.0)])
-
-
-def static_responses(mechanics: LinearMechanics, modes: SymmetricModes, directions: Array) -> Array:
-    """Return the elastic deformations (n, k) of a second-order model ``mechanics`` under constant forces, the
-    columns of ``directions`` (n, k). On a free model the forces are balanced by rigid acceleration (inertia
-    relief); results are mass-orthogonal to all rigid modes, which ``modes`` must have."""
-    rigid = modes.shapes[:, modes.squares == 0]
-    others = np.abs(modes.squares[modes.squares != 0])
-    balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
-    shift = 1e-3 * float(others.min()) if rigid.shape[1] and len(others) else 0.0
-    stiffness, scale = mechanics.stiffness + shift * mechanics.mass, natural_scale(mechanics.mass)
-    solver, answers = SaddlePoint(stiffness, mechanics.constraint_matrix, scale=scale), np.zeros(directions.shape)
-    for _ in range(6 if shift else 1):  # the shift does not move the answers
-        answers = solver.solve(balanced + shift * (mechanics.mass @ answers))[0]
-        answers = answers - rigid @ (rigid.T @ (mechanics.mass @ answers))
-    return np.asarray(answers)
 
 
 # Modal basis: the lowest modes that inputs reach and outputs see.

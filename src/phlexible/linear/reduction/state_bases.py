@@ -35,7 +35,6 @@ from phlexible.linear.reduction.bases import (
     modal_basis,
     random_mixtures,
     reachable_rigid_motions,
-    static_responses,
 )
 from phlexible.linear.reduction.krylov import (
     DEPENDENT,
@@ -57,7 +56,7 @@ from phlexible.linear.reduction.normal_forms import (
     refuse_drifting,
 )
 from phlexible.linear.signals import UNIT_ENERGY
-from phlexible.linear.symmetric_modes import SymmetricModes, undamped_modes
+from phlexible.linear.symmetric_modes import SymmetricModes, static_responses, undamped_modes
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import StateBlock
 
