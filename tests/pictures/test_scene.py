@@ -55,6 +55,24 @@ def test_symbols_turn_with_what_carries_them():
     assert drawn.greatest_load == (pytest.approx(3.0), 0.0)
 
 
+@pytest.mark.parametrize(
+    ("joint", "kind"),
+    [
+        (ph.Revolute, SymbolKind.PIN),
+        (ph.Prismatic, SymbolKind.RAIL),
+        (ph.Planar, SymbolKind.PLANE),
+        (ph.Universal, SymbolKind.CROSS),
+        (ph.Fixed, SymbolKind.FIXED),
+        (ph.Spherical, SymbolKind.BALL),
+    ],
+)
+def test_each_joint_has_its_symbol(joint, kind):
+    model = ph.Model()
+    ball = model.add(ph.RigidBody.sphere(0.1, 100.0), "ball")
+    model.connect(joint(model.ground.at((0, 0, 0)), ball.origin))
+    assert scene_at_start(model).symbols[-1].kind is kind
+
+
 def test_symbols_turn_with_beams_that_bend():
     model = ph.Model(dimension=2)
     beam = model.add(ph.Beam(1.0, ph.CircularSection(0.02), ALUMINIUM, elements=4), "beam")

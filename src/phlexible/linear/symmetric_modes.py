@@ -92,8 +92,8 @@ def static_responses(
     mechanics: LinearMechanics, modes: SymmetricModes, directions: Array, values: Array | None = None
 ) -> Array:
     """Return the elastic deformations (n, k) of a second-order model ``mechanics`` under constant forces, the
-    columns of ``directions`` (n, k), and with the given ``values`` (rows, k) of the constraint functions (None:
-    zero). On a free model the forces are balanced by rigid acceleration (inertia relief); results are
+    columns of ``directions`` (n, k). Constraint functions have the given ``values`` (rows, k), None: zero. On a
+    free model the forces are balanced by rigid acceleration (inertia relief); results are
     mass-orthogonal to all rigid modes, which ``modes`` must have."""
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0]) if modes.squares.any() else np.ones(1)

@@ -148,9 +148,9 @@ def axis_of(joint: KinematicPair) -> Array:
     """Return the unit axis of a joint in world axes at the initial pose, shape (3,); zero for joints without
     one."""
     match joint:
-        case Revolute() | AxialJoint():
+        case AxialJoint():
             return joint.unit_axis()
-        case Universal() | Planar():
+        case Universal():
             axis = np.asarray(joint.axis, dtype=np.float64)
             return np.asarray(axis / np.linalg.norm(axis))
     return NO_AXIS
@@ -174,12 +174,12 @@ def _kind(joint: Joint) -> SymbolKind:
             return SymbolKind.FIXED
         case Revolute():
             return SymbolKind.PIN
+        case Planar():
+            return SymbolKind.PLANE
         case AxialJoint():
             return SymbolKind.RAIL
         case Universal():
             return SymbolKind.CROSS
-        case Planar():
-            return SymbolKind.PLANE
         case Distance():
             return SymbolKind.LINK
     return SymbolKind.BALL

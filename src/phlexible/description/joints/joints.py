@@ -125,18 +125,28 @@ class Cylindrical(AxialJoint):
 
 
 def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Bilinear, ...]:
-    """Return the four constraint functions by which the two bodies of a joint share an axis on which both points
-    lie. ``across`` are two directions perpendicular to the axis."""
-    axis = joint.unit_axis()
-    points = tuple(
+    """Return the constraint functions of a joint that keep its second point on the axis and both axes parallel: one
+    or two of each. ``across`` are the directions perpendicular to the axis."""
+    return points_on_axis(joint, across) + axes_parallel(joint, across)
+
+
+def points_on_axis(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Bilinear, ...]:
+    """Return the constraint functions that keep the second point of a joint on the axis through the first one.
+    There is one for each direction ``across`` the axis (8.9)."""
+    return tuple(
         offset_along_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")
         for k, n in enumerate(across, start=1)
     )
-    directions = tuple(
-        perpendicular(joint.first, axis, joint.second, n, f"axis, direction {k}")
+
+
+def axes_parallel(joint: AxialJoint, across: tuple[Array, ...], name: str = "axis") -> tuple[Bilinear, ...]:
+    """Return the constraint functions that keep the axes of a joint's ports parallel. There is one for each
+    direction ``across`` the axis (8.8); ``name`` is that of the axis in messages."""
+    axis = joint.unit_axis()
+    return tuple(
+        perpendicular(joint.first, axis, joint.second, n, f"{name}, direction {k}")
         for k, n in enumerate(across, start=1)
     )
-    return points + directions
 
 
 # Prismatic joint: one translation along an axis (docs/theory.md, 8).
@@ -237,12 +247,8 @@ class Planar(AxialJoint):
         if dimension == 2:
             raise ModelError(f"{self} needs space; a planar model is already in its plane")
         self._need_orientation()
-        normal = self.unit_axis()
-        directions = tuple(
-            perpendicular(self.first, normal, self.second, n, f"normal, direction {k}")
-            for k, n in enumerate(self.perpendicular_directions(dimension), start=1)
-        )
-        return (offset_along_axis(self.first, self.second, normal, "point along the normal"), *directions)
+        point = offset_along_axis(self.first, self.second, self.unit_axis(), "point along the normal")
+        return (point, *axes_parallel(self, self.perpendicular_directions(dimension), "normal"))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the three coordinates of a planar joint: two positions of the second point in the plane [m],
@@ -264,7 +270,7 @@ OFF_AXIS = 1e-6  # of the size of a body: distance of its centre of mass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Revolute(Joint):
+class Revolute(AxialJoint):
     """Joint with a common point and a common axis, which leaves one rotation free; in the plane a pin.
 
     Attributes:
@@ -286,10 +292,6 @@ class Revolute(Joint):
     axis: ArrayLike = field(default=ALONG_Z)
 
     coordinate_names = ("angle",)
-
-    def __post_init__(self) -> None:
-        self.unit_axis()
-        super().__post_init__()
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
         """Warn if the axis of a revolute joint was left at its default z and is probably a mistake. It is if
@@ -322,16 +324,7 @@ class Revolute(Joint):
                 raise ParameterError(f"axis of {self} must be along z in a planar model, got {self.axis!r}")
             return points
         self._need_orientation()
-        across = perpendicular_axes(axis)
-        return points + tuple(
-            perpendicular(self.first, axis, self.second, b, f"axis, direction {k}")
-            for k, b in enumerate(across, start=1)
-        )
-
-    @cached_on_owner
-    def unit_axis(self) -> Array:
-        """Return the axis of a revolute joint as a unit vector in world axes at the initial pose, shape (3,)."""
-        return unit_vector("axis", self.axis)
+        return points + axes_parallel(self, perpendicular_axes(axis))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the single coordinate of a revolute joint, the angle about its axis [rad]; in the plane
@@ -368,10 +361,7 @@ class Slider(AxialJoint):
         through the first one: two in space, one in the plane (8.9). ``dimension`` is that of the model (1, 2
         or 3)."""
         self._need_orientation(self.first)
-        return tuple(
-            offset_along_axis(self.first, self.second, across, f"point across the axis, direction {k}")
-            for k, across in enumerate(self.perpendicular_directions(dimension), start=1)
-        )
+        return points_on_axis(self, self.perpendicular_directions(dimension))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the single coordinate of a slider joint, the position of the second point along its line
