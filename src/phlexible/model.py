@@ -14,6 +14,7 @@ from phlexible.algebra.arrays import (
     NEEDS_WHOLE_RUNS,
     SAME_INTERVAL,
     file_path,
+    finite,
     flag,
     non_negative,
     option,
@@ -505,17 +506,18 @@ class Model(Mechanism):
             state, _, is_redundant = _first_instant(self._cache, system, kind)
         return LiveRun(system, options, state, step, is_redundant, self._cache, given)
 
-    def equilibrium(self, state: State | None = None) -> Equilibrium:
+    def equilibrium(self, state: State | Equilibrium | None = None, time: float | None = None) -> Equilibrium:
         """Find a pose of this model at rest in which gravity, loads, springs, prestress and joints balance,
         near the initial one or a given ``state``.
 
         Found by falling towards a minimum of the potential energy, which ends as Newton's method. Where symmetry
         leaves no side to fall to, as of an upright pendulum, it is unstable: a warning and ``is_stable`` say so.
         Warnings name bodies that deform beyond the limits of their models, as those of a run do.
-        Functions of time have their values at the state's time.
+        Functions of time, such as lengths, angles and loads, have their values at the ``time``.
 
         Args:
-            state: where to look; None: the initial pose.
+            state: where to look, a state or an equilibrium, such as the last of a curve; None: the initial pose.
+            time: of functions of time, to which joints are moved first [s]; None: that of the state.
 
         Raises:
             EquilibriumError: none was found.
@@ -533,7 +535,9 @@ class Model(Mechanism):
         """
         warn_of_unused_parts(self)
         system = self._cache.system(self)
-        rest = _equilibrium(system, operating_point(system, OperatingKind.STATIC, state))
+        start = state.state if isinstance(state, Equilibrium) else state
+        instant = None if time is None else finite("time", time)
+        rest = _equilibrium(system, operating_point(system, OperatingKind.STATIC, start, instant))
         if text := rest.instability:
             warn_user(text, UnstableEquilibriumWarning)
         return rest
@@ -732,7 +736,10 @@ def _run(
 def _equilibrium(system: System, point: OperatingPoint) -> Equilibrium:
     """Return the equilibrium at an operating point of a system, after warnings about bodies beyond their limits."""
     stepper = Stepper(point.equations.assembly, is_redundant=check_redundancy(system, point.state))
-    rest = Equilibrium(system, point, recorded_state(system, stepper, point.state))
+    recording = recorded_state(system, stepper, point.state)
+    if point.equations.memory.counts["moving"]:  # at rest, whatever the rates of functions of time
+        recording.multipliers[0] = point.multipliers
+    rest = Equilibrium(system, point, recording)
     for finding in findings(rest.run):
         warn_user(*finding)
     return rest

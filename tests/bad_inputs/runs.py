@@ -161,7 +161,7 @@ RUNS = [
         stress=NONE,
     ),
     of("start", lambda s: flying().start, lambda s: {"step": 0.5}),
-    of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}),
+    of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}, time=FINITE | NONE),
     of("assemble", lambda s: s.model.assemble, lambda s: {}),
     asked("position", at_end, attachment=POINT),
     asked("velocity", at_end, attachment=POINT),

@@ -334,3 +334,23 @@ def test_linear_models_name_ropes_that_are_neither_taut_nor_slack(rest, leaves_o
     assert [f"{name}, at the very place where it begins to act" in told for name in ("rope", "tendon")] == [
         leaves_out
     ] * 2
+
+
+def test_equilibria_follow_functions_of_time():
+    """A bob of 2 kg on a hoist and under a force that grows sideways, each from the equilibrium before."""
+    model = ph.Model(gravity=(0, 0, -10.0))
+    bob = model.add(ph.PointMass(2.0), "bob", position=(0, 0, -1))
+    hoist = model.connect(ph.Distance(model.ground.at((0, 0, 0)), bob.origin, length=lambda t: 1 + 0.5 * t))
+    model.apply(ph.Force(bob.origin, lambda t: (20.0 * t, 0, 0)))
+    rest = None
+    for time in (0.0, 1.0, 3.0, 0.5):
+        rest = model.equilibrium(rest, time=time)
+        down = np.array([time, 0, -1]) / np.hypot(time, 1)
+        assert rest.state.time == time and rest.is_stable
+        assert rest.position(bob.origin) == pytest.approx((1 + 0.5 * time) * down, abs=1e-9)
+        assert rest.reaction(hoist) == pytest.approx(-20 * np.hypot(time, 1) * down, abs=1e-6)
+    with pytest.raises(ph.ParameterError, match="time must be"):
+        model.equilibrium(time=[1.0, 2.0])
+    model.connect(ph.Distance(model.ground.at((0, 0, -3)), bob.origin))
+    with pytest.raises(ph.JointGapError, match="does not close"):  # 26 m of the hoist do not reach 5 m
+        model.equilibrium(time=50.0)

@@ -16,7 +16,7 @@ from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import EquilibriumError, ModelError
 from phlexible.linear.pairs_at_rest import PairsAtRest, Slips
 from phlexible.linear.rest_equations import RestEquations, Tangents, rest_equations
-from phlexible.linear.settling import StepsToRest
+from phlexible.linear.settling import StepsToRest, with_closed_joints
 from phlexible.linear.sticking import BentBristles, StickingFriction
 from phlexible.state.branches import contacts_of
 from phlexible.state.forces import (
@@ -136,10 +136,13 @@ class OperatingPoint:
         return PairsAtRest(self.equations, self.kind is not OperatingKind.STATIC)
 
 
-def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
+def operating_point(
+    system: System, kind: OperatingKind, state: State | None, time: float | None = None
+) -> OperatingPoint:
     """Determine the pose about which a system (mechanism) is linearized, with its joint forces and sticking
     friction. According to ``kind`` it is the given pose, the static equilibrium near it or a steady rotation.
-    It starts from ``state``, or else from the initial pose.
+    It starts from ``state``, or else from the initial pose. At another ``time`` [s] the joints that functions of
+    time move are closed first; None: the time of the state.
 
     Raises:
         ModelError: no bodies, or a state of another model.
@@ -154,6 +157,7 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     layout = system.layout
     if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):
         raise ModelError("state must belong to the model: its numbers of velocities or coordinates differ")
+    pose = pose if time is None else _closed_at(system, replace(pose, time=time))
     check_closure(system, pose)
     if kind is OperatingKind.STEADY_ROTATION:
         return _steady_rotation(system, pose)
@@ -163,6 +167,15 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
         resting = equations.relaxed(pose)
     friction = StickingFriction.of(equations, pose)
     return _at_rest(friction, resting) if kind is OperatingKind.STATIC else _at_pose(kind, friction, resting)
+
+
+def _closed_at(system: System, pose: State) -> State:
+    """Return the nearest state to a ``pose`` of a system with joints that are closed at its time. If they do not
+    close it is the pose itself."""
+    at = system.at(pose)
+    rows, mass = independent_rows(system, pose), system.small_mass(pose, at)
+    closed = with_closed_joints(system, pose, rows, mass, at.prescribed)
+    return pose if closed is None else closed
 
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:

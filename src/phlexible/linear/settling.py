@@ -12,16 +12,19 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.saddle import SaddlePoint
+from phlexible.algebra.sparse import Matrix
 from phlexible.errors import EquilibriumError, SingularMatrixError
 from phlexible.linear.rest_equations import without_losses
 from phlexible.linear.sticking import StickingFriction, copied_bristles, without_limits
 from phlexible.state.branches import contacts_of
 from phlexible.state.forces import gravity_and_load_forces
+from phlexible.state.instants import PrescribedMotions
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.small_motions import displaced, size_of_motion
+from phlexible.state.system import System
 
 FIRST = 0.02
 """Motion of the first step by the forces alone, in lengths of the model."""
@@ -148,7 +151,7 @@ class StepsToRest:
             there = self._equations.relaxed(self._equations.moved(state, change))
         else:
             there = replace(displaced(self._system, state, change), theta=None, branches=None)
-        closed = self._close_joints(there)
+        closed = with_closed_joints(self._system, there, self._rows, self._mass, self._prescribed)
         return None if closed is None else self._with_bristles(closed, multipliers)
 
     def _joint_forces(self, state: State) -> Array:
@@ -167,24 +170,6 @@ class StepsToRest:
         known = replace(state, theta=self._equations.assembly.initial_thetas(state))
         return self._friction.write(self._friction.at(known, multipliers), self._equations.memory)
 
-    def _close_joints(self, state: State) -> State | None:
-        """Return the state with closed joints that is nearest to a state, by Newton's method in the mass metric;
-        None if the joints do not close."""
-        if not len(self._rows):
-            return state
-        with suppress(SingularMatrixError):  # joints repeat each other there
-            for _ in range(MOST_CLOSINGS):
-                at = self._system.at(state, prescribed=self._prescribed)
-                gap = self._system.rows.values(at)[0]
-                if self._system.relative_gaps(gap).max() < CLOSED:
-                    return state
-                joints = SaddlePoint(self._mass, self._system.rows.small_matrix(at)[self._rows])
-                motion = joints.solve(np.zeros(self._mass.shape[0]), -gap[self._rows])[0]
-                if not np.isfinite(motion).all():
-                    break
-                state = displaced(self._system, state, motion)
-        return None
-
     @cached_property
     def _farthest(self) -> float:
         """Largest motion that is allowed in one time step of the search for an equilibrium, in lengths of the
@@ -194,3 +179,29 @@ class StepsToRest:
         sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]
         least = min((size for size in sizes if size > 0), default=np.inf)
         return min(FARTHEST, INTO * least / self._system.largest_length)
+
+
+def with_closed_joints(
+    system: System, state: State, rows: IntArray, mass: Matrix, prescribed: PrescribedMotions
+) -> State | None:
+    """Return the state of a system with closed joints that is nearest to a ``state``, by Newton's method in the
+    metric of the ``mass`` matrix; None if the joints do not close.
+
+    Args:
+        rows: independent rows of the joints.
+        prescribed: values of the functions of time at the state's time, of ``system.at``.
+    """
+    if not len(rows):
+        return state
+    with suppress(SingularMatrixError):  # joints repeat each other there
+        for _ in range(MOST_CLOSINGS):
+            at = system.at(state, prescribed=prescribed)
+            gap = system.rows.values(at)[0]
+            if system.relative_gaps(gap).max() < CLOSED:
+                return state
+            joints = SaddlePoint(mass, system.rows.small_matrix(at)[rows])
+            motion = joints.solve(np.zeros(mass.shape[0]), -gap[rows])[0]
+            if not np.isfinite(motion).all():
+                break
+            state = displaced(system, state, motion)
+    return None

@@ -116,7 +116,7 @@ def _gap(owner: RowOwner, value: float) -> float:
     squared lengths; their gap is measured along the link."""
     if isinstance(owner.joint, Distance):
         length = owner.joint.initial_length()
-        return float(np.sqrt(length**2 + 2 * length * value)) - length
+        return float(np.sqrt(max(length**2 + 2 * length * value, 0.0))) - length
     return float(value)
 
 

@@ -95,6 +95,32 @@ def pulled_cylinder(n: int, m: int, load: float = 1.0) -> dict[str, float]:
     return {"A": A[2] / 2.768, "B": -B[0] / 4.551, "C": -C[0] / 3.269}
 
 
+ROOF_DEPTHS = np.array([0.693, 1.638, 3.087, 4.477, 5.802, 7.057, 8.237, 9.339, 10.358]) * 1e-3
+ROOF_FORCES = 3000 * np.array([0.0877, 0.1980, 0.3473, 0.4686, 0.5647, 0.6381, 0.6908, 0.7246, 0.7412])
+"""Deflections of the middle [m] and forces [N] of the hinged roof of 12.7 mm, from Sze, Liu and Lo as cited by the
+program PENGoLINS (its case of an isotropic hinged cylinder)."""
+
+
+def hinged_roof(thickness: float, depths: Array, n: int = 8) -> tuple[Array, Array]:
+    """Force on the middle of a flat cylindrical roof [N], and energy of the roof [J], at each of its deflections
+    ``depths``, which a link prescribes as a function of time. A quarter of it has n x n elements."""
+    u, v, cells, numbers = grid(n, n)
+    D = np.column_stack([np.sin(0.1 * u), 0 * u, np.cos(0.1 * u)])
+    case = LargeCase(2.54 * D + np.outer(0.254 * v, (0, 1, 0)), cells, (thickness, 3.10275e9, 0.3), D)
+    roof = case.hold(
+        crown=(numbers[0], "symmetric"), middle=(numbers[:-1, 0], "symmetric"), side=(numbers[-1], "hinged")
+    )
+    top = roof.node(int(numbers[0, 0]))
+    above = case.model.ground.at(top.initial_position() + [0, 0, 1.0])
+    link = case.model.connect(ph.Distance(above, top, length=lambda t: 1.0 + t))
+    rest, found = None, []
+    for depth in depths:
+        rest = case.model.equilibrium(rest, time=depth)
+        found.append((-4 * rest.reaction(link)[2], 4 * rest.potential_energy))
+    forces, energies = np.transpose(found)
+    return forces, energies
+
+
 CASES: dict[str, Callable[..., dict[str, float]]] = {
     "cantilever": cantilever,
     "slit_annulus": slit_annulus,

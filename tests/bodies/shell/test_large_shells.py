@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from bodies.shell.large_cases import CASES
+from bodies.shell.large_cases import CASES, ROOF_DEPTHS, ROOF_FORCES, hinged_roof
 from phlexible.step.integration.stepper import Stepper
 
 VALUES = {
@@ -30,6 +30,22 @@ def test_large_rotations(case, monkeypatch) -> None:
     assert CASES[name](*mesh) == pytest.approx(VALUES[case], abs=0.02 if name == "pulled_cylinder" else 1e-4)
     assert len(attempts) <= 30
     assert attempts.count(False) <= 6 * (name == "pulled_cylinder")  # which snaps through
+
+
+def test_a_hinged_roof_snaps_through() -> None:
+    """The curve of 12.7 mm with its limit loads; the force is the derivative of the energy along it."""
+    forces, _ = hinged_roof(0.0127, ROOF_DEPTHS)
+    assert forces == pytest.approx(ROOF_FORCES, rel=1.1e-2)  # 0.4 % with 16 x 16
+    beyond, energies = hinged_roof(0.0127, np.array([0.009, 0.015, 0.01889, 0.0189, 0.01891, 0.025]))
+    assert beyond[3] == pytest.approx(530.0, rel=1e-2)
+    assert beyond[3] == pytest.approx((energies[4] - energies[2]) / 2e-5, rel=1e-5)
+
+
+def test_a_thin_roof_jumps_and_comes_back_on_another_branch() -> None:
+    """Of 6.35 mm, whose deflection turns back on its curve: limits of 0.59 and -0.38 kN, one on each branch."""
+    down, _ = hinged_roof(0.00635, np.array([0.005, 0.010, 0.0135, 0.016, 0.017, 0.025, 0.018, 0.016]))
+    assert down[2] == pytest.approx(594.0, rel=1e-3) and down[3] == pytest.approx(464.0, rel=2e-3)
+    assert down[[4, 7]] == pytest.approx([-375.5, -378.9], rel=1e-3)
 
 
 STEEL = ph.Material(2e9, 1000.0, 0.3)
