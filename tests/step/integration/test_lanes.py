@@ -170,7 +170,7 @@ def _solved(header, matrices, inverses, right, n):
 def test_each_lane_has_pivots_of_its_own(n):
     model = ph.gallery.double_pendulum()
     model.simulate(1e-3, 1e-3, progress=False)
-    lanes = LaneMemory(model._numbers._assembly.memory, WIDTH)
+    lanes = LaneMemory(model._cache._assembly.memory, WIDTH)
     A = np.random.default_rng(n).normal(size=(WIDTH, n, n))
     b = np.random.default_rng(n + 1).normal(size=(WIDTH, n))
     matrices, right = A.reshape(WIDTH, -1).T.copy(), b.T.copy()
@@ -191,7 +191,7 @@ def test_lanes_that_want_new_factors_leave_those_of_the_others(monkeypatch):
     def model(speed, diameter):
         return ph.gallery.crank_slider(modes=2, crank_speed=speed, diameter=diameter)
 
-    monkeypatch.setattr(Memory, "types", property(id))  # lanes that share numbers have a program of other round-off
+    monkeypatch.setattr(Memory, "type_digest", property(id))  # lanes that share numbers have other round-off
     unlike = [(150.0, 6e-3), (250.0, 3e-3), (60.0, 1.5e-3), (400.0, 9e-3)]
     mixed, _ = together([model(*each) for each in unlike], 8e-3, 2e-4)
     for each, motion in zip(unlike, mixed, strict=True):
@@ -209,7 +209,7 @@ def test_lanes_that_share_the_numbers_of_equal_bodies_move_as_those_that_do_not(
         return together(models, 8e-3, 2e-4)[0]
 
     shared = moved()
-    monkeypatch.setattr(Memory, "types", property(id))
+    monkeypatch.setattr(Memory, "type_digest", property(id))
     assert all(len(motion.time) == 41 for motion in shared)
     for one, other in zip(shared, moved(), strict=True):
         assert_same(one, other, 1e-12)

@@ -77,7 +77,7 @@ def motions(build, monkeypatch, *run, **options):
             monkeypatch.setattr(assembly, "_known_plan", assembly.Plan)  # known plans have teams
         model = build()
         found.append(model.simulate(*run, progress=False, **options))
-        assert (model._numbers._assembly.memory.counts["teams"] > 0) is are_formed
+        assert (model._cache._assembly.memory.counts["teams"] > 0) is are_formed
     monkeypatch.undo()
     return found
 
