@@ -16,7 +16,6 @@ from phlexible.bodies.locations import Along, End, Location, MaterialPoint, Mate
 from phlexible.bodies.mechanics.absolute import (
     elastic_force,
     elastic_tangent,
-    gross_force,
     mass_matrix,
     strain_energy,
     strains,
@@ -182,6 +181,7 @@ class StringPoints(MaterialPoints):
 ITERATIONS = 300
 GOAL, ACCEPTED = 1e-14, 1e-9
 ROUND_OFF = 1e-12  # of energies
+LEAST_STRAIN = 1e-5  # what balances an unloaded string is round-off
 LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
 
@@ -214,7 +214,9 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
     best, best_error = q, np.inf
     for _ in range(ITERATIONS):
         force = (load - elastic_force(body, q))[free]
-        scale = gross_force(body, q).max() + np.abs(load).max()
+        scale = (
+            elastic_force(body, q, np.abs).max() + np.abs(load).max() + LEAST_STRAIN * body.strains[0].law.modulus
+        )
         error = float(np.abs(force).max(initial=0.0) / scale) if scale else 0.0
         if error < best_error:
             best, best_error = q, error

@@ -14,6 +14,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.mechanics import products, soft
+from phlexible.bodies.mechanics.soft import Terms
 
 ROUND_OFF = 1e-14
 
@@ -52,31 +53,16 @@ def strain_energy(body: AbsoluteBody, q: Array) -> float:
     return float(energy + sum(kind.strain_energy(group, nodes) for kind, group in _elements(body)))
 
 
-def elastic_force(body: AbsoluteBody, q: Array) -> Array:
+def elastic_force(body: AbsoluteBody, q: Array, terms: Terms = np.asarray) -> Array:
     """Return the gradient dV/dq of the strain energy V of a string or soft body with respect to its node positions
-    q (d N,); shape (d N,) [N]."""
+    q (d N,); shape (d N,) [N]. With np.abs as ``terms`` it is the sum of the absolute values of all its terms, by
+    which the balance of forces is judged."""
     force = np.zeros((body.node_count, body.dimension))
     for group in body.strains:
-        forces = group.weights * group.law.derivative(strains(body, group, q))
-        np.add.at(force, group.nodes, forces[:, None, None] * _gradients(body, group, q))
+        forces = group.weights * terms(group.law.derivative(strains(body, group, q)))
+        np.add.at(force, group.nodes, forces[:, None, None] * terms(_gradients(body, group, q)))
     for kind, elements in _elements(body):
-        force += kind.elastic_force(elements, node_positions(body, q))
-    return force.ravel()
-
-
-def gross_force(body: AbsoluteBody, q: Array) -> Array:
-    """Return the sum of the absolute values of all terms of the elastic force of a string or soft body, shape
-    (d N,) [N]. Round-off of the force is measured by it. q are the coordinates.
-
-    It is at least that of a strain of 1e-5: the forces that balance an unloaded string are round-off.
-    """
-    force = np.zeros((body.node_count, body.dimension))
-    for group in body.strains:
-        stress = np.abs(group.law.derivative(strains(body, group, q)))
-        forces = group.weights * (stress + soft.LEAST_STRAIN * abs(group.law.modulus) / 4)
-        np.add.at(force, group.nodes, forces[:, None, None] * np.abs(_gradients(body, group, q)))
-    for kind, elements in _elements(body):
-        force += kind.gross_force(elements, node_positions(body, q))
+        force += kind.elastic_force(elements, node_positions(body, q), terms)
     return force.ravel()
 
 

@@ -35,7 +35,7 @@ def gross_force(body: BodyData, eta: Array) -> Array:
     """Return a measure of the size of the terms in a body's elastic force, shape (elastic_count,), by which
     its round-off is judged: sums of absolute values. eta are the elastic coordinates."""
     if isinstance(body, AbsoluteBody):
-        return absolute.gross_force(body, eta)
+        return absolute.elastic_force(body, eta, np.abs)
     return np.abs(floating.elastic_force(body, eta))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.mechanics.soft import LEAST_STRAIN, assembled, nodal_sums
+from phlexible.bodies.mechanics.soft import Terms, assembled, nodal_sums
 from phlexible.bodies.product_elements import ProductElements
 
 
@@ -31,18 +31,11 @@ def strain_energy(group: ProductElements, x: Array) -> float:
     return float((strain * stress(group, strain)).sum() / 2)
 
 
-def elastic_force(group: ProductElements, x: Array) -> Array:
-    """Return the elastic force dU/dx of a group of product elements on its nodes x (N, d); shape (N, d) [N]."""
+def elastic_force(group: ProductElements, x: Array, terms: Terms = np.asarray) -> Array:
+    """Return the elastic force dU/dx of a group of product elements on its nodes x (N, d); shape (N, d) [N]. With
+    np.abs as ``terms`` it is the sum of the absolute values of its terms."""
     p, slopes = products_and_gradients(group, x)
-    return nodal_sums(group.nodes, x, np.einsum("en,enkd->ekd", stress(group, p - group.rest), slopes))
-
-
-def gross_force(group: ProductElements, x: Array) -> Array:
-    """Return the sum of the absolute values of all terms of the elastic force of product elements, shape (N, d)
-    [N]. Round-off of the force is measured by it."""
-    p, slopes = products_and_gradients(group, x)
-    least = LEAST_STRAIN * np.abs(np.einsum("eii,ei->ei", stiffness_matrices(group), p))
-    forces = np.einsum("en,enkd->ekd", np.abs(stress(group, p - group.rest)) + least, np.abs(slopes))
+    forces = np.einsum("en,enkd->ekd", terms(stress(group, p - group.rest)), terms(slopes))
     return nodal_sums(group.nodes, x, forces)
 
 

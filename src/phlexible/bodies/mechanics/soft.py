@@ -3,6 +3,8 @@
 For reading, checking and single evaluations; the time loop has its own compiled form.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
@@ -10,7 +12,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.soft_law import PAIRS, ElementStrains, QuadraticConstitution
 
-LEAST_STRAIN = 1e-5
+Terms = Callable[[Array], Array]
 
 
 def deformation(group: ElementStrains, x: Array) -> Array:
@@ -47,21 +49,10 @@ def strain_energy(group: ElementStrains, x: Array) -> float:
     return float((group.weights * group.law.energy(metric(group, x))).sum())
 
 
-def elastic_force(group: ElementStrains, x: Array) -> Array:
+def elastic_force(group: ElementStrains, x: Array, terms: Terms = np.asarray) -> Array:
     """Return the elastic force dV/dx of a group of elements of a soft body on its nodes at positions x (N, d);
-    shape (N, d) [N]."""
-    return stress_force(group, x, group.law.stress(metric(group, x)))
-
-
-def gross_force(group: ElementStrains, x: Array) -> Array:
-    """Return the sum of the absolute values of all terms of the elastic force of soft elements (``group``) at
-    node positions x. The shape is (N, d) [N]. Round-off of the force is measured by it."""
-    S = np.abs(group.law.stress(metric(group, x)))
-    S += LEAST_STRAIN * group.law.shear * np.diag([1.0, 1.0, 0.0 if group.is_sheet else 1.0])
-    forces = np.einsum(
-        "eqka,eqab,eqbd->eqkd", np.abs(group.gradients), S, np.abs(deformation(group, x)), optimize=True
-    )
-    return nodal_sums(group.nodes, x, np.einsum("eq,eqkd->ekd", group.weights, forces))
+    shape (N, d) [N]. With np.abs as ``terms`` it is the sum of the absolute values of its terms."""
+    return stress_force(group, x, group.law.stress(metric(group, x)), terms)
 
 
 def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
@@ -72,12 +63,12 @@ def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
     return assembled(group.nodes, x, blocks + _material_blocks(group, x, group.law.tangent(C)))
 
 
-def stress_force(group: ElementStrains, x: Array, S: Array) -> Array:
+def stress_force(group: ElementStrains, x: Array, S: Array, terms: Terms = np.asarray) -> Array:
     """Return the nodal forces of second Piola-Kirchhoff stresses S (e, q, 3, 3) in the elements of a soft
     body (principle of virtual work); shape (N, d) [N]. ``group`` are the elements. ``x`` are the node
-    positions, shape (N, d)."""
-    forces = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
-    return nodal_sums(group.nodes, x, np.einsum("eqka,eqad->ekd", group.gradients, forces))
+    positions, shape (N, d). With np.abs as ``terms`` they are the sums of the absolute values of their terms."""
+    forces = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * terms(S), terms(deformation(group, x)))
+    return nodal_sums(group.nodes, x, np.einsum("eqka,eqad->ekd", terms(group.gradients), forces))
 
 
 def stress_stiffness(group: ElementStrains, x: Array, S: Array) -> sparse.csr_array:
