@@ -94,3 +94,28 @@ def test_what_hangs_is_stretched_by_its_weight_alike(kind, dimension, elements):
         )
     motion = model.simulate(2e-7, 1e-7, initial=rest, progress=False)
     assert motion.position(end) == pytest.approx(np.tile(rest.position(end), (3, 1)), abs=1e-3 * stretch)
+
+
+@pytest.mark.parametrize("elements", [10, 100, 300])
+@pytest.mark.parametrize("name", ["beam", "beam in the plane", "rod", "plate"])
+def test_steps_at_rest_take_few_iterations(name, elements):
+    """Elastic forces of thin elements are small differences of large numbers, whose round-off is none of motion."""
+    dimension, make = BODIES[name]
+    model = ph.Model(gravity=-GRAVITY * np.eye(3)[dimension - 1], dimension=dimension)
+    placed = model.add(make(elements), "body")
+    start = placed["start"] if name == "plate" else placed.start
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), start))
+    motion = model.simulate(0.1, 1e-2, initial="quasi_static", progress=False)
+    assert motion.iterations[-1] <= 40
+    assert not motion.halvings.any()
+
+
+@pytest.mark.parametrize("elements", [10, 40])
+def test_what_a_quasi_static_start_leaves_as_placed_is_named(elements):
+    model = ph.Model(gravity=(0, 0, -GRAVITY))
+    sheet = ph.Shell.plate(LENGTH, THICK, THICK / 10, STEEL, (elements, 1), interfaces={"start": "rigid"})
+    placed = model.add(sheet, "sheet")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed["start"]))
+    with pytest.warns(ph.errors.LeftOutWarning, match="leaves sheet as placed.*equilibrium"):
+        motion = model.simulate(1e-3, 1e-3, initial="quasi_static", progress=False)
+    assert motion.position(placed["end"])[0] == pytest.approx([LENGTH, 0, 0], abs=1e-12)

@@ -434,14 +434,17 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 
 
 @compiled
-def begin_strains(t: Tables, b: int) -> None:
-    """Compute all scalar strains of floating body b at the start of the time step, in ``t.strain0``. They are
-    quadratic functions of the elastic coordinates whose squares are stored energy; the linear forms whose
-    squares they contain are written to ``t.slope0``. ``t`` holds all tables (arrays) of the model and its
-    state."""
-    kind, eta = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1)
-    for s in range(t.strains_begin[kind], t.strains_end[kind]):
-        t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
+def set_start_force(t: Tables, b: int) -> None:
+    """Compute the linear elastic force of floating body b at the start of the time step. It is K eta, with the
+    stiffness matrix K and the elastic coordinates eta, and is written to ``t.start_force``. ``t`` holds all tables
+    (arrays) of the model and its state.
+
+    It stays the same while Newton's method changes the end of the step, and so does its round-off, which is that of
+    large forces that cancel.
+    """
+    kind, c = t.type_of[b], t.coordinates_begin[b] + 1
+    fill(t.start_force + c, t.elastic_count[kind], 0.0)
+    add_patch_product(t, t.stiffness_patch[kind], t.damping_patch[kind], t.xi0 + c, t.start_force + c)
 
 
 @compiled
@@ -492,21 +495,17 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
-    if n == 0:
-        return
-    eta1 = t.xi1 + c
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
     grown = t.scratch
     for i in range(n):
-        start, end = t.xi0[c + i], eta1[i]
-        grown[i] = end - start
-        mean[i] = 0.5 * (start + end) + gamma * grown[i] + frame_branch_mean(t, b, i, grown[i], h)
-    fill(force, n, 0.0)
+        grown[i] = 0.5 * h * (t.rate0[c + i] + t.rate1[c + i])
+        mean[i] = (0.5 + gamma) * grown[i] + frame_branch_mean(t, b, i, grown[i], h)
+    copy(t.start_force + c, force, n)
     add_patch_product(t, t.stiffness_patch[kind], t.damping_patch[kind], mean, force)
     slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         k = t.frame_strain[b] + s
-        t.strain1[k] = strain_value(t, s, eta1, slopes1)
+        t.strain1[k] = strain_value(t, s, t.xi1 + c, slopes1)
         strain_gradient(t, s, slopes0, slopes1, gradient)
         first, count = t.strain_first[s], t.strain_last[s] - t.strain_first[s]
         change = product(gradient + first, grown + first, count)
@@ -612,8 +611,6 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
-    if n == 0:
-        return lost
     gamma = t.viscosity[kind] / h + damping
     if any_of(gamma != 0.0):
         change = t.elastic_mean + c
@@ -670,13 +667,18 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 
 @compiled
 def begin_frame(t: Tables, b: int) -> None:
-    """Compute mass moments, angular momentum (``t.angular0``) and strains (``t.strain0``) of floating body b
-    at the start of the time step. They follow from its elastic coordinates and velocities there. ``t`` holds
+    """Compute mass moments, angular momentum (``t.angular0``), linear elastic force (``t.start_force``) and scalar
+    strains (``t.strain0``) of floating body b at the start of the time step. Strains are quadratic functions of the
+    elastic coordinates whose squares are stored energy; the linear forms whose squares they contain are written to
+    ``t.slope0``. All follow from its elastic coordinates and velocities there. ``t`` holds
     all tables (arrays) of the model and its state."""
     compute_moments(t, b, t.xi0, t.moment0)
     compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
-    begin_strains(t, b)
+    kind, eta, slopes = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1), t.slope0 + t.frame_square[b]
+    set_start_force(t, b)
+    for s in range(t.strains_begin[kind], t.strains_end[kind]):
+        t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, slopes)
 
 
 @compiled

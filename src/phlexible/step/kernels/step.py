@@ -17,6 +17,7 @@ from phlexible.step.kernels.floating_bodies import (
     elastic_tangent,
     inertia_tangent,
     move_frame,
+    set_start_force,
     unpack_velocity,
 )
 from phlexible.step.kernels.functions import (
@@ -362,6 +363,7 @@ def start_next_step(t: Tables) -> None:
             if m > 1:
                 copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
                 compute_moments(t, b, t.xi0, t.moment0)
+                set_start_force(t, b)
             t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
     start_teams(t)
 

@@ -682,7 +682,8 @@ TABLES: tuple[Table, ...] = (
         moment1           | 9 coordinates | |
         moment_rate0      | 9 coordinates | | D_pq = W_pq dxi
         moment_rate1      | 9 coordinates | |
-        elastic_mean      | coordinates | | mean(eta) + gamma delta(eta)
+        elastic_mean      | coordinates | | (1/2 + gamma) delta(eta)
+        start_force       | coordinates | | K eta_n
         elastic_force     | coordinates | |
         gradient          | coordinates | | of one strain at the mean
         strain0           | frame_strains | |
