@@ -160,8 +160,9 @@ class Model(Mechanism):
             duration: [s]; one that is no multiple of the step ends with a shorter step.
             step: [s]; may be left out with ``tolerance`` and ``output_step``.
             initial: "undeformed", or "quasi_static": the elastic deformation of the rigid motion,
-                without the axial ringing that an undeformed start sets off (strings and soft bodies stay as they
-                are placed); or a state, ``motion.at(t)`` or ``model.equilibrium()``, with whose time it begins.
+                without the axial ringing that an undeformed start sets off (strings, soft bodies and shells stay
+                as they are placed, the last two with a warning); or a state, ``motion.at(t)`` or
+                ``model.equilibrium()``, with whose time it begins.
             order: 2, or 4 or 6 for models without damping and controllers: each step is then composed of 10 or
                 18, some of them backwards; docs/accuracy.md says when that pays.
             every: store each every-th step.

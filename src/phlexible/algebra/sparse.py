@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import structural_rank
+from scipy.sparse.csgraph import maximum_flow
 from scipy.sparse.linalg import SuperLU, splu
 
 from phlexible.algebra.arrays import Array, IntArray
@@ -199,6 +199,26 @@ def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
 # Factors of any sparse matrix by SuperLU, which may write beyond its memory if some columns have no pivot.
 
 
+def structural_rank(matrix: sparse.csc_matrix) -> int:
+    """Return the structural rank of a square sparse ``matrix``, its rank for nearly all values of its entries.
+
+    It is the largest number of entries of which no two share a row or a column. Most rows with a zero on the
+    diagonal may change places with another row. SciPy's own function may take exponential time.
+    """
+    is_zero = matrix.diagonal() == 0
+    exchanges = (matrix[~is_zero][:, is_zero] != 0).multiply((matrix[is_zero][:, ~is_zero] != 0).T)
+    is_regular = _largest_matching(exchanges) == is_zero.sum()
+    return matrix.shape[0] if is_regular else _largest_matching(matrix != 0)
+
+
+def _largest_matching(edges: Any) -> int:
+    (rows, columns), end, empty = edges.shape, sparse.csr_array((1, 1)), None
+    into, out = np.ones((1, rows)), np.ones((columns, 1))
+    blocks = [[end, into, empty, empty], [empty, empty, edges, empty], [empty] * 3 + [out], [empty] * 3 + [end]]
+    network = sparse.block_array(blocks, format="csr", dtype=np.int32)
+    return int(maximum_flow(network, 0, rows + columns + 1).flow_value)
+
+
 def lu_factors(matrix: Any, **options: Any) -> SuperLU:
     """Return the sparse LU factors (SciPy's ``SuperLU`` object, with a method ``solve``) of a square sparse
     matrix, real or complex; raise ``SingularMatrixError`` if it is singular. ``options`` are those of
@@ -216,7 +236,9 @@ def lu_factors(matrix: Any, **options: Any) -> SuperLU:
         if not columns.data.all():
             columns = columns.copy()
             columns.eliminate_zeros()
-        rank, size = structural_rank(columns), columns.shape[0]
+        rows = sparse.csr_matrix(columns)
+        few_first = np.argsort(np.diff(rows.indptr), kind="stable")  # in other orders SciPy may search for hours
+        rank, size = structural_rank(rows[few_first]), columns.shape[0]
         if rank < size:
             raise SingularMatrixError(
                 f"a matrix of {size} equations is singular: its zeros leave at most {rank} of them independent"

@@ -5,7 +5,9 @@ from enum import Enum
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.description.interactions.feedback import Feedback
+from phlexible.errors import LeftOutWarning, warn_user
 from phlexible.state.forces import has_laws
 from phlexible.state.initial_velocity import check_closure, check_drives, undeformed, with_initial_velocity
 from phlexible.state.instants import Instants, PrescribedFunctions, PrescribedMotions
@@ -59,6 +61,9 @@ def initial_instant(
     if kind is InitialKind.UNDEFORMED:
         return moving, at.moving(moving.velocity[None])
     motion = quasi_static_motion(system, moving, at.moving(moving.velocity[None]))
+    if nodal := [own.name for own in system.bodies if isinstance(own.data, AbsoluteBody) and not own.data.strains]:
+        text = f'initial="quasi_static" leaves {", ".join(nodal)} as placed; take initial=model.equilibrium()'
+        warn_user(text, LeftOutWarning)
     return motion.state, motion.at
 
 
