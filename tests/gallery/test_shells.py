@@ -48,3 +48,20 @@ def test_light_pushes_a_spinning_sail_as_if_it_were_flat():
     spin = motion.momentum.angular[:, 2]
     assert spin == pytest.approx(spin[0], rel=1e-6)
     assert np.abs(motion.energy.balance_error).max() < 1e-11 * motion.energy.total.max()
+
+
+def test_rods_along_its_sides_hold_a_sail_flat():
+    """They turn with it from the start: angular momentum of a square and of rods about its middle."""
+    bare, held = (ph.gallery.solar_sail(rim=rim).simulate(10.0, 0.2, progress=False) for rim in (0.0, 0.01))
+    rods = 4 * 1600 * np.pi * 0.005**2 * 14.0 * (7.0**2 + 14.0**2 / 12)
+    turning = held.momentum.angular[:, 2]
+    assert turning[0] == pytest.approx(bare.momentum.angular[0, 2] + 0.5 * rods, rel=1e-4)
+    assert turning == pytest.approx(turning[0], rel=1e-6)
+    assert held.momentum.linear[-1, 2] == pytest.approx(1e-3 * 14.0**2 * 10.0, rel=2e-3)
+    assert np.abs(held.energy.balance_error).max() < 1e-11 * held.energy.total.max()
+    lifts = []
+    for motion in (bare, held):
+        sail = motion.mechanism["sail"]
+        lifts.append([motion.position(sail.at(u, v))[-1, 2] for u, v in ((0, 0.5), (0, 0))])
+    (side, corner), (held_side, held_corner) = lifts
+    assert side - corner > 0.025 and abs(held_side - held_corner) < 0.003

@@ -5,10 +5,12 @@ import numpy as np
 from phlexible.algebra.arrays import Array, positive
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import PointMass, RigidBody
+from phlexible.bodies.rod import Rod
 from phlexible.bodies.shell.section import Laminate, OrthotropicMaterial
 from phlexible.bodies.shell.shell import Shell
 from phlexible.description.interactions.loads import Force, Pressure, Torque
 from phlexible.description.joints.joints import Fixed, Planar, Revolute, Spherical
+from phlexible.elements.sections import CircularSection
 from phlexible.gallery.entries import ready_model
 from phlexible.model import Model
 from phlexible.shapes.solids import Box
@@ -153,10 +155,11 @@ def panel_satellite(torque: float = 40.0, panels: int = 2, elements: int = 4) ->
 
 
 @ready_model(duration=30.0, step=0.2)
-def solar_sail(spin: float = 0.5, pressure: float = 1e-3, elements: int = 8) -> Model:
+def solar_sail(spin: float = 0.5, pressure: float = 1e-3, elements: int = 8, rim: float = 0.0) -> Model:
     """A square sail of thin film spins about its middle, taut by the masses at its corners, and light pushes
     it. Build and return this ready model of the gallery, to be simulated or linearized. The ``spin`` is in
     rad/s, the ``pressure`` in Pa, a hundred times that of sunlight; there are so many ``elements`` along a side.
+    Rods of the diameter ``rim`` [m] may hold its sides.
 
     The film has the size of that of IKAROS and is ten times as thick.
 
@@ -170,6 +173,7 @@ def solar_sail(spin: float = 0.5, pressure: float = 1e-3, elements: int = 8) -> 
         spin: at the start [rad/s].
         pressure: of the light [Pa].
         elements: along a side of the sail.
+        rim: diameter of rods of carbon along its sides [m]; 0: none.
     """
     size = 14.0
     inner = {"middle": (lambda x: np.hypot(x[0] - size / 2, x[1]) < size / elements * 1.5, "average")}
@@ -183,9 +187,19 @@ def solar_sail(spin: float = 0.5, pressure: float = 1e-3, elements: int = 8) -> 
     )
     hub = model.add(RigidBody(300.0, (100.0, 100.0, 150.0)), "hub", angular_velocity=(0.0, 0.0, spin))
     model.connect(Fixed(hub.origin, sail["middle"]))
-    for u, v in ((0, 0), (0, 1), (1, 0), (1, 1)):
+    corners = np.array([(0, 0), (0, 1), (1, 1), (1, 0)])
+    for u, v in corners.tolist():
         corner = sail.at(u, v)
         tip = model.add(PointMass(0.5), f"tip {u} {v}", position=corner.initial_position())
         model.connect(Spherical(corner, tip.origin))
+    for first, second in zip(corners, np.roll(corners, -1, axis=0), strict=True) if rim else ():
+        at = [sail.at(*(first + share * (second - first))) for share in np.linspace(0, 1, elements + 1)]
+        ends = [model[f"tip {u} {v}"].origin for u, v in (first, second)]
+        places = np.array([port.initial_position() for port in at])
+        name, rod = f"rim {first[0]} {first[1]}", Rod(size, CircularSection(rim), Material(7e10, 1600.0), elements)
+        velocities = np.cross([0.0, 0.0, spin], places)
+        side = model.add(rod, name, shape=places, velocity=velocities, angular_velocity=(0.0, 0.0, spin))
+        for port, node in zip((ends[0], *at[1:-1], ends[1]), side.nodes(), strict=True):
+            model.connect(Spherical(port, node))
     model.apply(Pressure(sail, pressure))
     return model
