@@ -55,10 +55,10 @@ def written(value: Any) -> str:
     return str(value)
 
 
-def how_many(count: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun, such as "1 body" or "2 bodies". ``many`` is the plural if it is not ``one``
+def how_many(count: int, one: str, plural: str | None = None) -> str:
+    """Return a count with its noun, such as "1 body" or "2 bodies". ``plural`` is the plural if it is not ``one``
     with an s."""
-    return f"{count} {one if count == 1 else many or f'{one}s'}"
+    return f"{count} {one if count == 1 else plural or f'{one}s'}"
 
 
 def shortened(names: Sequence[str], most: int = MOST_VALUES) -> str:
@@ -249,9 +249,9 @@ def as_text(annotation: Any) -> str:
     return f"{name}[{inside}]"
 
 
-def _union(members: tuple[Any, ...]) -> str:
+def _union(options: tuple[Any, ...]) -> str:
     """Return a union type as text, such as "float | None"; the many members of ArrayLike are shown as one."""
-    is_array = ARRAY_LIKE <= set(members)
-    own = [each for each in members if not (is_array and each in ARRAY_LIKE)]
+    is_array = ARRAY_LIKE <= set(options)
+    own = [each for each in options if not (is_array and each in ARRAY_LIKE)]
     names = [*(["ArrayLike"] if is_array else []), *(as_text(each) for each in own if each is not NoneType)]
-    return " | ".join([*dict.fromkeys(names), *(["None"] if NoneType in members else [])])
+    return " | ".join([*dict.fromkeys(names), *(["None"] if NoneType in options else [])])

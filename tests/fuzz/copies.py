@@ -18,7 +18,7 @@ from phlexible.description.interactions.drives import Drive, ServoPush
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.loads import Axes, Load
-from phlexible.description.interactions.state_force import ShareOfState, StateLaw
+from phlexible.description.interactions.state_force import StateLaw, StateValues
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingRow
@@ -532,7 +532,7 @@ class _Copy:
     def _law_of_state(self, law: StateLaw, place: Any, turn: Array, shift: Array) -> StateLaw:
         """A function of the state of one place, where x becomes turn x + shift; turn: orthogonal times a length."""
         share, size = law.controller, float(np.linalg.norm(turn[0]))
-        assert isinstance(share, ShareOfState), "a function of the state"
+        assert isinstance(share, StateValues), "a function of the state"
         asked = "{f}(time / {second}, {back} @ (x - {shift}), {back} @ v * {second})"
         text = "lambda time, x, v: {push} @ np.asarray(" + asked + ")"
         values = {"second": self._change.time, "back": turn.T / size**2, "shift": shift}

@@ -16,7 +16,7 @@ from phlexible.bodies.string_law import TensionOnly
 from phlexible.description.interactions.drives import Drive, Servo, ServoPush
 from phlexible.description.interactions.force_elements import JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
-from phlexible.description.interactions.state_force import ShareOfState, StateLaw
+from phlexible.description.interactions.state_force import StateLaw, StateValues
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.rolling import RollingRow
 from phlexible.description.mechanism.events import Event
@@ -204,7 +204,7 @@ class _Writer:
         """One that measures and acts at one place."""
         (place,) = law.measured
         share = law.controller
-        assert isinstance(share, ShareOfState), "a function of the state"
+        assert isinstance(share, StateValues), "a function of the state"
         where = self.written(place)
         return f"ph.StateForce({self.written(share.function)}, of=[{where}], on=[{where}])"
 

@@ -9,7 +9,7 @@ from scipy import sparse
 import phlexible as ph
 from phlexible.linear.constraint_elimination import without_algebraic_states
 from phlexible.linear.null_space import null_space
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 
 
 def composed_four_bar():
@@ -48,7 +48,7 @@ def test_the_standard_form_is_port_hamiltonian_with_a_regular_descriptor():
 def mass(name):
     one = np.eye(1)
     port = Port(f"{name}.force", "N", "m/s", 1)
-    return ph.LinearPHDAE(2 * one, 0 * one, 0 * one, one, (StateBlock(f"{name}.v", "m/s", 1),), (port,))
+    return ph.LinearPHDAE(2 * one, 0 * one, 0 * one, one, (StateGroup(f"{name}.v", "m/s", 1),), (port,))
 
 
 def test_two_masses_joined_are_one():
@@ -63,7 +63,7 @@ def test_momenta_as_states_need_other_columns_than_efforts():
     def moving(name, kilograms):
         one, port = np.eye(1), Port(f"{name}.force", "N", "m/s", 1)
         outer = Port(f"{name}.push", "N", "m/s", 1)
-        states = (StateBlock(f"{name}.p", "kg m/s", 1),)
+        states = (StateGroup(f"{name}.p", "kg m/s", 1),)
         return ph.LinearPHDAE(one, 0 * one, 0 * one, np.ones((1, 2)), states, (port, outer), one / kilograms)
 
     whole = ph.transformer(moving("a", 3.0), moving("b", 2.0), [[2.0]], ("a.force", "b.force"))
@@ -96,7 +96,7 @@ def test_a_pair_of_inverted_ports_is_refused_and_one_of_them_is_a_joint():
 def test_a_state_without_inertia_is_refused():
     """A spring without mass, damped: E is singular, but the state is no multiplier."""
     E, J, R = np.diag([1.0, 0.0]), np.array([[0.0, 1.0], [-1.0, 0.0]]), np.diag([0.0, 3.0])
-    states = (StateBlock("q", "m", 1), StateBlock("v", "m/s", 1))
+    states = (StateGroup("q", "m", 1), StateGroup("v", "m/s", 1))
     overdamped = ph.LinearPHDAE(E, J, R, [[0.0], [1.0]], states, (Port("f", "N", "m/s", 1),))
     for ask in ("modes", "to_state_space", "eliminate_constraints"):
         with pytest.raises(ph.ModelError, match="E is singular at v, which are no multipliers"):
@@ -112,7 +112,7 @@ def test_a_state_without_inertia_is_refused():
 def test_a_large_first_order_model_is_not_made_dense():
     n = 5000
     one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
-    states = (StateBlock("x", "", n),)
+    states = (StateGroup("x", "", n),)
     large = ph.LinearModel.of(ph.LinearPHDAE(one, nothing, nothing, sparse.csr_array((n, 0)), states, ()))
     with pytest.raises(ph.ModelError, match="modes of 5000 states .*at most 4000"):
         large.modes(1)

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import phlexible as ph
-from phlexible.port_hamiltonian.model import StateBlock
+from phlexible.port_hamiltonian.model import StateGroup
 
 
 class Constrained(ph.PortHamiltonianModel):
@@ -26,9 +26,9 @@ class Constrained(ph.PortHamiltonianModel):
         self.forms, self.straight = (np.array([form[k] for form in forms]) for k in (0, 1))
         n = len(self.masses)
         self.states = (
-            StateBlock("place", "m", n),
-            StateBlock("velocity", "m/s", n),
-            StateBlock("multiplier", "N/m", len(forms)),
+            StateGroup("place", "m", n),
+            StateGroup("velocity", "m/s", n),
+            StateGroup("multiplier", "N/m", len(forms)),
         )
         self.ports = ()
 

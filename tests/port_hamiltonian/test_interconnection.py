@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from bodies.forms import BODIES, beam, random_state
 from phlexible.papers.elastodynamics import rod
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 
 
 def forms(dimension=2):
@@ -135,7 +135,7 @@ def frequencies(model):
 
 def mass(name, input_unit="N", output_unit="m/s", size=1):
     eye = np.eye(size)
-    states = (StateBlock(f"{name}.v", "m/s", size),)
+    states = (StateGroup(f"{name}.v", "m/s", size),)
     return ph.LinearPHDAE(eye, 0 * eye, 0 * eye, eye, states, (Port(f"{name}.p", input_unit, output_unit, size),))
 
 

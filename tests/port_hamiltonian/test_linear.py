@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 
 ONE = sparse.eye_array(2, format="csr")
 SWAP = sparse.csr_array(np.array([[0.0, 1.0], [-1.0, 0.0]]))
@@ -13,7 +13,7 @@ COLUMN = sparse.csr_array([[0.0], [1.0]])
 
 
 def model(J=SWAP, R=0 * ONE, Q=ONE):
-    states = (StateBlock("q", "", 1), StateBlock("v", "", 1))
+    states = (StateGroup("q", "", 1), StateGroup("v", "", 1))
     return ph.LinearPHDAE(ONE, J, R, COLUMN, states, (Port("force", "", "", 1),), Q)
 
 
@@ -32,7 +32,7 @@ def test_a_broken_law_has_its_own_figure(broken, law):
 
 
 def test_entries_of_blocks_are_numbered():
-    states, ports = (StateBlock("velocity", "m/s", 2),), (Port("f", "N", "m/s", 1),)
+    states, ports = (StateGroup("velocity", "m/s", 2),), (Port("f", "N", "m/s", 1),)
     linear = ph.LinearPHDAE(ONE, SWAP, 0 * ONE, COLUMN, states, ports)
     assert linear.state_names == ("velocity 0", "velocity 1")
     assert linear.inputs == ("f",)

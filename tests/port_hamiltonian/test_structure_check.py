@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 
-NAMES = (StateBlock("momentum", "N s", 1), StateBlock("angle", "rad", 1), StateBlock("heat", "J", 1))
+NAMES = (StateGroup("momentum", "N s", 1), StateGroup("angle", "rad", 1), StateGroup("heat", "J", 1))
 X = np.array([1.0, 2.0, -1.0])
 
 

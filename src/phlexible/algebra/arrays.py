@@ -367,19 +367,19 @@ def file_path(name: str, value: object) -> str:
     return text(name, path)
 
 
-def whole_steps(name: str, value: float, step: float, share: float = 0.0) -> int:
+def whole_steps(name: str, value: float, step: float, tolerance: float = 0.0) -> int:
     """Return how many time steps of length ``step`` [s] a user's time ``value`` [s] consists of; raise
-    ``ParameterError`` unless it is a positive whole multiple of the time step. ``share`` is the deviation
+    ``ParameterError`` unless it is a positive whole multiple of the time step. ``tolerance`` is the deviation
     that is allowed, relative to the time. ``name`` is that of the argument, for messages.
 
-    Its error may be ``SAME`` of a step or, if ``share`` is not zero, this share of the time.
+    Its error may be ``SAME`` of a step or, if ``tolerance`` is not zero, this share of the time.
 
     Raises:
         ParameterError: it is not a multiple of the step.
     """
     number = positive(name, value)
     count = round(number / step)
-    if count < 1 or abs(count * step - number) > (share * number or SAME * step):
+    if count < 1 or abs(count * step - number) > (tolerance * number or SAME * step):
         raise ParameterError(f"{name} must be a multiple of step = {step:g}, got {number:g}")
     return count
 

@@ -26,14 +26,14 @@ def derivatives(
     time: float,
     begin: float = 0.0,
     end: float = np.inf,
-    many: Callable[[Array], Array] | None = None,
+    batched: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
     """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
     the function's values. They are those of interpolating polynomials in shrinking windows around the time.
-    ``function`` is called with one time between ``begin`` and ``end`` [s] and returns its value; ``many``, if it
+    ``function`` is called with one time between ``begin`` and ``end`` [s] and returns its value; ``batched``, if it
     is known, is called with an array of times (k,) and returns their values (k, ...).
 
-    ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
+    ``function`` returns arrays of one shape, ``batched``, if known, those of many times. A polynomial of degree 12
     through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
     and where the function ends with a ValueError) is differentiated; the window is halved until two successive
     derivatives agree to 1e-11, or no longer come closer. Short windows in which the values of the function differ
@@ -42,7 +42,7 @@ def derivatives(
     Raises:
         ValueError: the function refuses times on both sides.
     """
-    sampled = many or (lambda times: np.array([function(t) for t in times.tolist()]))
+    sampled = batched or (lambda times: np.array([function(t) for t in times.tolist()]))
     best_first, best_second = np.inf, np.inf
     here, windows = _longest_windows(sampled, time, begin, end)
     round_off = float(ROUND_OFF * np.abs(here).max(initial=0.0))

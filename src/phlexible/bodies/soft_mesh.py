@@ -10,8 +10,8 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray, text
 from phlexible.algebra.elimination import clusters
 from phlexible.algebra.sparse import summed_blocks
-from phlexible.bodies.flexible.chosen_points import listed_points, points_where
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
+from phlexible.bodies.flexible.selected_points import listed_points, points_where
 from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
 from phlexible.bodies.locations import (
     Interface,
@@ -270,12 +270,12 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
     if not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
     return tuple(
-        NodeGroup(text("name of an interface", name), chosen_nodes(f"interface {name!r}", nodes, mesh, source))
+        NodeGroup(text("name of an interface", name), selected_nodes(f"interface {name!r}", nodes, mesh, source))
         for name, nodes in interfaces.items()
     )
 
 
-def chosen_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
+def selected_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
     """Return the ascending indices of the mesh points that a user chose (``nodes``) by numbers, by a group's
     name, or by a function. It is called once with all positions x (3, k) and returns True or False for each.
     ``source`` is the mesh as the user passed it. Points of no element are left out. Raise ``ParameterError`` if

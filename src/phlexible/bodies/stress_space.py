@@ -17,7 +17,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.errors import ParameterError
-from phlexible.port_hamiltonian.model import StateBlock
+from phlexible.port_hamiltonian.model import StateGroup
 
 RIGID = 1e-13
 
@@ -44,14 +44,14 @@ class StressSpace:
         rows: linear part of the projected strain, shape (s, n).
         squares: slope functions at g quadrature points, shape (g, n).
         factors: weights of their squares in the projected strain, shape (s, g).
-        blocks: name and unit of each coordinate.
+        groups: name and unit of each coordinate.
     """
 
     compliance: Array
     rows: Array
     squares: Array
     factors: Array
-    blocks: tuple[StateBlock, ...]
+    groups: tuple[StateGroup, ...]
 
     @property
     def size(self) -> int:
@@ -100,5 +100,5 @@ def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
         rows=np.concatenate([vectors[:, stiff].T, strain.rows]),
         squares=strain.squares,
         factors=factors,
-        blocks=tuple(StateBlock(f"stress {k}", "", 1) for k in range(first + count)),
+        groups=tuple(StateGroup(f"stress {k}", "", 1) for k in range(first + count)),
     )

@@ -80,12 +80,12 @@ def show_modes(
     at: str,
     plot: Path | None,
     animation: Path | None,
-    chosen: int | None,
+    mode: int | None,
     report: Path | None,
     console: Console,
 ) -> None:
     """Print the lowest ``count`` modes of the model of ``program``, linearized ``at`` a state, to the
-    ``console``. Write a picture of all modes or of the ``chosen`` one (``plot``), a film of one
+    ``console``. Write a picture of all modes or of the ``mode`` one (``plot``), a film of one
     (``animation``), and a ``report``, if paths are given.
 
     Raises:
@@ -96,8 +96,8 @@ def show_modes(
     prepare_file("--report", report, PAGES)
     whole("count", count)
     modes = program.model.linearize(at=at).modes(count)
-    if chosen is not None and chosen > len(modes.frequencies):
-        raise UsageError(f"--mode must be 1 to {len(modes.frequencies)}, got {chosen}; see --count")
+    if mode is not None and mode > len(modes.frequencies):
+        raise UsageError(f"--mode must be 1 to {len(modes.frequencies)}, got {mode}; see --count")
     rigid = how_many(modes.rigid_modes, "rigid mode")
     console.print(f"[bold]{program.name}[/bold], {at.replace('_', ' ')}: {rigid}")
     table = Table(box=None, pad_edge=False)
@@ -107,11 +107,11 @@ def show_modes(
         table.add_row(f"{number + 1}", f"{omega:.6f}", f"{omega / (2 * np.pi):.6f}", f"{ratio:.3g}")
     console.print(table)
     if plot is not None:
-        modes.plot(None if chosen is None else chosen - 1, plot)
+        modes.plot(None if mode is None else mode - 1, plot)
         console.print(f"wrote {plot}")
     if animation is not None:
         first = min(modes.rigid_modes, len(modes.frequencies) - 1)
-        modes.animate(first if chosen is None else chosen - 1, animation)
+        modes.animate(first if mode is None else mode - 1, animation)
         console.print(f"wrote {animation}")
     if report is not None:
         modes.report(report, title=f"{program.name}, {at.replace('_', ' ')}")
@@ -235,8 +235,8 @@ def run(
     with one_line_failures(debug):
         program = find_program(model, set_)
         order = Order(
-            duration=_chosen("duration", duration, program.duration),
-            step=_chosen("step", step, program.step),
+            duration=_requested_or_usual("duration", duration, program.duration),
+            step=_requested_or_usual("step", step, program.step),
             initial=initial.value.replace("-", "_"),
             every=every,
             out=out,
@@ -322,7 +322,7 @@ def live(
             follow(Path(model), port)
         else:
             program = find_program(model, set_)
-            run_live(program.model, _chosen("step", step, program.step), speed, port)
+            run_live(program.model, _requested_or_usual("step", step, program.step), speed, port)
 
 
 @app.command()
@@ -369,7 +369,7 @@ def warmup(debug: Debug = False) -> None:
         print(f"the time step is compiled, {where_code_is()} ({time.perf_counter() - begin:.1f} s)")
 
 
-def _chosen(name: str, requested: float | None, usual: float | None) -> float:
+def _requested_or_usual(name: str, requested: float | None, usual: float | None) -> float:
     """Return the number that the user ``requested`` for the option ``name``, or else the ``usual`` one of the
     model. Raise UsageError if both are missing or not positive."""
     number = usual if requested is None else requested

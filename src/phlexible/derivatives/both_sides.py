@@ -23,7 +23,7 @@ from phlexible.derivatives.model_changes import (
     data_changes,
     disjoint_parameters,
     lie_within,
-    random_shares,
+    random_factors,
     separate_masks,
     sizes_of,
 )
@@ -114,13 +114,13 @@ def perturbed_models(
     run: TakenRun,
     base: Built[Measured],
     recipe: Recipe[Measured],
-    chosen: Parameters,
+    varied: Parameters,
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
     """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one with
     it increased and one with it decreased. Parameters that change different data share models, which saves calls
-    of the build function. ``base`` is the model of the run. ``recipe`` builds models, ``chosen`` are the
+    of the build function. ``base`` is the model of the run. ``recipe`` builds models, ``varied`` are the
     parameters. The function ``reads_same`` is called with a perturbed model and returns whether its sensors read
     the same as those of ``base``.
 
@@ -128,7 +128,7 @@ def perturbed_models(
         run: the run that is differentiated.
         base: its model.
         recipe: makes a model from parameters.
-        chosen: parameters at which derivatives are taken.
+        varied: parameters at which derivatives are taken.
         directions: of single parameters.
         reads_same: whether the sensors of another model give the same readings at the states of the run.
 
@@ -136,11 +136,11 @@ def perturbed_models(
         ModelError, ParameterError: models that cannot be differentiated, or whose unknowns change with a parameter.
     """
 
-    def made(directions: Sequence[Direction], sign: int, shares: Array | None = None) -> Built[Measured]:
+    def made(directions: Sequence[Direction], sign: int, weights: Array | None = None) -> Built[Measured]:
         changes = np.stack([direction.change for direction in directions])
-        change = changes.sum(axis=0) if shares is None else shares @ changes
-        other = recipe.build_model(chosen.nested(chosen.values + sign * change), base)
-        check_same(base, other, " or ".join(chosen.label(direction) for direction in directions), run)
+        change = changes.sum(axis=0) if weights is None else weights @ changes
+        other = recipe.build_model(varied.nested(varied.values + sign * change), base)
+        check_same(base, other, " or ".join(varied.label(direction) for direction in directions), run)
         return other
 
     mores: dict[int, Built[Measured]] = {}
@@ -150,16 +150,16 @@ def perturbed_models(
     is_shared = is_plain(run) and len(directions) > FEW
     sizes = sizes_of(run, base) if is_shared else {}
     if is_shared:
-        for members in chosen.array_groups(directions):
-            shares = random_shares(len(members))
+        for members in varied.array_groups(directions):
+            weights = random_factors(len(members))
             together = [directions[k] for k in members]
             more = made(together, 1)
             changes = [data_changes(run, base, more)]
             changes += [
-                data_changes(run, base, made(together, 1, row)) for row in shares[1:] if changes[-1] is not None
+                data_changes(run, base, made(together, 1, row)) for row in weights[1:] if changes[-1] is not None
             ]
             numbers = [each for each in changes if each is not None]
-            masks = separate_masks(numbers, shares, sizes) if len(numbers) == len(shares) else None
+            masks = separate_masks(numbers, weights, sizes) if len(numbers) == len(weights) else None
             if masks is None or not reads_same(more):
                 continue
             for k, own_masks in zip(members, masks, strict=True):
@@ -171,7 +171,7 @@ def perturbed_models(
         mores[k] = made([direction], 1)
         ups[k] = up = data_changes(run, base, mores[k])
         # a product with a parameter that is zero now is moved by one of the two alone
-        if is_shared and up is not None and chosen.values[direction.number] != 0:
+        if is_shared and up is not None and varied.values[direction.number] != 0:
             shared[k] = changed_masks(up, sizes)
             if reads_same(mores[k]):
                 alike.add(k)
@@ -190,7 +190,7 @@ def perturbed_models(
             lesses[k] = made([direction], -1)
             downs[k] = data_changes(run, base, lesses[k])
     return [
-        Sides(direction, chosen.label(direction), base, mores[k], lesses.get(k), ups[k], downs[k])
+        Sides(direction, varied.label(direction), base, mores[k], lesses.get(k), ups[k], downs[k])
         for k, direction in enumerate(directions)
     ]
 
@@ -313,16 +313,16 @@ def _check_limits(
         check_smooth(upper, lower, model.label, lambda: rest)
 
 
-def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> tuple[ModelChanges, ModelChanges]:
+def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) -> tuple[ModelChanges, ModelChanges]:
     """Return a pair of weighted sums of model data changes: with parameters increased, and with parameters
-    decreased. They are over the perturbed ``models`` with the indices ``group``; ``shares`` holds the weight
+    decreased. They are over the perturbed ``models`` with the indices ``group``; ``weights`` holds the weight
     of each model by its index."""
     both = []
     for side in ("up", "down"):
         found: ModelChanges | None = None
         for k in group:
             own = getattr(models[k], side)
-            own = own if shares[k] == 1.0 else own.times(shares[k])
+            own = own if weights[k] == 1.0 else own.times(weights[k])
             found = own if found is None else found.plus(own)
         assert found is not None, "groups have members"
         both.append(found)

@@ -169,7 +169,7 @@ class Cost:
         Raises:
             ParameterError: no sensor, or something that cannot be called.
         """
-        chosen = _chosen(function)
+        chosen = _checked_function(function)
         if weight is not None:
             check_callable("weight", weight, "t")
         return cls(((1.0, IntegralTerm(_sensor(sensor), chosen, weight)),))
@@ -183,7 +183,7 @@ class Cost:
         Raises:
             ParameterError: no sensor, or something that cannot be called.
         """
-        return cls(((1.0, FinalTerm(_sensor(sensor), _chosen(function))),))
+        return cls(((1.0, FinalTerm(_sensor(sensor), _checked_function(function))),))
 
     @classmethod
     def peak(cls, sensor: Sensor, p: float = 16.0) -> Self:
@@ -254,7 +254,7 @@ def _sensor(value: object) -> Sensor:
     return value
 
 
-def _chosen(function: Function | None) -> Function:
+def _checked_function(function: Function | None) -> Function:
     if function is None:
         return _itself
     check_callable("function", function, "readings")

@@ -97,46 +97,46 @@ class CostsOfRun:
         felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
         return slopes_of_costs(Reader(run.assembly, run.times), run.rows, felt)
 
-    def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
+    def slopes(self, recipe: Recipe[Costs], varied: Parameters) -> Array:
         """Return the derivatives of all costs of this run with respect to all parameters by the adjoint
-        method, shape (costs, parameters). ``recipe`` builds the models with perturbed parameters ``chosen``.
+        method, shape (costs, parameters). ``recipe`` builds the models with perturbed varied ``varied``.
 
         Raises:
             PhlexibleError: as ``gradient``.
         """
         run, own = self._run, self._base
-        found = np.zeros((len(self.values), len(chosen)))
+        found = np.zeros((len(self.values), len(varied)))
 
         def made(direction: Direction, sign: int) -> Built[Costs]:
-            other = recipe.build_model(chosen.nested(chosen.values + sign * direction.change), own)
-            check_same(own, other, chosen.label(direction), run)
+            other = recipe.build_model(varied.nested(varied.values + sign * direction.change), own)
+            check_same(own, other, varied.label(direction), run)
             return other
 
-        directions = chosen.scalar_directions() if not run.is_controlled else chosen.single_directions()
+        directions = varied.scalar_directions() if not run.is_controlled else varied.single_directions()
         together: list[Direction] = []
-        for name in chosen.signals if not run.is_controlled else []:
+        for name in varied.signals if not run.is_controlled else []:
             signal = self._parameters[name]
             if name not in self.loads_alone:
-                signs = chosen.random_direction(name)
-                with other_values(signal, chosen.nested(chosen.values + signs.change)[name].values):
+                signs = varied.random_direction(name)
+                with other_values(signal, varied.nested(varied.values + signs.change)[name].values):
                     changed = self._present_loads()
                 self.loads_alone[name] = is_load_alone(run, own, made(signs, 1), changed)
             if not self.loads_alone[name]:
                 if run.jumps:
-                    directions += chosen.single_directions(name)
+                    directions += varied.single_directions(name)
                 else:
-                    together += chosen.sample_directions(name, run, is_load=False)
+                    together += varied.sample_directions(name, run, is_load=False)
                 continue
-            for direction in chosen.sample_directions(name, run, is_load=True):
+            for direction in varied.sample_directions(name, run, is_load=True):
                 both = {}
                 for sign in (1, -1):
-                    values = chosen.nested(chosen.values + sign * direction.change)[name].values
+                    values = varied.nested(varied.values + sign * direction.change)[name].values
                     with other_values(signal, values):
                         both[sign] = self._present_loads()
                 self._add_load(found, direction, both[1], both[-1], name)
         for direction in together:
-            self._add_samples(found, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
-        models = perturbed_models(run, own, recipe, chosen, directions, self._reads_same)
+            self._add_samples(found, direction, made(direction, 1), made(direction, -1), varied.label(direction))
+        models = perturbed_models(run, own, recipe, varied, directions, self._reads_same)
         for model in models:
             self._add_start_and_sensors(found, model)
         shares = np.zeros((len(self.values), len(models)))

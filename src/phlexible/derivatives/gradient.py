@@ -41,7 +41,7 @@ from phlexible.state.initial_state import InitialKind
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.clock import Clock
 from phlexible.step.integration.schemes import StepOptions
-from phlexible.step.integration.simulation import BLOCK_BYTES
+from phlexible.step.integration.simulation import CHUNK_BYTES
 from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.step.integration.stored_rows import Advance, Storage
 
@@ -58,7 +58,7 @@ LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class RepeatedPiece:
+class RepeatedInterval:
     """Section of a run that can be repeated bit by bit from a snapshot of the stepper, so that its states need not
     be stored.
 
@@ -75,7 +75,7 @@ class RepeatedPiece:
     times: Array
 
 
-class SectionStepper(RecordingStepper):
+class IntervalStepper(RecordingStepper):
     """Logging stepper for long runs: it hands over its log in sections and stores only a snapshot at the beginning
     of each.
 
@@ -94,7 +94,7 @@ class SectionStepper(RecordingStepper):
         is_redundant: bool,
         most: int,
         grid: Array,
-        take: Callable[[RepeatedPiece, Sequence[Any]], None],
+        take: Callable[[RepeatedInterval, Sequence[Any]], None],
     ) -> None:
         super().__init__(assembly, order, numerical_damping, is_redundant)
         self._most, self._grid, self._take = most, grid, take
@@ -106,7 +106,7 @@ class SectionStepper(RecordingStepper):
     def values_per_step(self) -> int:
         """Number of values that this time stepper counts for a time step when it chooses how many time steps
         to take at once. It is so large that at most about half a section is taken."""
-        return max(super().values_per_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
+        return max(super().values_per_step, CHUNK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
         """Take time steps of length ``step`` [s] between the given instants [s], log them, and note the call
@@ -133,7 +133,7 @@ class SectionStepper(RecordingStepper):
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """End the present section of a long run: pass its log and a ``RepeatedPiece`` (snapshot, calls and
+        """End the present section of a long run: pass its log and a ``RepeatedInterval`` (snapshot, calls and
         instants that repeat it) to the function that this stepper was given. Then clear the log. If the log is
         empty the function is not called."""
         if not self.log:
@@ -141,19 +141,19 @@ class SectionStepper(RecordingStepper):
         assert self._begin is not None, "something was done"
         steps = [each for each in self.log if isinstance(each, Stepped)]
         times = self._grid[(self._grid >= steps[0].times[0]) & (self._grid <= steps[-1].times[-1])]
-        piece = RepeatedPiece(self._begin[0], tuple(call for _, call in self._calls), self._begin[1], times)
-        self._take(piece, self.log)
+        interval = RepeatedInterval(self._begin[0], tuple(call for _, call in self._calls), self._begin[1], times)
+        self._take(interval, self.log)
         self._forgotten += len(self.log)
         self.log.clear()
         self._calls.clear()
         self._begin = None
 
-    def repeat(self, piece: RepeatedPiece) -> Sequence[Any]:
-        """Repeat the time steps of one section (``piece``) of a long run from its snapshot, bit by bit.
+    def repeat(self, interval: RepeatedInterval) -> Sequence[Any]:
+        """Repeat the time steps of one section (``interval``) of a long run from its snapshot, bit by bit.
         Return their log: states and prescribed values of all time steps."""
         self.log.clear()
-        super().restore(np.append(piece.snapshot[:-1], 0))
-        for call in piece.calls:
+        super().restore(np.append(interval.snapshot[:-1], 0))
+        for call in interval.calls:
             call()
         return list(self.log)
 
@@ -195,7 +195,7 @@ def _key(parameters: Any) -> Any:
     return (parameters.values if isinstance(parameters, Signal) else np.asarray(parameters)).tobytes()
 
 
-class CostsOfPiece(CostsOfRun):
+class CostsOfInterval(CostsOfRun):
     """Contributions of one section of a long run to the derivatives of costs of the whole run.
 
     Args:
@@ -251,21 +251,21 @@ def costs_of_long_run(
     base: Built[Costs],
     arguments: Any,
     recipe: Recipe[Costs],
-    chosen: Parameters,
+    varied: Parameters,
     instants: Clock,
     options: StepOptions,
     memory: float,
 ) -> tuple[Array, Array]:
     """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). To
     save ``memory`` [bytes] the run is repeated and differentiated in sections, the last one first. ``base``
-    is the model, made of ``arguments``; ``recipe`` builds models, ``chosen`` are the parameters. ``instants`` is
+    is the model, made of ``arguments``; ``recipe`` builds models, ``varied`` are the varied. ``instants`` is
     the clock of the run and ``options`` are those of its time steps.
 
     Args:
         base: the model.
         arguments: what it was made of, with its own signals.
         recipe: how models are made.
-        chosen: where derivatives are taken.
+        varied: where derivatives are taken.
         instants: when steps begin and end.
         options: of the steps.
         memory: about as much may be used [bytes].
@@ -287,21 +287,21 @@ def costs_of_long_run(
         raise ModelError(MORE_THAN_STEPS)
     working = replace(base, assembly=replace(assembly, memory=assembly.memory.fresh()))
     sensors = [sensor for cost in base.measured for sensor in cost.sensors]
-    pieces: list[RepeatedPiece] = []
+    intervals: list[RepeatedInterval] = []
     read: list[list[Array]] = [[] for _ in sensors]
 
-    def run_in(piece: RepeatedPiece, log: Sequence[Any]) -> TakenRun:
-        return run_from_log(working.assembly, stepper, log, piece.first, piece.times)
+    def run_in(own: RepeatedInterval, log: Sequence[Any]) -> TakenRun:
+        return run_from_log(working.assembly, stepper, log, own.first, own.times)
 
-    def take(piece: RepeatedPiece, log: Sequence[Any]) -> None:
-        run = run_in(piece, log)
+    def take(own: RepeatedInterval, log: Sequence[Any]) -> None:
+        run = run_in(own, log)
         for values, each in zip(read, Reader(run.assembly, run.times).read_all(sensors, run.rows), strict=True):
-            values.append(each[1:] if pieces else each)
-        pieces.append(piece)
+            values.append(each[1:] if intervals else each)
+        intervals.append(own)
 
     grid = np.array([instants.instant(k) for k in range(instants.first, count + 1)])
     redundant = has_redundancy(assembly, base.start)
-    stepper = SectionStepper(assembly, options.order, options.numerical_damping, redundant, most, grid, take)
+    stepper = IntervalStepper(assembly, options.order, options.numerical_damping, redundant, most, grid, take)
     options = replace(options, every=max(1, count // LOOKED_AT))
     integrate_logged(stepper, assembly, base.start, instants, options, warns=True)
     stepper.close()
@@ -309,21 +309,21 @@ def costs_of_long_run(
     readings = [[next(rest) for _ in cost.sensors] for cost in base.measured]
     weights = [cost.slopes(grid, each) for cost, each in zip(base.measured, readings, strict=True)]
     cached = CachingRecipe(recipe.build, recipe.start, recipe.measure, recipe.argument)
-    slopes = np.zeros((len(base.measured), len(chosen)))
+    slopes = np.zeros((len(base.measured), len(varied)))
     loads_alone: dict[str, bool] = {}
     after: list[Variation] | None = None
     last = len(grid)
-    for number, piece in reversed(list(enumerate(pieces))):
-        first = last - len(piece.times)
+    for number, own in reversed(list(enumerate(intervals))):
+        first = last - len(own.times)
         part = [[each[first:last].copy() for each in cost] for cost in weights]
         for each in [each for cost in part for each in cost] if number else []:
             each[0] = 0.0  # is felt at the end of the piece before
-        costs = CostsOfPiece(run_in(piece, stepper.repeat(piece)), working, arguments, part, after, number == 0)
+        costs = CostsOfInterval(run_in(own, stepper.repeat(own)), working, arguments, part, after, number == 0)
         costs.loads_alone = loads_alone
-        slopes += costs.slopes(cached, chosen)
+        slopes += costs.slopes(cached, varied)
         after, last = [each.start for each in costs.adjoints], first + 1
-    for direction in chosen.scalar_directions():
-        sides = [cached.build_model(chosen.nested(chosen.values + sign * direction.change)) for sign in (1, -1)]
+    for direction in varied.scalar_directions():
+        sides = [cached.build_model(varied.nested(varied.values + sign * direction.change)) for sign in (1, -1)]
         for k, (more, less) in enumerate(zip(*(side.measured for side in sides), strict=True)):
             change = more.value(grid, readings[k]) - less.value(grid, readings[k])
             slopes[k, direction.number] += change / (2 * direction.size)

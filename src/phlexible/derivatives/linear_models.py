@@ -192,9 +192,9 @@ class _Change:
     C: sparse.csr_array
 
 
-def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Change]:
+def _changes(build: Build, varied: Parameters, base: ObservedPHDAE) -> list[_Change]:
     """Return the derivatives of the matrices E, A, B and C of a linear model with respect to all parameters
-    ``chosen``. They are central differences between models that the build function makes. ``base`` is the
+    ``varied``. They are central differences between models that the build function makes. ``base`` is the
     model at the parameters.
 
     Each parameter has a model on one side; those that change no common entry share one on the other side.
@@ -202,16 +202,16 @@ def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Cha
 
     def made(directions: Sequence[Direction], sign: int) -> ObservedPHDAE:
         change = np.sum([direction.change for direction in directions], axis=0)
-        other = _linear(build, chosen.nested(chosen.values + sign * change))
+        other = _linear(build, varied.nested(varied.values + sign * change))
         if other.states != base.states or other.inputs != base.inputs or other.outputs != base.outputs:
-            names = " or ".join(chosen.label(direction) for direction in directions)
+            names = " or ".join(varied.label(direction) for direction in directions)
             raise ModelError(
                 f"the linear model has other states, inputs or outputs once {names} changes a little; the build"
                 " function must make the same ones for all parameters"
             )
         return other
 
-    given, directions = _matrices(base), chosen.single_directions()
+    given, directions = _matrices(base), varied.single_directions()
     ups = [
         [sparse.csr_array(b - a) for a, b in zip(given, _matrices(made([direction], 1)), strict=True)]
         for direction in directions
@@ -219,7 +219,7 @@ def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Cha
     masks = [[_change_mask(up, a) for up, a in zip(each, given, strict=True)] for each in ups]
     found: list[_Change] = []
     # a product with a parameter that is zero does not show that the other one is in it
-    shared = [k for k, direction in enumerate(directions) if chosen.values[direction.number] != 0]
+    shared = [k for k, direction in enumerate(directions) if varied.values[direction.number] != 0]
     groups = [[k] for k in range(len(directions)) if k not in shared]
     if shared:
         groups += [[shared[j] for j in group] for group in disjoint_groups([_entries(masks[k]) for k in shared])]

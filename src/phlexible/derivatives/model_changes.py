@@ -97,7 +97,7 @@ def changed_masks(up: ModelChanges, sizes: Mapping[Part, Array]) -> dict[Part, M
     return {name: mask for name, mask in found.items() if mask.any()}
 
 
-def random_shares(count: int) -> Array:
+def random_factors(count: int) -> Array:
     """Return random factors for the changes of ``count`` parameters in three models that are perturbed together,
     shape (3, count). The ratios of the three changes of a table entry then tell which parameter changes it."""
     random, indices = np.random.default_rng(2), np.arange(count)
@@ -106,23 +106,23 @@ def random_shares(count: int) -> Array:
 
 
 def separate_masks(
-    changes: Sequence[ModelChanges], shares: Array, sizes: Mapping[Part, Array]
+    changes: Sequence[ModelChanges], factors: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
     """Return for each parameter masks of the model data that it alone changes. In ``changes`` are those of
-    three models in which all parameters changed by different ``shares``, shape (3, parameters); their ratios
+    three models in which all parameters changed by different ``factors``, shape (3, parameters); their ratios
     tell the parameter. None if two parameters change one entry. ``sizes`` are those of the data, for
     round-off.
 
     Args:
         changes: of the models.
-        shares: of each parameter's difference in each model, shape (models, parameters), ones in the first row.
+        factors: of each parameter's difference in each model, shape (models, parameters), ones in the first row.
         sizes: numbers of the model of the run.
 
     Returns:
         Masks of each parameter, see ``changed_masks``; None: several parameters change the same number.
     """
-    found: list[dict[Part, Mask]] = [{} for _ in range(shares.shape[1])]
-    order, near = np.argsort(shares[1]), NEAR / shares.shape[1]
+    found: list[dict[Part, Mask]] = [{} for _ in range(factors.shape[1])]
+    order, near = np.argsort(factors[1]), NEAR / factors.shape[1]
     parts = [each.parts for each in changes]
     for name in parts[0].keys() | parts[1].keys() | parts[2].keys():
         if any(name not in each for each in parts):
@@ -134,10 +134,10 @@ def separate_masks(
         if not first.all():
             return None
         ratio = second / first
-        index = np.clip(np.searchsorted(shares[1][order], ratio), 1, len(order) - 1)
+        index = np.clip(np.searchsorted(factors[1][order], ratio), 1, len(order) - 1)
         before, after = order[index - 1], order[index]
-        owner = np.where(np.abs(shares[1][before] - ratio) < np.abs(shares[1][after] - ratio), before, after)
-        if max(np.abs(shares[1][owner] - ratio).max(), np.abs(shares[2][owner] - third / first).max()) > near:
+        owner = np.where(np.abs(factors[1][before] - ratio) < np.abs(factors[1][after] - ratio), before, after)
+        if max(np.abs(factors[1][owner] - ratio).max(), np.abs(factors[2][owner] - third / first).max()) > near:
             return None
         for k in np.unique(owner).tolist():
             mask = np.zeros(moves.shape, dtype=bool)

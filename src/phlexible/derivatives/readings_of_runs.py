@@ -94,7 +94,7 @@ class ReadingsOfRuns:
         Raises:
             PhlexibleError: as ``ph.gradient``.
         """
-        recipe = Recipe(self.build, self.initial, self._chosen, "sensors")
+        recipe = Recipe(self.build, self.initial, self._checked_sensors, "sensors")
         own = recipe.build_model(dict(parameters))
         run = take_run(own.assembly, own.start, self.duration, self.step, self.options)
         found = Reader(run.assembly, run.times).read_all(list(own.measured.values()), run.rows)
@@ -109,7 +109,7 @@ class ReadingsOfRuns:
             return Cost(
                 tuple(
                     (1.0, WeightedTerm(sensor, weights[name].reshape(len(weights[name]), -1)))
-                    for name, sensor in self._chosen(model).items()
+                    for name, sensor in self._checked_sensors(model).items()
                 )
             )
 
@@ -127,7 +127,7 @@ class ReadingsOfRuns:
         assert isinstance(found, dict), "parameters were given by name"
         return found
 
-    def _chosen(self, model: Any) -> dict[str, Sensor]:
+    def _checked_sensors(self, model: Any) -> dict[str, Sensor]:
         found = self.sensors(model)
         if not (isinstance(found, Mapping) and found and all(isinstance(each, Sensor) for each in found.values())):
             raise ParameterError(f"sensors must return sensors by name, {{'tip': ph.Position(...)}}, got {found!r}")

@@ -255,7 +255,7 @@ def _without_means(rows: Array, reactions: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class RunPiece:
+class RunInterval:
     """Entry in the course of a run for consecutive steps, all of them in one sequence of steps without velocity
     jumps.
 
@@ -288,7 +288,7 @@ class TakenRun:
 
     assembly: Assembly
     stretches: tuple[DifferentiableSteps, ...]
-    course: tuple[RunPiece | VelocityJump | int, ...]
+    course: tuple[RunInterval | VelocityJump | int, ...]
     evaluations: tuple[Evaluated, ...]
     times: Array
     states: Array
@@ -313,7 +313,7 @@ class TakenRun:
     @cached_property
     def implicit(self) -> int:
         """Number of time steps of this run in which forces are Python functions of the state."""
-        return sum(isinstance(each, RunPiece) and each.is_implicit for each in self.course)
+        return sum(isinstance(each, RunInterval) and each.is_implicit for each in self.course)
 
     @property
     def has_laws(self) -> bool:
@@ -464,13 +464,13 @@ def _no_progress(done: int, count: int) -> None:
 
 
 class _Instants:
-    """Consumer of the recorded blocks of a run that collects their instants and, if ``stores_blocks``, the blocks
+    """Consumer of the recorded blocks of a run that collects their instants and, if ``stores_chunks``, the blocks
     themselves.
     """
 
-    def __init__(self, stores_blocks: bool) -> None:
+    def __init__(self, stores_chunks: bool) -> None:
         self._times: dict[float, None] = {}
-        self._stores_blocks = stores_blocks
+        self._stores_chunks = stores_chunks
         self._blocks: list[RecordedStates] = []
 
     @property
@@ -484,10 +484,10 @@ class _Instants:
 
     def take(self, recording: RecordedStates, checkpoint: Checkpoint) -> None:
         """Add the instants of a block of a run (``recording``) to the instants of this object, each once. If
-        ``stores_blocks`` is set, append the block too, without its first instant, which ends the block
+        ``stores_chunks`` is set, append the block too, without its first instant, which ends the block
         before. ``checkpoint`` is not used."""
         self._times.update(dict.fromkeys(recording.time.tolist()))
-        if self._stores_blocks:
+        if self._stores_chunks:
             self._blocks.append(recording.rows(slice(1 if self._blocks else 0, None)))
 
 
@@ -512,7 +512,7 @@ def run_from_log(
     relaxation, indices = RELAXATION if stepper.is_redundant else 0.0, entries(assembly)
     damping = stepper.damping
     stretches: list[DifferentiableSteps] = []
-    course: list[RunPiece | VelocityJump | int] = []
+    course: list[RunInterval | VelocityJump | int] = []
     asked: list[Evaluated] = []
     own: list[Stepped] = []
 
@@ -534,13 +534,13 @@ def run_from_log(
             last = course[-1] if course else None
             begin = row if own else 0
             row = begin + len(each.sizes)
-            joins = isinstance(last, RunPiece) and own and not (last.is_implicit or each.is_implicit)
+            joins = isinstance(last, RunInterval) and own and not (last.is_implicit or each.is_implicit)
             own.append(each)
             if joins:
-                assert isinstance(last, RunPiece), "asked"
+                assert isinstance(last, RunInterval), "asked"
                 course[-1] = replace(last, last=row)
             else:
-                course.append(RunPiece(len(stretches), begin, row, each.is_implicit))
+                course.append(RunInterval(len(stretches), begin, row, each.is_implicit))
         elif isinstance(each, VelocityJump):
             close()
             if each.event >= 0:

@@ -20,7 +20,7 @@ from phlexible.derivatives.parameters import (
     check_build,
 )
 from phlexible.derivatives.readings import Reader, state_jacobian, states_at
-from phlexible.derivatives.runs import RunPiece, TakenRun, instants_of, take_run
+from phlexible.derivatives.runs import RunInterval, TakenRun, instants_of, take_run
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import entries, functions_of
 from phlexible.derivatives.strains import strain_indices
@@ -93,7 +93,7 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
     missed, velocities = steps.residuals(assembly.memory, steps.functions), assembly.memory.counts["velocities"]
     if np.abs(missed[:, :velocities]).max(initial=0.0) > _tolerance(steps, velocities):
         return None
-    return TakenRun(assembly, (steps,), (RunPiece(0, 0, count),), (), times, states, indices), missed
+    return TakenRun(assembly, (steps,), (RunInterval(0, 0, count),), (), times, states, indices), missed
 
 
 def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
@@ -228,29 +228,29 @@ def _derivatives(
     run: TakenRun,
     base: Built[Sequence[Sensor]],
     recipe: Recipe[Sequence[Sensor]],
-    chosen: Parameters,
+    varied: Parameters,
     residuals: Array | None = None,
 ) -> Sensitivity | None:
     """Return the sensor readings of a run and their derivatives with respect to all parameters, by forward
     differentiation through all time steps. ``base`` is the model of the run. ``recipe`` builds models,
-    ``chosen`` are the parameters. ``residuals`` are those of a recorded run, None if the time steps were
+    ``varied`` are the varied. ``residuals`` are those of a recorded run, None if the time steps were
     taken here. None: the model does not reproduce the recorded run.
 
     Args:
-        run, base, recipe, chosen: the run, its model, the recipe of models, and parameters.
+        run, base, recipe, varied: the run, its model, the recipe of models, and parameters.
         residuals: of the equations of a recorded run, shape (N, unknowns); None: the steps were taken here.
 
     Returns:
         None: the model does not reproduce a recorded run.
     """
-    directions = chosen.single_directions()
+    directions = varied.single_directions()
     readings = Reader(run.assembly, run.times).read_all(base.measured, run.rows)
 
     def reads_same(other: Built[Sequence[Sensor]]) -> bool:
         found = Reader(other.assembly, run.times).read_all(other.measured, run.rows)
         return all(equal_readings(first, second) for first, second in zip(readings, found, strict=True))
 
-    models = perturbed_models(run, base, recipe, chosen, directions, reads_same)
+    models = perturbed_models(run, base, recipe, varied, directions, reads_same)
     changes = [parts_of_nothing(run)] * len(models)
 
     def take(number: int, parts: RunParts) -> None:
@@ -270,7 +270,7 @@ def _derivatives(
         if not _is_same(run, Variation(states.pose[:, -1], states.velocity[:, -1])):
             return None
         states = Variation(states.pose[:, :-1], states.velocity[:, :-1])
-    slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
+    slopes = [np.zeros((len(varied), *values.shape)) for values in readings]
     own_reader = Reader(run.assembly, run.times)
     indices = [number for number, sensor in enumerate(base.measured) if weighted_point(sensor) is not None]
     others = [number for number in range(len(slopes)) if number not in indices]
@@ -289,7 +289,7 @@ def _derivatives(
                 read = reader.read_all([built.measured[number] for number in indices], run.rows)
                 for number, values in zip(indices, read, strict=True):
                     slopes[number][k] += values / (2 * change)
-    return Sensitivity(run.times, tuple(readings), tuple(chosen.structured(each) for each in slopes))
+    return Sensitivity(run.times, tuple(readings), tuple(varied.structured(each) for each in slopes))
 
 
 def _read_nearby(

@@ -25,7 +25,7 @@ from phlexible.bodies.mechanics.floating import mass_diagonal
 from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.costs_of_runs import CostsOfRun
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
-from phlexible.derivatives.runs import RunPiece, TakenRun, take_run
+from phlexible.derivatives.runs import RunInterval, TakenRun, take_run
 from phlexible.derivatives.step_derivatives import pose_map
 from phlexible.derivatives.steps import functions_of
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
@@ -321,7 +321,7 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
     run = TakenRun(
         base.assembly,
         stretches,
-        tuple(RunPiece(k, 0, each.count) for k, each in enumerate(stretches)),
+        tuple(RunInterval(k, 0, each.count) for k, each in enumerate(stretches)),
         (),
         np.concatenate([runs[0].times[:1], *(each.times[1:] for each in runs)]),
         np.concatenate([runs[0].states[:1], *(each.states[1:] for each in runs)]),
@@ -617,7 +617,7 @@ class InputRuns:
         return self._last_model
 
 
-def stretched(inputs: Mapping[str, Signal], share: float) -> dict[str, Signal]:
+def stretched(inputs: Mapping[str, Signal], factor: float) -> dict[str, Signal]:
     """Return copies of signals ``inputs``, by name, whose sample times are multiplied by the factor
-    ``share``."""
-    return {name: Signal(share * each.times, each.values, each.between) for name, each in inputs.items()}
+    ``factor``."""
+    return {name: Signal(factor * each.times, each.values, each.between) for name, each in inputs.items()}

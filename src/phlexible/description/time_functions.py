@@ -62,10 +62,10 @@ def probe_indices(times: Array) -> list[int]:
 
 
 def _vectorized(
-    function: object, times: Array, many: Callable[[Array], Array], one: Callable[[float], ArrayLike]
+    function: object, times: Array, batched: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
     """Return the values of a user's ``function`` of time from one call with all ``times``, shape (times, ...).
-    ``many`` makes this call with an array of times; at some of them the values are compared with those of
+    ``batched`` makes this call with an array of times; at some of them the values are compared with those of
     ``one``, called with a single time. Return None if the function does not accept arrays or values differ.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
@@ -74,14 +74,14 @@ def _vectorized(
     Args:
         function: of the user.
         times: at which it is evaluated.
-        many: evaluates it at two times or more.
+        batched: evaluates it at two times or more.
         one: evaluates it at a time.
     """
     takes_arrays, result = _takes_arrays(function, times), None
     if not len(times) or takes_arrays is False:
         return None
     with suppress(Exception):  # a function for single times may fail in any way here; it is then called one by one
-        values = many(at_least_two(times))
+        values = batched(at_least_two(times))
         if takes_arrays:
             return values[: len(times)] if all(map(isfinite, values.ravel().tolist())) else None
         some = probe_indices(times)
@@ -100,7 +100,7 @@ def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Ar
     3). It returns three components, each an array (times,) or a number. Return None if the function does not
     accept arrays, or its values differ from those of calls with one time."""
 
-    def many(at: Array) -> Array:
+    def batched(at: Array) -> Array:
         values = np.empty((len(at), 3))
         x, y, z = function(at)  # type: ignore[arg-type, misc, str-unpack]
         for k, component in enumerate((x, y, z)):
@@ -110,7 +110,7 @@ def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Ar
                 values[:, k] = np.broadcast_to(reals("component", component, largest=ANY_SIZE), at.shape)
         return values
 
-    return _vectorized(function, times, many, function)
+    return _vectorized(function, times, batched, function)
 
 
 def is_float_array(value: object, times: Array) -> TypeGuard[Array]:
@@ -218,16 +218,16 @@ class TimePath(Portable):
         """Return the first and second time derivative of a prescribed scalar path p(t) at a time [s]. It uses the
         user's rate or numerical differentiation, with values not later than ``end`` [s]."""
         if self.rate is None:
-            first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, many=self.values_as_column)
+            first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, batched=self.values_as_column)
             return float(first[0]), float(second[0])
         rate = self.rate
         name = f"rate of {self.name}"
         slope = number_at(rate, name, time)
 
-        def many(times: Array) -> Array:
+        def batched(times: Array) -> Array:
             return values_at(rate, times, name)[:, None]
 
-        return slope, float(derivatives(lambda t: many(np.array([t]))[0], time, end=end, many=many)[0][0])
+        return slope, float(derivatives(lambda t: batched(np.array([t]))[0], time, end=end, batched=batched)[0][0])
 
     def rates_at(self, times: Array) -> Array:
         """Return the time derivatives dp/dt of a prescribed scalar path p(t) at many times [s], shape (times,)."""
@@ -318,19 +318,19 @@ class Timed:
 
 
 def values_at(function: ScalarFunction, times: Array, name: str) -> Array:
-    """Return the values of a user's scalar ``function`` of time at many ``times`` [s], shape (times,), in one
+    """Return the values of a user's scalar ``function`` of time at batched ``times`` [s], shape (times,), in one
     call if the function allows it. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: a value is not a finite number; the message names the time.
     """
 
-    def many(at: Array) -> Array:
+    def batched(at: Array) -> Array:
         raw = function(at)  # type: ignore[arg-type]
         values = raw if is_float_array(raw, at) else reals(name, raw, largest=ANY_SIZE)
         return np.broadcast_to(values, at.shape)
 
-    values = _vectorized(function, times, many, lambda time: number_at(function, name, time))
+    values = _vectorized(function, times, batched, lambda time: number_at(function, name, time))
     return np.array([number_at(function, name, float(t)) for t in times] if values is None else values)
 
 

@@ -579,23 +579,23 @@ def least_width(section: AnySection) -> float:
     return section.thickness
 
 
-def _weighted_section(sections: tuple[UniformSection, ...], shares: list[float]) -> UniformSection:
+def _weighted_section(sections: tuple[UniformSection, ...], weights: list[float]) -> UniformSection:
     """Return the section whose numbers are a sum of those of ``sections`` of one class, weighted by
-    ``shares``."""
+    ``weights``."""
     kind: Any = type(sections[0])
     if all(each == sections[0] for each in sections):
         return sections[0]
-    return kind(**{each.name: _blended([getattr(s, each.name) for s in sections], shares) for each in fields(kind)})  # type: ignore[no-any-return]
+    return kind(**{f.name: _blended([getattr(s, f.name) for s in sections], weights) for f in fields(kind)})  # type: ignore[no-any-return]
 
 
-def _blended(values: list[Any], shares: list[float]) -> Any:
+def _blended(values: list[Any], weights: list[float]) -> Any:
     """Return the numbers of a cross-section (diameter, area, stiffness, ...), as a sum of those of several
-    sections of one class (``values``), weighted by ``shares``."""
+    sections of one class (``values``), weighted by ``weights``."""
     if any(value is None for value in values):
         if all(value is None for value in values):
             return None
         raise ParameterError("a number that one section of a table gives must be given by all of them")
-    total = np.tensordot(np.array(shares), np.array(values, dtype=np.float64), axes=1)
+    total = np.tensordot(np.array(weights), np.array(values, dtype=np.float64), axes=1)
     return total if total.ndim else float(total)
 
 

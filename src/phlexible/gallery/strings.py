@@ -361,11 +361,11 @@ def tower_crane(
     load = model.add(block, "load", position=(begin, -depth, 0.0))
     rail = model.connect(Prismatic(model.ground.at((0.0, 0.0, 0.0)), trolley.origin, axis=(1.0, 0.0, 0.0)))
 
-    def share(time: float) -> float:
+    def phase(time: float) -> float:
         """Return the share of the motion at a time, from 0 to 1 without a jerk."""
         return float(smoother_step(min(time / duration, 1.0)))
 
-    model.apply(rail.drive(position=lambda time: begin + travel * share(time), name="trolley drive"))
+    model.apply(rail.drive(position=lambda time: begin + travel * phase(time), name="trolley drive"))
     guides: list[Port] = [model.ground.at((0.0, 0.0, 0.0))]
     for k, x in enumerate(sides):
         pair = [trolley.point((x, 0.0, 0.0)), load.point((x, 0.0, 0.0))]
@@ -375,5 +375,5 @@ def tower_crane(
     rest = length / (1 + load_mass * gravity / falls / axial_stiffness)
     stiffness = axial_stiffness / rest
     damping = stiffness * viscosity
-    model.apply(Tendon(guides, stiffness, lambda time: rest - hauled * share(time), damping=damping, name="winch"))
+    model.apply(Tendon(guides, stiffness, lambda time: rest - hauled * phase(time), damping=damping, name="winch"))
     return model

@@ -96,16 +96,16 @@ def check_events(mechanism: Mechanism) -> None:
         )
 
 
-def _inputs(run: LiveRun, chosen: Sequence[str] | None, grips: Sequence[str]) -> tuple[InputData, ...]:
+def _inputs(run: LiveRun, names: Sequence[str] | None, grips: Sequence[str]) -> tuple[InputData, ...]:
     known = {name: given for name, given in run.stepper.inputs.items() if name not in grips}
-    for name in chosen or ():
+    for name in names or ():
         if name not in known:
             words = ", ".join(repr(each) for each in known) or "none"
             raise ParameterError(
                 f"no input is named {name!r}; inputs are constant loads, torques and forces of the model: {words}"
             )
     found = []
-    for name in (*(known if chosen is None else chosen), *grips):
+    for name in (*(known if names is None else names), *grips):
         index, value, load = run.stepper.inputs[name]
         found.append(InputData(name, _unit(run.now.mechanism, name, load), index, value))
     return tuple(found)

@@ -63,9 +63,9 @@ def host() -> str | None:
     return name if name in TARGETS else None
 
 
-def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ...]:
+def platforms_of(path: Path, platforms: Sequence[str] | None) -> tuple[Platform, ...]:
     """Return the platforms for which a library (one) or an FMU (one or more) is built. They follow from the
-    suffix of its path and the user's choice (``chosen``).
+    suffix of its path and the user's choice (``platforms``).
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
@@ -78,19 +78,19 @@ def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ..
     own = host()
     if path.suffix == FMU:
         fitting.remove(WASM)
-    if chosen is None and path.suffix == FMU:
-        chosen = fitting if find_spec("ziglang") is not None or own is None else [own]
-    elif chosen is None:
-        chosen = [own if own in fitting else fitting[0]]
-    unknown = [name for name in chosen if name not in TARGETS]
-    if unknown or not chosen or (len(chosen) > 1 and path.suffix != FMU):
+    if platforms is None and path.suffix == FMU:
+        platforms = fitting if find_spec("ziglang") is not None or own is None else [own]
+    elif platforms is None:
+        platforms = [own if own in fitting else fitting[0]]
+    unknown = [name for name in platforms if name not in TARGETS]
+    if unknown or not platforms or (len(platforms) > 1 and path.suffix != FMU):
         words = "some" if path.suffix == FMU else "one"
-        raise ParameterError(f"targets must be {words} of {', '.join(TARGETS)} in a list, got {list(chosen)!r}")
-    for name in chosen:
+        raise ParameterError(f"targets must be {words} of {', '.join(TARGETS)} in a list, got {list(platforms)!r}")
+    for name in platforms:
         if name not in fitting:
             suffix = TARGETS[name].suffix
             raise ParameterError(f"libraries of {name} end in {suffix}, got {str(path)!r}")
-    return tuple(TARGETS[name] for name in dict.fromkeys(chosen))
+    return tuple(TARGETS[name] for name in dict.fromkeys(platforms))
 
 
 def _compiler(target: Platform) -> tuple[list[str], bool]:

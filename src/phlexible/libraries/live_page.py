@@ -54,16 +54,16 @@ def live_page(
     check_events(model)
 
     def parts_of(
-        chosen: AnyMechanism, outputs: Mapping[str, Sensor] | None, inputs: Sequence[str] | None
+        model: AnyMechanism, outputs: Mapping[str, Sensor] | None, inputs: Sequence[str] | None
     ) -> PageParts:
-        pulled, grips = with_grips(chosen)
+        pulled, grips = with_grips(model)
         run = start(pulled)
         loads = [load for grip in grips for load in grip.loads]
-        sensors = page_outputs(chosen) if outputs is None else outputs
+        sensors = page_outputs(model) if outputs is None else outputs
         known = name, inputs, sensors, duration
         has_parameters = variants is not None
         data = library_data(run, run.step_size, *known, loads, from_start=True, has_parameters=has_parameters)
-        return PageParts(chosen, run, data, grips, duration, sensors)
+        return PageParts(model, run, data, grips, duration, sensors)
 
     parts = parts_of(model, outputs, inputs)
     if variants is not None:
@@ -95,8 +95,8 @@ def _with_sliders(
         ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.
     """
 
-    def data_of(values: Mapping[str, float], chosen: Sequence[str] | None) -> ModelData:
-        return parts_of(*variants.made(values), chosen).data
+    def data_of(values: Mapping[str, float], inputs: Sequence[str] | None) -> ModelData:
+        return parts_of(*variants.made(values), inputs).data
 
     usual = usual_values(variants.ranges)
     for own in variants.ranges:

@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.algebra.number_tape import NumberTape, TapeEntry
 from phlexible.description.interactions.functions import KinematicPair
-from phlexible.description.interactions.sensor import Sensor, Share
+from phlexible.description.interactions.sensor import LinearReading, Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError
 from phlexible.libraries.measured_values import MeasuredSource, MeasuredValues
@@ -116,8 +116,8 @@ class OutputTables:
         for item in items:
             if not isinstance(item, Sensor):
                 values += self._measured.of_source(name, item)
-            elif item.share is not None:
-                values += self._of_share(name, item.share)
+            elif item.linear_reading is not None:
+                values += self._of_linear_reading(name, item.linear_reading)
             elif type(item).unwrapped is not Sensor.unwrapped:
                 raise ModelError(
                     f"{name}: a controller of a compiled model cannot measure {item}, which goes on from sample"
@@ -127,8 +127,8 @@ class OutputTables:
                 values += self._values(name, item)[0]
         return self._tape.output(values)
 
-    def _of_share(self, name: str, share: Share) -> list[object]:
-        source, weights, offset = share
+    def _of_linear_reading(self, name: str, reading: LinearReading) -> list[object]:
+        source, weights, offset = reading
         found: list[object] = (weights @ np.array(self._measured.of_source(name, source)) - offset).tolist()
         return found
 

@@ -236,10 +236,10 @@ class FunctionFit:
             self._refuse(own.name, int(missed.argmax()), float(missed.max()))
         return np.where(is_changed, families, -1)
 
-    def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], chosen: IntArray) -> Array:
+    def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], indices: IntArray) -> Array:
         """Return the coefficients of some numbers of a model in products of functions, one of each parameter
         or the constant 1. The shape is (numbers, 1 + functions of the first parameter, ...). ``keys`` are the
-        functions of each parameter, ``chosen`` the indices of the numbers."""
+        functions of each parameter, ``indices`` the indices of the numbers."""
         shape = tuple(1 + len(family) for _, family in keys)
         if prod(shape) > MOST_SAMPLES:
             names = ", ".join(self._ranges[k].name for k, _ in keys)
@@ -247,14 +247,14 @@ class FunctionFit:
                 f"{names} change numbers of the model together, in ways that more than {MOST_SAMPLES} models would"
                 " show; give fewer of them"
             )
-        found = np.zeros((*shape, len(chosen)))
+        found = np.zeros((*shape, len(indices)))
         for index in np.ndindex(*shape):
             at = list(self._middle)
             for (k, _), j in zip(keys, index, strict=True):
                 at[k] = self._ranges[k].value(SAMPLED[j])
-            found[index] = self._at(at)[chosen]
+            found[index] = self._at(at)[indices]
         values = np.moveaxis(found, -1, 0)
-        size = np.abs(found).reshape(-1, len(chosen)).max(axis=0).reshape(-1, *[1] * len(keys))
+        size = np.abs(found).reshape(-1, len(indices)).max(axis=0).reshape(-1, *[1] * len(keys))
         for axis, (k, family) in enumerate(keys, start=1):
             x, first = self._ranges[k].basis(family), np.moveaxis(values, axis, 0)
             slopes = _slopes(x, first)

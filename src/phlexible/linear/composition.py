@@ -22,7 +22,7 @@ from phlexible.linear.linearize import Linearization, displacement_form
 from phlexible.linear.signals import body_coordinates, multipliers, row_units
 from phlexible.port_hamiltonian.interconnection import gyrator, transformer
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 from phlexible.state.small_motions import centring_matrix, world_matrix
 
 
@@ -48,7 +48,7 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
     """
     parts = _Parts(linear)
     models = {placed: parts.model(placed) for placed in linear.system.bodies}
-    ties: list[StateBlock] = []
+    ties: list[StateGroup] = []
     for number, (joint, rows) in enumerate(_joint_rows(linear)):
         bodies = parts.bodies_of(joint)
         for count, row in enumerate(rows):
@@ -168,7 +168,7 @@ class _Parts:
         )
         return displacement_form(alone, body_coordinates(body), tuple(ports))
 
-    def in_order(self, whole: LinearPHDAE, ties: list[StateBlock]) -> LinearPHDAE:
+    def in_order(self, whole: LinearPHDAE, ties: list[StateGroup]) -> LinearPHDAE:
         """Return ``whole``, the connected model of all bodies, with states and inputs in the order of
         ``linearize``; inputs that act on two bodies are added up. ``ties`` are the multiplier states of the
         constraints."""

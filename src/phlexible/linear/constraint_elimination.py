@@ -12,7 +12,7 @@ from phlexible.linear.linearize import Form
 from phlexible.linear.null_space import NullSpace, null_space
 from phlexible.linear.observed import ObservedPHDAE, mechanical_model, observed
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import StateBlock
+from phlexible.port_hamiltonian.model import StateGroup
 
 # First-order models with multipliers brought to the standard form, structure kept ([B] 5.3).
 #
@@ -109,7 +109,7 @@ def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(1 / np.where(size > 0, size, 1.0)) @ rows)
 
 
-def _free_states(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
+def _free_states(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateGroup, ...]:
     """Return the state blocks (names and units) of those ``states`` of a model that serve as free coordinates
     of the null ``space`` of its constraints."""
     own = single_states(model)
@@ -196,15 +196,15 @@ def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
     )
 
 
-def single_states(model: ObservedPHDAE) -> tuple[StateBlock, ...]:
+def single_states(model: ObservedPHDAE) -> tuple[StateGroup, ...]:
     """Return the states of a linear model as blocks of size 1 with name and unit, one for each entry of the state
     vector."""
     units = [block.unit for block in model.states for _ in range(block.size)]
-    return tuple(StateBlock(name, unit, 1) for name, unit in zip(model.state_names, units, strict=True))
+    return tuple(StateGroup(name, unit, 1) for name, unit in zip(model.state_names, units, strict=True))
 
 
-def _conjugate(block: StateBlock) -> StateBlock:
+def _conjugate(group: StateGroup) -> StateGroup:
     """Return a state block with name and unit of the conjugate variable of a state: the momentum of a velocity, the
     strain of a stress."""
-    word = "momentum" if block.unit.endswith("/s") else "strain"
-    return StateBlock(f"{word} of {block.name}", CONJUGATE_UNITS.get(block.unit, ""), 1)
+    word = "momentum" if group.unit.endswith("/s") else "strain"
+    return StateGroup(f"{word} of {group.name}", CONJUGATE_UNITS.get(group.unit, ""), 1)

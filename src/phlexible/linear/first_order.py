@@ -12,7 +12,7 @@ from phlexible.algebra.units import base_powers
 from phlexible.errors import ModelError
 from phlexible.linear.constraint_elimination import dynamic_and_multipliers
 from phlexible.linear.observed import ObservedPHDAE
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 
 # Which states of a linear model are velocities and which are stresses.
 #
@@ -74,7 +74,7 @@ def _set_kinds_from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
     kinds[unknown] = np.sign(rows[unknown]).astype(np.int64)
 
 
-def _per_entry(parts: Sequence[StateBlock | Port], values: Sequence[int]) -> IntArray:
+def _per_entry(parts: Sequence[StateGroup | Port], values: Sequence[int]) -> IntArray:
     """Repeat one of ``values`` for each state block or port (``parts``) as often as the block has entries.
     Return an integer array, shape (entries,)."""
     return np.repeat(np.array(values, dtype=np.int64), [part.size for part in parts])

@@ -23,7 +23,7 @@ from phlexible.linear.linearize import (
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.signals import UNIT_ENERGY, same_unit
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Matrix, Port, PortPart, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, PortPart, StateGroup
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -88,7 +88,7 @@ def observed_linearization(linear: Linearization, form: Form, stress: StressCont
 
 def mechanical_model(
     mechanics: LinearMechanics,
-    coordinates: tuple[StateBlock, ...],
+    coordinates: tuple[StateGroup, ...],
     ports: tuple[Port, ...],
     outputs: tuple[str, ...],
     output_units: tuple[str, ...],

@@ -26,7 +26,7 @@ from phlexible.measure.sensors import (
     coordinate_number,
     named_rows,
 )
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 from phlexible.state.system import System
 
 # Names and units of the states of linear models.
@@ -38,41 +38,41 @@ UNIT_ENERGY = "J^0.5"
 """Of states x with the energy x.x / 2."""
 
 
-def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
+def body_coordinates(placed: PlacedBody) -> tuple[StateGroup, ...]:
     """Return names and units of the small motions of one body (``placed``) in its own axes: state blocks of
     size 1, one for each velocity component of the body."""
     data = placed.data
     if isinstance(data, AbsoluteBody):
         return tuple(
-            StateBlock(f"{placed.name} {node} {axis}", "m", 1)
+            StateGroup(f"{placed.name} {node} {axis}", "m", 1)
             for node in data.node_names
             for axis in "xyz"[: data.dimension]
         )
     words = ("x", "y", "z", "turn x", "turn y", "turn z")
     units = ("m", "m", "m", "rad", "rad", "rad", *data.coordinate_units)
     names = (*words, *(f"eta {k}" for k in range(data.elastic_count)))
-    return tuple(StateBlock(f"{placed.name} {names[k]}", units[k], 1) for k in velocity_components(data))
+    return tuple(StateGroup(f"{placed.name} {names[k]}", units[k], 1) for k in velocity_components(data))
 
 
-def coordinates(system: System) -> tuple[StateBlock, ...]:
+def coordinates(system: System) -> tuple[StateGroup, ...]:
     """Return names and units of the small motions of all bodies of a system, as state blocks of size 1: the
     displacement states of its linear model."""
     return tuple(block for placed in system.bodies for block in body_coordinates(placed))
 
 
-def rates_of(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
+def rates_of(groups: Iterable[StateGroup]) -> tuple[StateGroup, ...]:
     """Return names and units of the time derivatives of the given coordinates, as state blocks ("rate of ...")."""
     return tuple(
-        StateBlock(f"rate of {block.name}", "1/s" if block.unit == "1" else f"{block.unit}/s", block.size)
-        for block in blocks
+        StateGroup(f"rate of {block.name}", "1/s" if block.unit == "1" else f"{block.unit}/s", block.size)
+        for block in groups
     )
 
 
-def multipliers(system: System) -> tuple[StateBlock, ...]:
+def multipliers(system: System) -> tuple[StateGroup, ...]:
     """Return names and units of the multipliers (constraint forces) of all constraints of a system, as state blocks
     of size 1."""
     return tuple(
-        StateBlock(f"multiplier {k}: {joint}, {row.label}", row_units(row)[0], 1)
+        StateGroup(f"multiplier {k}: {joint}, {row.label}", row_units(row)[0], 1)
         for k, (joint, row) in enumerate(system.owners)
     )
 
@@ -83,9 +83,9 @@ def row_units(row: Bilinear) -> tuple[str, str]:
     return ("N m", "rad/s") if row.is_angle else ("N", "m/s")
 
 
-def same_unit(names: Iterable[str], unit: str) -> tuple[StateBlock, ...]:
+def same_unit(names: Iterable[str], unit: str) -> tuple[StateGroup, ...]:
     """Return state blocks of size 1 with the given ``names`` and one common unit."""
-    return tuple(StateBlock(name, unit, 1) for name in names)
+    return tuple(StateGroup(name, unit, 1) for name in names)
 
 
 # Inputs and outputs of a linear model: forces on attachments and in joints, and sensors.

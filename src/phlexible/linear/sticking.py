@@ -151,13 +151,13 @@ class StickingFriction:
         """Stiffness of each friction spring (bristle) of the force elements, shape (bristles,) [N/m or N m/rad]."""
         return self.equations.memory["bristle_stiffness"]
 
-    def set_shares(self, shares: Array | float, memory: Memory | None = None) -> None:
-        """Set stiffness and damping of all friction springs (bristles) to ``shares`` (a number, or shape
+    def set_factors(self, factors: Array | float, memory: Memory | None = None) -> None:
+        """Set stiffness and damping of all friction springs (bristles) to ``factors`` (a number, or shape
         (bristles,)) times their original values. They are overwritten in the tables ``memory`` of the
         compiled time step; None: those of ``limited``."""
         memory, base = self.limited.memory if memory is None else memory, self.equations.memory
         for name in copied_bristles(base):
-            memory[name][:] = shares * base[name]
+            memory[name][:] = factors * base[name]
 
     @property
     def count(self) -> int:
@@ -195,7 +195,7 @@ class StickingFriction:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
         limited, way = self.limited, velocity_between(self.system, self.start, state)
-        self.set_shares(1.0)
+        self.set_factors(1.0)
         start = self._state(self.start, _bristles(self.start, self.count), self.has_slipped)
         bent = _bristles(self.unlimited.after_step(start, way), self.count)
         trial = self._state(state, bent, self.has_slipped)
@@ -208,7 +208,7 @@ class StickingFriction:
         held = limited.after_step(trial, None, multipliers)
         there = self._state(state, _bristles(held, self.count), slips)
         forces = limited.forces(trial, multipliers)
-        self.set_shares(SOFT)
+        self.set_factors(SOFT)
         forces -= limited.forces(trial, multipliers)
         return BentBristles(there, multipliers, limits, slips, forces)
 
@@ -219,7 +219,7 @@ class StickingFriction:
         if not self.count:
             return there.state
         state, shares = self._loosen(there, _bristles(there.state, self.count), ~there.slips)
-        self.set_shares(shares, memory)
+        self.set_factors(shares, memory)
         return state
 
     def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
@@ -263,13 +263,13 @@ class StickingFriction:
             found.append((int(self.force_indices[own]), stiffness, np.sqrt(sizes / stiffness)[:, None] * rows))
         return found
 
-    def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
+    def _tangents(self, state: State, multipliers: Array | None, factors: Array, forces: Array) -> Tangents:
         """Return the stiffness and damping matrices of friction springs (bristles) in a state, with their
-        stiffness multiplied by ``shares``, shape (bristles,). Joints have the given ``multipliers``. Other
+        stiffness multiplied by ``factors``, shape (bristles,). Joints have the given ``multipliers``. Other
         forces balance their generalized ``forces``."""
         numbers, changes = self._deflecting_velocities(state), list[Array]()
-        for each in (shares, SOFT):
-            self.set_shares(each)
+        for each in (factors, SOFT):
+            self.set_factors(each)
             changes.append(np.array(self.limited.tangents(state, numbers, multipliers)))
         stiffness, damping = changes[0] - changes[1]
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)

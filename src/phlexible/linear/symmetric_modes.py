@@ -273,9 +273,9 @@ def _shifted_solver(
     return shift, SaddlePoint(stiffness + shift * mass, mechanics.constraint_matrix, scale=scale)
 
 
-def _orthonormal(block: Array, mass: sparse.csr_array) -> Array:
-    """Return a basis of the span of the columns of ``block``, shape (n, k), that is orthonormal in the mass matrix.
+def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
+    """Return a basis of the span of ``columns``, shape (n, k), that is orthonormal in the mass matrix.
     The columns may be nearly linearly dependent."""
-    block = block / np.sqrt(np.einsum("ij,ij->j", block, mass @ block))
-    values, vectors = linalg.eigh(block.T @ (mass @ block))
-    return np.asarray(block @ (vectors / np.sqrt(np.maximum(values, 1e-15))))
+    columns = columns / np.sqrt(np.einsum("ij,ij->j", columns, mass @ columns))
+    values, vectors = linalg.eigh(columns.T @ (mass @ columns))
+    return np.asarray(columns @ (vectors / np.sqrt(np.maximum(values, 1e-15))))

@@ -17,7 +17,7 @@ AXES = np.eye(3)
 def weighted_point(sensor: object) -> tuple[Attachment, Array] | None:
     """Return the attachment point and the weights, shape (components, 3), of a sensor whose readings are linear in
     the position of that point; None for other sensors."""
-    share = sensor.share if isinstance(sensor, Sensor) else None
+    share = sensor.linear_reading if isinstance(sensor, Sensor) else None
     if share is None or not isinstance(share[0], Attachment) or share[1][:, 3:].any():
         return None
     return share[0], share[1][:, :3]

@@ -67,7 +67,7 @@ def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
         now = zip(y.T, flows(run.system, run.recording.branches)[number], strict=True)
         parts = [coordinate.at_history(own).stretches(values) for values, own in now]
         return np.array([law.contact.stiffness * coordinate.scale * stretch / rest for stretch, rest in parts])
-    return np.asarray(-force * coordinate.share(y))
+    return np.asarray(-force * coordinate.length_derivative(y))
 
 
 def drive_forces(run: RecordedRun, joint: Joint) -> Array:

@@ -17,7 +17,7 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import AXES, Coordinate
 from phlexible.description.interactions.loads import AnyAxes, Axes, Force, Load, PointLoad, Torque
-from phlexible.description.interactions.sensor import Availability, Sensor, Share
+from phlexible.description.interactions.sensor import Availability, LinearReading, Sensor
 from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Spherical
@@ -51,11 +51,11 @@ def checked_sensors(name: str, values: object) -> list[Sensor]:
     return list(values)
 
 
-def reading_columns(chosen: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
-    """Return the readings of the ``chosen`` sensors over a run as a dictionary of named columns, shape
+def reading_columns(sensors: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
+    """Return the readings of the ``sensors`` sensors over a run as a dictionary of named columns, shape
     (instants,) each. A name is such as "position of beam.end x [m]". There is one column for each component."""
     table: dict[str, Array] = {}
-    for sensor in chosen:
+    for sensor in sensors:
         values = sensor.read(run)
         flat = values.reshape(len(values), -1)
         names = sensor.components or ([""] if flat.shape[1] == 1 else [str(k) for k in range(flat.shape[1])])
@@ -239,7 +239,7 @@ class PointSensor(Sensor):
         return ("rad" if self.is_angular else "m") + ("", "/s", "/s2")[self.differentiations]
 
     @property
-    def share(self) -> Share | None:
+    def linear_reading(self) -> LinearReading | None:
         """Linear form of the reading of this sensor: the point, the weights of its position and velocity, shape (1,
         6), and an offset, shape (1,). None for angles and accelerations."""
         if self.is_angular or self.differentiations == 2:
@@ -402,7 +402,7 @@ class Position(Sensor):
     label, unit, components = "position", "m", XYZ
 
     @property
-    def share(self) -> Share | None:
+    def linear_reading(self) -> LinearReading | None:
         """Linear form of the reading of this position sensor: the point, the weights of its position and velocity,
         shape (3, 6), and an offset, shape (3,). None for a point of the ground."""
         return (self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
@@ -607,7 +607,7 @@ class JointSensor(Sensor):
         return tuple(self.joint.coordinate_names) if self.number is None else ()
 
     @property
-    def share(self) -> Share | None:
+    def linear_reading(self) -> LinearReading | None:
         """Linear form of the readings of this sensor: the joint, the weights of its coordinates and rates, and
         offsets. None for accelerations and for coordinates that the joint lacks."""
         total = len(self.joint.coordinate_names)
@@ -643,15 +643,15 @@ class JointSensor(Sensor):
         check_coordinate(self.number, len(own), self.joint)
         return self.readings_of(run, own if self.number is None else [own[self.number]])
 
-    def readings_of(self, run: RecordedRun, chosen: Sequence[Coordinate]) -> Array:
+    def readings_of(self, run: RecordedRun, coordinates: Sequence[Coordinate]) -> Array:
         """Return the values (or rates, or accelerations, by kind of this sensor) of chosen coordinates of its joint
         at all instants of a run. They have the shape (instants,) for one coordinate, else (instants,
         coordinates)."""
         if self.differentiations == 0:
-            paths = [kinematics.path_of(run, self.joint, each) for each in chosen]
-            values = [kinematics.coordinate_values(run, *each) for each in zip(chosen, paths, strict=True)]
+            paths = [kinematics.path_of(run, self.joint, each) for each in coordinates]
+            values = [kinematics.coordinate_values(run, *each) for each in zip(coordinates, paths, strict=True)]
         else:
-            values = [kinematics.coordinate_rates(run, each, run.velocities) for each in chosen]
+            values = [kinematics.coordinate_rates(run, each, run.velocities) for each in coordinates]
         if self.differentiations == 2:
             values = [run.rate(each) for each in values]
         return values[0] if len(values) == 1 else np.stack(values, axis=1)

@@ -11,7 +11,7 @@ from phlexible.description.interactions.feedback import actuated_count, measured
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.functions import expect
 from phlexible.description.interactions.loads import Force, Load
-from phlexible.description.interactions.state_force import CompoundForce, ShareOfState, StateFunction, StateLaw
+from phlexible.description.interactions.state_force import CompoundForce, StateFunction, StateLaw, StateValues
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment
 from phlexible.errors import ParameterError
@@ -82,7 +82,7 @@ class StateForce(CompoundForce):
         ends = np.cumsum(sizes)
         found: list[Load | ForceElement] = []
         for item, end, size in zip(self.on, ends.tolist(), sizes, strict=True):
-            share = ShareOfState(
+            share = StateValues(
                 self.function, np.array(indices), np.array(rates), end - size, end, sum(sizes), str(self)
             )
             law = StateLaw(share, measured)

@@ -28,7 +28,7 @@ from phlexible.bodies.flexible.element_mesh import SKFEM_CELLS, standard_element
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.errors import ParameterError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, StateGroup
 
 if TYPE_CHECKING:
     from skfem import Mesh, MeshTet1, MeshTri1
@@ -326,9 +326,9 @@ def solid_in_h_div(
         ports.append(Port("boundary velocity", "m/s", "N", b, boundary))
         moved = sparse.vstack([sparse.csr_array((v, b)), traction.T @ boundary, sparse.csr_array((r, b))])
         inputs = sparse.hstack([inputs, moved])
-    states = [StateBlock("velocity", "m/s", v), StateBlock("stress", "Pa", s)]
+    states = [StateGroup("velocity", "m/s", v), StateGroup("stress", "Pa", s)]
     if r:
-        states.append(StateBlock("rotation", "rad/s", r))
+        states.append(StateGroup("rotation", "rad/s", r))
     still = sparse.csr_array((v, r)), sparse.csr_array((r, r))
     return SolidInHDiv(
         descriptor=sparse.block_diag([density * body, compliance, still[1]]),
@@ -611,7 +611,7 @@ def velocity_stress_model(
         structure=sparse.block_array([[None, -rate.T], [rate, None]]),
         dissipation=sparse.csr_array((size, size)),
         port_map=sparse.hstack(columns),
-        states=tuple(StateBlock(*state, count) for state, count in zip(states, counts, strict=True)),
+        states=tuple(StateGroup(*state, count) for state, count in zip(states, counts, strict=True)),
         ports=tuple(Port(name, unit, flow, own.shape[1], mass) for name, unit, flow, own, mass in ports),
     )
 

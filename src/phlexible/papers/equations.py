@@ -13,7 +13,7 @@ from phlexible.algebra.sparse import as_array
 from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, slope_by_differences
 
 BoolArray: TypeAlias = NDArray[np.bool_]
-ManyInputs: TypeAlias = Callable[[Array, Array], Array]
+BatchedInputs: TypeAlias = Callable[[Array, Array], Array]
 """u of T instants from times (T,) and states (T, n), shape (T, m)."""
 
 TAKEN = 1e-2
@@ -38,7 +38,7 @@ class Equations:
     def __init__(
         self,
         model: PortHamiltonianModel,
-        inputs: ManyInputs,
+        inputs: BatchedInputs,
         initial: Array,
         input_states: IntArray | None = None,
     ) -> None:

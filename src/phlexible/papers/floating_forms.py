@@ -23,7 +23,7 @@ from phlexible.bodies.mechanics.floating import (
 from phlexible.bodies.stress_space import StressSpace
 from phlexible.errors import ModelError, ParameterError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateGroup
 
 # Boundary and distributed ports of a floating body; (15), (30), (35), Remark 4 of Brugnoli et al. (2020).
 
@@ -117,7 +117,7 @@ class FloatingBodyForm(PortHamiltonianModel):
     gravity: Array
     fixed_rotation: Array
     locations: dict[str, Location]
-    states: tuple[StateBlock, ...] = field(init=False)
+    states: tuple[StateGroup, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
     _state_indices: IntArray = field(init=False, repr=False)
     _known_ports: dict[bytes, Array] = field(init=False, repr=False, default_factory=dict)
@@ -128,13 +128,13 @@ class FloatingBodyForm(PortHamiltonianModel):
         n, s = body.elastic_count, self.stress_space.size
         axes = len(body.rotation_axes)
         blocks = (
-            StateBlock("position", "m", body.dimension),
-            StateBlock("rotation_rows", "1", 0 if not axes else (4 if planar else 9)),
-            StateBlock("displacement", "", n),
-            StateBlock("velocity", "m/s", body.dimension),
-            StateBlock("angular_velocity", "rad/s", axes),
-            StateBlock("elastic_velocity", "", n),
-            StateBlock("stress", "", s),
+            StateGroup("position", "m", body.dimension),
+            StateGroup("rotation_rows", "1", 0 if not axes else (4 if planar else 9)),
+            StateGroup("displacement", "", n),
+            StateGroup("velocity", "m/s", body.dimension),
+            StateGroup("angular_velocity", "rad/s", axes),
+            StateGroup("elastic_velocity", "", n),
+            StateGroup("stress", "", s),
         )
         rows = [0, 1, 3, 4] if planar else list(range(9))
         kept = [
@@ -637,8 +637,8 @@ def linearized(form: FloatingBodyForm) -> LinearPHDAE:
 # A rigid body with momenta as states: ``dx/dt = J(x) dH/dx``; Remark 3 of Brugnoli et al. (2020).
 
 MOMENTA = {
-    "velocity": StateBlock("linear_momentum", "kg m/s", 0),
-    "angular_velocity": StateBlock("angular_momentum", "kg m^2/s", 0),
+    "velocity": StateGroup("linear_momentum", "kg m/s", 0),
+    "angular_velocity": StateGroup("angular_momentum", "kg m^2/s", 0),
 }
 
 
@@ -674,7 +674,7 @@ class MomentumForm(PortHamiltonianModel):
     """
 
     form: FloatingBodyForm
-    states: tuple[StateBlock, ...] = field(init=False)
+    states: tuple[StateGroup, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
     _mass: Array = field(init=False, repr=False)
 

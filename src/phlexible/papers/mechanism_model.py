@@ -24,7 +24,7 @@ from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
 from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_resolver, velocity_indices
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.string_form import Boundary, StringForm
-from phlexible.port_hamiltonian.model import ComposedModel, Matrix, Port, SparseDifferences, StateBlock
+from phlexible.port_hamiltonian.model import ComposedModel, Matrix, Port, SparseDifferences, StateGroup
 from phlexible.state.forces import body_axes
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
@@ -214,16 +214,16 @@ class MechanismModel(ComposedModel):
         rows, forces = len(self.rows), self.elements.count
         bends = bristle_state_count(self.elements.forces)
         blocks = [
-            StateBlock(f"{placed.name}.{block.name}", block.unit, block.size)
+            StateGroup(f"{placed.name}.{block.name}", block.unit, block.size)
             for placed, form in zip(self.system.bodies, self.forms, strict=True)
             for block in form.states
         ]
         self.states = (
             *blocks,
-            StateBlock(TIME, "s", 1),
-            StateBlock(COORDINATES, "", forces),
-            StateBlock(BRISTLES, "", bends),
-            StateBlock(MULTIPLIERS, "", rows),
+            StateGroup(TIME, "s", 1),
+            StateGroup(COORDINATES, "", forces),
+            StateGroup(BRISTLES, "", bends),
+            StateGroup(MULTIPLIERS, "", rows),
         )
         self._time = sum(form.state_size for form in self.forms)
         self._thetas = slice(self._time + 1, self._time + 1 + forces)

@@ -15,7 +15,7 @@ from phlexible.elements.line_functions import gauss, hermite_curvatures, hermite
 from phlexible.errors import ModelError, ParameterError
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.strain_form import StrainForm
-from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, StateGroup
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +67,12 @@ class QuadraticStrainModel(StrainForm):
     start: Array
     inputs: dict[str, sparse.csr_array]
     viscosity: float = 0.0
-    states: tuple[StateBlock, ...] = field(init=False)
+    states: tuple[StateGroup, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         g, n = self.linear.shape
-        blocks = (StateBlock("position", "", n), StateBlock("velocity", "", n), StateBlock("stress", "", g))
+        blocks = (StateGroup("position", "", n), StateGroup("velocity", "", n), StateGroup("stress", "", g))
         ports = (Port(name, "N", "m/s", columns.shape[1]) for name, columns in self.inputs.items())
         vars(self).update(states=blocks, ports=tuple(ports))
 

@@ -20,7 +20,7 @@ from phlexible.description.mechanism.wholes import rod_sections
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 from phlexible.papers.strain_form import StrainForm
-from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, StateGroup
 
 NEXT, AFTER = (1, 2, 0), (2, 0, 1)
 """The cyclic order of three axes."""
@@ -38,12 +38,12 @@ class RodStrains:
 
     Attributes:
         first, second: the sums u and v, shape (9 g, 4 N); they take differences of c only.
-        shares: of the products in the strains, shape (6 g, 9 g).
+        weights: of the products in the strains, shape (6 g, 9 g).
     """
 
     first: sparse.csr_array
     second: sparse.csr_array
-    shares: sparse.csr_array
+    weights: sparse.csr_array
 
     __repr__ = short_repr
 
@@ -98,7 +98,7 @@ class RodStrains:
         """Return the rates of the strains of a rod at its g quadrature points; shape (..., g, 6), if the centre and
         axis vectors of its sections ``vectors`` change at the rates ``changes``, both (..., N, 4, 3)."""
         (u, v), (du, dv) = self._linear_sums(vectors), self._linear_sums(changes)
-        rates = _product(self.shares, (du * v + u * dv).sum(axis=-1, keepdims=True))
+        rates = _product(self.weights, (du * v + u * dv).sum(axis=-1, keepdims=True))
         return rates.reshape(*vectors.shape[:-3], -1, STRAINS)
 
     def forces(self, vectors: Array, stresses: Array) -> Array:
@@ -106,7 +106,7 @@ class RodStrains:
         3), that have the same power as stresses (..., g, 6) at its quadrature points: transpose of the strain
         rates."""
         u, v = self._linear_sums(vectors)
-        along = _product(self.shares.T, stresses.reshape(*stresses.shape[:-2], -1, 1))
+        along = _product(self.weights.T, stresses.reshape(*stresses.shape[:-2], -1, 1))
         return (_product(self.first.T, along * v) + _product(self.second.T, along * u)).reshape(vectors.shape)
 
     def slopes(self, vectors: Array) -> sparse.csr_array:
@@ -114,7 +114,7 @@ class RodStrains:
         3) of its sections; shape (6 g, 12 N). There are six strains at each of g quadrature points."""
         parts = []
         for axis, (u, v) in enumerate(zip(*(each.T for each in self._linear_sums(vectors)), strict=True)):
-            along = self.shares @ (sparse.diags_array(u) @ self.second + sparse.diags_array(v) @ self.first)
+            along = self.weights @ (sparse.diags_array(u) @ self.second + sparse.diags_array(v) @ self.first)
             parts.append(sparse.kron(along, np.eye(3)[axis : axis + 1]))
         return sparse.csr_array(sum(parts[1:], parts[0]))
 
@@ -273,7 +273,7 @@ class RodForm(StrainForm):
     boundaries: tuple[RodEnd, RodEnd]
     vectors: Array
     speeds: Array
-    states: tuple[StateBlock, ...] = field(init=False)
+    states: tuple[StateGroup, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
     _state_indices: IntArray = field(init=False, repr=False)
     _inputs: IntArray = field(init=False, repr=False)
@@ -293,7 +293,7 @@ class RodForm(StrainForm):
             "strain": [strains + STRAINS * g + i for g in range(len(self.measures)) for i in KEPT[d]],
         }
         units = ("m", "1", "m/s", "rad/s", "")
-        blocks = [StateBlock(name, unit, len(at)) for (name, at), unit in zip(kept.items(), units, strict=True)]
+        blocks = [StateGroup(name, unit, len(at)) for (name, at), unit in zip(kept.items(), units, strict=True)]
         ports, inputs = [], []
         for name, k in zip(("start", "end"), (0, n - 1), strict=True):
             if k in free:

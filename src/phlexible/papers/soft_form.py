@@ -15,7 +15,7 @@ from phlexible.bodies.mechanics.absolute import (
     viscous_matrix,
 )
 from phlexible.papers.strain_form import StrainForm
-from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, StateGroup
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +39,12 @@ class SoftForm(StrainForm):
     gravity: Array
     interfaces: dict[str, Array]
     start: Array
-    states: tuple[StateBlock, ...] = field(init=False)
+    states: tuple[StateGroup, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         n, d = self.body.elastic_count, self.body.dimension
-        blocks = (StateBlock("position", "m", n), StateBlock("velocity", "m/s", n))
+        blocks = (StateGroup("position", "m", n), StateGroup("velocity", "m/s", n))
         vars(self).update(states=blocks, ports=tuple(Port(name, "N", "m/s", d) for name in self.interfaces))
 
     @property

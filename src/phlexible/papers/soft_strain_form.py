@@ -31,7 +31,7 @@ from phlexible.errors import ParameterError
 from phlexible.papers.quadratic_strains import soft_stress_form
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.strain_form import StrainForm
-from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateGroup
 
 TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 DIAGONAL = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
@@ -55,7 +55,7 @@ class StrainFields(ABC):
 
     @property
     @abstractmethod
-    def blocks(self) -> tuple[StateBlock, ...]:
+    def groups(self) -> tuple[StateGroup, ...]:
         """Names, units and sizes of the blocks of strain states of a soft body. Strain states are strains
         that are states of the model."""
 
@@ -142,10 +142,10 @@ class GreenLagrangeFields(StrainFields):
     """Strain states of a soft body: the Green-Lagrange strains E at the quadrature points."""
 
     @property
-    def blocks(self) -> tuple[StateBlock, ...]:
+    def groups(self) -> tuple[StateGroup, ...]:
         """Name, unit and size of the one block of strain states of a soft body, its Green-Lagrange strains,
         as a tuple of one. Strain states are strains that are states of the model."""
-        return (StateBlock("strain", "1", len(self._shown)),)
+        return (StateGroup("strain", "1", len(self._shown)),)
 
     @property
     def weights(self) -> Array:
@@ -222,12 +222,12 @@ class PolyconvexFields(StrainFields):
         return self.group.law
 
     @property
-    def blocks(self) -> tuple[StateBlock, ...]:
+    def groups(self) -> tuple[StateGroup, ...]:
         """Names, units and sizes of the blocks of strain states of a soft body: Green-Lagrange strains, cofactors
         and determinants of the Cauchy-Green tensor."""
         sizes = len(self._shown), len(self._shown_cofactor), *(sums.shape[0] for _, sums in self._volume_laws)
         names = ("strain", "cofactor", "determinant", "mean_determinant")
-        return tuple(StateBlock(name, "1", size) for name, size in zip(names, sizes, strict=False))
+        return tuple(StateGroup(name, "1", size) for name, size in zip(names, sizes, strict=False))
 
     @property
     def weights(self) -> Array:
@@ -413,7 +413,7 @@ class SoftStrainForm(StrainForm):
     whole: SoftForm
     fields: StrainFields
     surfaces: dict[str, sparse.csr_array]
-    states: tuple[StateBlock, ...] = field(init=False)
+    states: tuple[StateGroup, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
     _inputs: sparse.csr_array = field(init=False, repr=False)
 
@@ -428,7 +428,7 @@ class SoftStrainForm(StrainForm):
             own = sparse.csr_array(sparse.kron(surface[nodes][:, nodes], one))
             ports.append(Port(f"{name} traction", "Pa", "m^3/s", own.shape[0], own))
             columns.append(sparse.csr_array(sparse.kron(surface[:, nodes], one)))
-        blocks = (StateBlock("position", "m", n), StateBlock("velocity", "m/s", n), *self.fields.blocks)
+        blocks = (StateGroup("position", "m", n), StateGroup("velocity", "m/s", n), *self.fields.groups)
         vars(self).update(states=blocks, ports=tuple(ports), _inputs=sparse.csr_array(sparse.hstack(columns)))
 
     @property

@@ -23,7 +23,7 @@ from phlexible.bodies.string import StringMesh
 from phlexible.bodies.string_law import TensionOnly
 from phlexible.errors import ParameterError
 from phlexible.papers.strain_form import StrainForm
-from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, StateGroup
 
 MULTIPLIERS = "multipliers"
 
@@ -73,7 +73,7 @@ class StringForm(StrainForm):
     boundaries: tuple[Boundary, Boundary]
     nodes: Array
     rates: Array
-    states: tuple[StateBlock, ...] = field(init=False)
+    states: tuple[StateGroup, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
     _moving: IntArray = field(init=False, repr=False)
     is_local = True
@@ -92,11 +92,11 @@ class StringForm(StrainForm):
             if boundary is not Boundary.FIXED:
                 ports.append(Port(name, *units, d))
         blocks = [
-            StateBlock("position", "m", len(kept)),
-            StateBlock("velocity", "m/s", len(kept)),
-            StateBlock("strain", "1", sum(len(group.weights) for group in self.body.strains)),
-            StateBlock("strain of branches", "1", self.branch_count),
-            StateBlock(MULTIPLIERS, "N", self._driven_count()),
+            StateGroup("position", "m", len(kept)),
+            StateGroup("velocity", "m/s", len(kept)),
+            StateGroup("strain", "1", sum(len(group.weights) for group in self.body.strains)),
+            StateGroup("strain of branches", "1", self.branch_count),
+            StateGroup(MULTIPLIERS, "N", self._driven_count()),
         ]
         vars(self).update(states=tuple(block for block in blocks if block.size), ports=tuple(ports))
 

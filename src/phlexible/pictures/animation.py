@@ -70,7 +70,7 @@ def animate(
         axes = new_axes(figure, drawn)
         draw_surroundings(axes, drawn)
         still = set(axes.get_children())
-        made = draw_bodies(axes, drawn, 0, scale=scale, earlier={}, piece=PIECE)
+        made = draw_bodies(axes, drawn, 0, scale=scale, earlier={}, edge_length=PIECE)
         draw_touched(axes, drawn, 0, made)
         draw_symbols(axes, drawn, 0, made, scale)
         draw_arrows(axes, drawn, 0, made, scale)

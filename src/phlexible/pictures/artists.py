@@ -79,21 +79,21 @@ def draw_bodies(
     scale: float = 1.0,
     colors: StressColors = NO_STRESS,
     earlier: Mapping[int, float] | None = None,
-    piece: float = 0.05,
+    edge_length: float = 0.05,
 ) -> SceneArtists:
     """Draw all bodies of a scene at one of its instants (an index) into matplotlib axes; ``strength`` below 1
     fades them, ``scale`` enlarges deformations, ``colors`` are the colours of stress. Return the artists with
     functions that move them to other instants. Surfaces in space of ``earlier`` instants (index: strength)
-    are drawn together with these, their edges at most ``piece`` of the scene long.
+    are drawn together with these, their edges at most ``edge_length`` of the scene long.
 
     Surfaces in space of ``earlier`` instants, with their strengths, are drawn with these: what is nearer hides the
     rest. None: the surfaces are drawn at another instant. Edges of what is sorted by its depth are at most
-    ``piece`` of the scene long.
+    ``edge_length`` of the scene long.
     """
     made = SceneArtists()
     solid = [body for body in scene.bodies if _is_solid(scene, body)]
     if scene.dimension == 3 and solid and earlier is not None:
-        _surfaces_in_space(axes, scene, solid, instant, earlier, scale, colors, piece, made)
+        _surfaces_in_space(axes, scene, solid, instant, earlier, scale, colors, edge_length, made)
     parts = Counter(body.whole for body in scene.bodies)
     for body in scene.bodies:
         color = faded_color(body.color, strength)
@@ -298,11 +298,11 @@ def _surfaces_in_space(
     earlier: Mapping[int, float],
     scale: float,
     stress: StressColors,
-    piece: float,
+    edge_length: float,
     made: SceneArtists,
 ) -> None:
     """Draw the surfaces of all given ``bodies`` and their edges in 3D ``axes`` as one collection, so that
-    near surfaces cover far ones. Surfaces at ``earlier`` instants are drawn faded; ``piece`` is the longest
+    near surfaces cover far ones. Surfaces at ``earlier`` instants are drawn faded; ``edge_length`` is the longest
     edge relative to the scene. ``scale`` enlarges deformations, ``stress`` are colours of stress, ``made``
     takes the artists."""
     from matplotlib.lines import Line2D
@@ -311,9 +311,9 @@ def _surfaces_in_space(
     every = [body.vertices(scale) for body in bodies]
     edges = [NO_EDGES if body.skin.lines else body.skin.edges() for body in bodies]
     viewer = towards_viewer(scene)
-    before, behind, longest = NEARER * scene.reach * viewer, FARTHER * scene.reach, piece * scene.reach
+    before, behind, longest = NEARER * scene.reach * viewer, FARTHER * scene.reach, edge_length * scene.reach
 
-    def pieces(k: int, strength: float, age: int = 0) -> Iterator[tuple[Array, Array]]:
+    def faces_at(k: int, strength: float, age: int = 0) -> Iterator[tuple[Array, Array]]:
         """Yield the corners and colours of each body at the instant with index ``k``, faded by ``strength``
         below 1. Surfaces of greater ``age`` (number of later instants drawn) are put farther from the viewer,
         behind later ones in the same plane."""
@@ -329,10 +329,10 @@ def _surfaces_in_space(
                 yield lines, np.tile(DARK * rgb(body.color), (len(lines), 1))
 
     aged = enumerate(reversed(list(earlier.items())), start=1)
-    faded_ones = [each for age, (k, strength) in aged for each in pieces(k, strength, age)]
+    faded_ones = [each for age, (k, strength) in aged for each in faces_at(k, strength, age)]
 
     def drawn(k: int) -> tuple[Array, Array]:
-        parts = [*faded_ones, *pieces(k, 1.0)]
+        parts = [*faded_ones, *faces_at(k, 1.0)]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     corners, shades = drawn(instant)

@@ -490,8 +490,8 @@ def _overview_instants(run: RecordedRun) -> IntArray:
     while len(chosen_instants) < len(even):
         chosen_instants.append(int(np.argmax(away[chosen_instants].min(axis=0))))
 
-    def nearest(chosen: IntArray) -> float:
-        own = away[np.ix_(chosen, chosen)]
+    def nearest(instants: IntArray) -> float:
+        own = away[np.ix_(instants, instants)]
         return float(own[np.triu_indices(len(own), 1)].min(initial=np.inf))
 
     picked = np.searchsorted(tried, even)

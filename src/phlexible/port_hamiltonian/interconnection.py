@@ -21,7 +21,7 @@ from phlexible.port_hamiltonian.model import (
     Port,
     PortHamiltonianModel,
     Renamed,
-    StateBlock,
+    StateGroup,
     check_model,
     check_names,
 )
@@ -102,7 +102,7 @@ class Inverted(ComposedModel):
             for p in self.model.ports
         )
         port = self.model.port(self.name)
-        block = StateBlock(f"multiplier of {self.name}", port.input_unit, port.size)
+        block = StateGroup(f"multiplier of {self.name}", port.input_unit, port.size)
         object.__setattr__(self, "ports", changed)
         object.__setattr__(self, "states", (*self.model.states, block))
 
@@ -252,7 +252,7 @@ class Interconnection(ComposedModel):
     constant: Array | None
     inner_a: IntArray
     inner_b: IntArray
-    states: tuple[StateBlock, ...]
+    states: tuple[StateGroup, ...]
     ports: tuple[Port, ...]
 
     @property
@@ -389,7 +389,7 @@ def _connect(
     if kind is ConnectionKind.TRANSFORMER:
         units = {b.port(name).input_unit for name in names_b}
         label = f"multiplier of {', '.join(names_a)} and {', '.join(names_b)}"
-        states += (StateBlock(label, units.pop() if len(units) == 1 else "", len(inner_b)),)
+        states += (StateGroup(label, units.pop() if len(units) == 1 else "", len(inner_b)),)
     left = tuple(p for p in a.ports if p.name not in names_a) + tuple(p for p in b.ports if p.name not in names_b)
     check_names(states, "state")
     check_names(left, "port")

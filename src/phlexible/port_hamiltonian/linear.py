@@ -14,7 +14,7 @@ from phlexible.port_hamiltonian.model import (
     Port,
     PortHamiltonianModel,
     PortPart,
-    StateBlock,
+    StateGroup,
     check_names,
 )
 from phlexible.port_hamiltonian.structure_check import structure_errors
@@ -49,7 +49,7 @@ class LinearPHDAE(PortHamiltonianModel):
     structure: Matrix
     dissipation: Matrix
     port_map: Matrix
-    states: tuple[StateBlock, ...]
+    states: tuple[StateGroup, ...]
     ports: tuple[Port, ...]
     effort_map: Matrix | None = None
     exchanged: int = 0
@@ -188,7 +188,7 @@ class LinearPHDAE(PortHamiltonianModel):
         return replace(self, port_map=columns, ports=(*self.ports, *added))
 
 
-def _entry_names(parts: Sequence[StateBlock | Port]) -> tuple[str, ...]:
+def _entry_names(parts: Sequence[StateGroup | Port]) -> tuple[str, ...]:
     """Return one name for each entry of the ``parts``, state blocks or ports; entries of blocks longer than
     one are numbered: "name 0", "name 1"."""
     return tuple(part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size))

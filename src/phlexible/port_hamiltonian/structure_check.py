@@ -9,7 +9,7 @@ from scipy.sparse.linalg import eigsh
 from phlexible.algebra.arrays import Array, reals, whole
 from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ParameterError, StructureError
-from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, StateBlock, check_model
+from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, StateGroup, check_model
 
 # Errors of the constant matrices of a linear model in the laws of the port-Hamiltonian form.
 
@@ -273,7 +273,7 @@ def _least_rate(descriptor: Matrix, forces: Array) -> Array:
     return np.asarray(scale * solution)
 
 
-def _block_at(model: PortHamiltonianModel, values: Array) -> StateBlock:
+def _block_at(model: PortHamiltonianModel, values: Array) -> StateGroup:
     """Return the state block of a model that contains the largest of the ``values``, shape (n,), one value for each
     state."""
     worst = int(np.argmax(values))

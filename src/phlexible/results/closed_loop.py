@@ -197,12 +197,12 @@ def _delayed(law: LinearController, samples: int) -> LinearController:
     return law
 
 
-def _selected(name: str, chosen: Sequence[str] | None, known: tuple[str, ...]) -> list[int]:
-    if chosen is None:
+def _selected(name: str, names: Sequence[str] | None, known: tuple[str, ...]) -> list[int]:
+    if names is None:
         return list(range(len(known)))
-    if not isinstance(chosen, list | tuple):
-        raise ParameterError(f"{name} must be a list of names, got {chosen!r}")
-    for each in chosen:
+    if not isinstance(names, list | tuple):
+        raise ParameterError(f"{name} must be a list of names, got {names!r}")
+    for each in names:
         if each not in known:
             raise ParameterError(f"{name} has {each!r}; there are {list(known)}")
-    return [known.index(each) for each in chosen]
+    return [known.index(each) for each in names]

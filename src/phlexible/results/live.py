@@ -10,14 +10,14 @@ from uuid import uuid4
 import numpy as np
 
 from phlexible.algebra.arrays import Array, finite, positive, whole
-from phlexible.description.interactions.sensor import Sensor, Share
+from phlexible.description.interactions.sensor import LinearReading, Sensor
 from phlexible.display import how_many, short_repr
 from phlexible.errors import ParameterError, warn_user
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
 from phlexible.pictures.scenes import moved_scene, scene_of
 from phlexible.results.live_inputs import Inputs
-from phlexible.results.live_steps import StoredBlock, StoredSteps
+from phlexible.results.live_steps import StoredChunk, StoredSteps
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
@@ -91,12 +91,12 @@ class LiveRun:
         self.stepper = stepper = cache.stepper(system, options, is_redundant)
         self._start, self._options = state, options
         self._is_redundant, self._identity = is_redundant, uuid4().hex
-        self._instant_run: tuple[StoredBlock, RecordedRun] | None = None  # of the last instant that was read
+        self._instant_run: tuple[StoredChunk, RecordedRun] | None = None  # of the last instant that was read
         self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
         self._clock, self.steps = endless_clock(state.time, step, breakpoints_of(system.mechanism)), 0
         self._stored = StoredSteps(state.time, stepper.now(state.time))
-        self._readings: dict[Sensor, tuple[Share | None, QuickReading | None]] = {}
+        self._readings: dict[Sensor, tuple[LinearReading | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
         self._run, self._warnings = Run(stepper, MOST_PIECES), [*warnings]
         self._regular = StepSizes(last=step, continues=True)
@@ -159,34 +159,34 @@ class LiveRun:
                 answer = yield from run.steps(instants, size, storage)
                 taken = answer.steps
                 if taken and keeps_all:
-                    self._add(StoredBlock(instants[1:], answer.rows, answer.reactions).first_instants(taken), taken)
+                    self._add(StoredChunk(instants[1:], answer.rows, answer.reactions).first_instants(taken), taken)
                 elif taken:
                     end = instants[taken : taken + 1]
                     rows = answer.rows if taken == count else stepper.now(float(end[0]))
-                    self._add(StoredBlock(end, rows), taken)
+                    self._add(StoredChunk(end, rows), taken)
                 stepper.raise_deferred()
             if taken < count or not count:
-                self._step_in_pieces()
+                self._step_in_chunks()
             left -= taken + (taken < count or not count)
         self._warn()
 
-    def _step_in_pieces(self) -> None:
+    def _step_in_chunks(self) -> None:
         """Advance the live run by one time step in substeps, divided at breakpoints of loads or halved after
         a failure; if it fails nevertheless, the run is left at the start of the time step."""
         run, first = self._run, np.zeros(0)
         rows: Mapping[str, Array] = {}
-        spans, before = self._clock.pieces(self.steps), run.snapshot()
+        spans, before = self._clock.intervals(self.steps), run.snapshot()
         spans[0] = self.time, spans[0][1]
         run.count.step_done()
         try:
             for span in spans:
-                for piece in run.pieces(*span, Storage(1 if span == spans[-1] else 2)):
+                for piece in run.halved(*span, Storage(1 if span == spans[-1] else 2)):
                     first, rows = first if len(first) else piece.taken.reactions, piece.taken.rows
             self.stepper.raise_deferred()
         except BaseException:
             run.restore(before)
             raise
-        self._add(StoredBlock(np.array([spans[-1][1]]), rows, first), 1)
+        self._add(StoredChunk(np.array([spans[-1][1]]), rows, first), 1)
 
     def _warn(self) -> None:
         """Issue the user warnings about the time steps so far, each kind of problem once in this live run."""
@@ -259,9 +259,9 @@ class LiveRun:
         self._run.step_warnings.look(end)
         self._warn()
 
-    def _add(self, block: StoredBlock, steps: int) -> None:
+    def _add(self, chunk: StoredChunk, steps: int) -> None:
         self.steps += steps
-        self._stored.add(block)
+        self._stored.add(chunk)
         self._velocities = None
 
     def advance(self, to: float) -> None:
@@ -300,12 +300,12 @@ class LiveRun:
             if velocity is not None:
                 found = reading.read(rows, velocity, share)
                 return found if len(found) > 1 else found.reshape(())
-        known, last = self._instant_run, self._stored.last_block
+        known, last = self._instant_run, self._stored.last_chunk
         if known is None or known[0] is not last:
             known = self._instant_run = last, self.now
         return np.asarray(sensor.read(known[1])[0])
 
-    def _reading(self, sensor: Sensor) -> tuple[Share | None, "QuickReading | None"]:
+    def _reading(self, sensor: Sensor) -> tuple[LinearReading | None, "QuickReading | None"]:
         """Return a pair for a ``sensor``: the linear map from measured numbers to its reading, and the
         compiled reading of the joint or attachment that measures them. Each is None if it does not exist
         (then only ``read`` works). Pairs are cached."""
@@ -314,7 +314,7 @@ class LiveRun:
 
             if len(self._readings) >= MOST_READINGS:  # of sensors that were made anew for each reading
                 self._readings.clear()
-            share = sensor.share
+            share = sensor.linear_reading
             found = None if share is None else quick_reading(self.now, share[0])
             self._readings[sensor] = share, found
         return self._readings[sensor]
@@ -329,7 +329,7 @@ class LiveRun:
         assert isinstance(rows, StateRows), "what steppers give"
         return rows.rows[-1:]
 
-    def reading(self, sensor: Sensor) -> "tuple[Share, QuickReading] | None":
+    def reading(self, sensor: Sensor) -> "tuple[LinearReading, QuickReading] | None":
         """Return the linear map (share) and the compiled reading by which compiled code evaluates a sensor of this
         live run; None where only the slower ``read`` can."""
         share, found = self._reading(sensor)

@@ -6,7 +6,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.functions import PointOf
-from phlexible.description.interactions.sensor import Share, Source
+from phlexible.description.interactions.sensor import LinearReading, Source
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment
 from phlexible.state.functions import VectorCollector, function_set
@@ -44,11 +44,11 @@ class QuickReading:
         self._angles = np.zeros(len(tables[0]))
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
-    def needs_positions_only(self, share: Share) -> bool:
-        """Return whether a sensor can be read without velocities: the matrix of its linear map ``share`` has
+    def needs_positions_only(self, form: LinearReading) -> bool:
+        """Return whether a sensor can be read without velocities: the matrix of its linear map ``form`` has
         zero weights for all measured rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
-        return not share[1][:, rates].any()
+        return not form[1][:, rates].any()
 
     @property
     def arguments(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
@@ -56,23 +56,23 @@ class QuickReading:
         ``gather`` that sums the measured numbers, or None."""
         return self._vectors, self._tables, self._gather
 
-    def read(self, rows: Mapping[str, Array], velocity: Array, share: Share) -> Array:
+    def read(self, rows: Mapping[str, Array], velocity: Array, form: LinearReading) -> Array:
         """Return the reading of a sensor at the last of the stored instants ``rows``, shape (numbers of the
-        sensor,): the matrix of ``share`` times measured numbers minus its offset. Of the rows "position",
+        sensor,): the matrix of ``form`` times measured numbers minus its offset. Of the rows "position",
         "rotation" and "eta" are read, each with a first axis (instants,). Angles are between -pi and pi.
         ``velocity`` is that of all bodies, shape (velocities,).
 
         Args:
             rows: stored instants by the names of the tables.
             velocity: of all bodies, flat.
-            share: of the numbers.
+            form: of the numbers.
         """
         state = rows["position"][-1], rows["rotation"][-1], rows["eta"][-1]
         measured_vectors(*state, velocity, self._dimension, *self._vectors, self._positions, self._rates)
         self._angles[:] = np.nan
         measure(self._positions, self._rates, *self._tables, self._angles, self._measured)
         numbers = self._measured if self._gather is None else self._gather @ self._measured
-        _, weights, offset = share
+        _, weights, offset = form
         return np.asarray(weights @ numbers - offset)
 
 
@@ -87,33 +87,33 @@ class RowsOfReadings:
         is_of_positions: whether it needs positions only, no rates.
     """
 
-    def __init__(self, count: int, example: tuple[Share, QuickReading]) -> None:
-        share, first = example
+    def __init__(self, count: int, example: tuple[LinearReading, QuickReading]) -> None:
+        form, first = example
         self._first, (_, base, shapes) = first, first._vectors
         self._base, self._shapes = np.zeros((count, *base.shape)), np.zeros((count, *shapes.shape))
         self._weights_of_parts = np.zeros((count, len(first._tables[-1])))
-        self._weights, self._offsets = np.zeros((count, *share[1].shape)), np.zeros((count, *share[2].shape))
+        self._weights, self._offsets = np.zeros((count, *form[1].shape)), np.zeros((count, *form[2].shape))
         self._measured = np.zeros((count, len(first._measured)))
         self.needs_positions_only = True
 
-    def set_readings(self, known: Mapping[int, tuple[Share, QuickReading]]) -> bool:
+    def set_readings(self, known: Mapping[int, tuple[LinearReading, QuickReading]]) -> bool:
         """Store the shares (linear maps) and compiled readings of one sensor in several runs, ``known`` by
         the number of the run. Return False, with part of them stored, where their structures differ so that
         they cannot be read together."""
-        for k, (share, reading) in known.items():
-            if not self._fits(share, reading):
+        for k, (form, reading) in known.items():
+            if not self._fits(form, reading):
                 return False
             _, self._base[k], self._shapes[k] = reading._vectors
-            self._weights_of_parts[k], self._weights[k], self._offsets[k] = reading._tables[-1], share[1], share[2]
-            self.needs_positions_only = self.needs_positions_only and reading.needs_positions_only(share)
+            self._weights_of_parts[k], self._weights[k], self._offsets[k] = reading._tables[-1], form[1], form[2]
+            self.needs_positions_only = self.needs_positions_only and reading.needs_positions_only(form)
         return True
 
-    def _fits(self, share: Share, reading: QuickReading) -> bool:
+    def _fits(self, form: LinearReading, reading: QuickReading) -> bool:
         first = self._first
         integers = [first._vectors[0], *first._tables[:-1]]
         others = [reading._vectors[0], *reading._tables[:-1]]
         are_equal = all(np.array_equal(a, b) for a, b in zip(integers, others, strict=True))
-        if not are_equal or share[1].shape != self._weights.shape[1:]:
+        if not are_equal or form[1].shape != self._weights.shape[1:]:
             return False
         gather, other = first._gather, reading._gather
         return gather is other or (gather is not None and other is not None and np.array_equal(gather, other))

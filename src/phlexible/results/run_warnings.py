@@ -11,7 +11,7 @@ from phlexible.bodies.stress_space import StressContinuity
 from phlexible.description.interactions.feedback import Feedback, LinearController
 from phlexible.description.interactions.force_elements import JointElement
 from phlexible.description.interactions.loads import Force, Torque
-from phlexible.description.interactions.state_force import FeedbackShare, StateLaw
+from phlexible.description.interactions.state_force import FeedbackPart, StateLaw
 from phlexible.description.joints.joint import Joint
 from phlexible.errors import EquilibriumError, StepWarning, warn_user
 from phlexible.linear.equilibria import OperatingKind
@@ -45,7 +45,7 @@ def _unstable_loop(motion: Motion) -> str:
         if isinstance(load.value, Feedback) and not isinstance(load.value, StateLaw):
             if (
                 not isinstance(load, Force | Torque)
-                or not isinstance(load.value, FeedbackShare)
+                or not isinstance(load.value, FeedbackPart)
                 or load.value.direction is None
             ):
                 return ""
@@ -56,7 +56,7 @@ def _unstable_loop(motion: Motion) -> str:
         if isinstance(force.value, Feedback) and not isinstance(force.value, StateLaw):
             if not isinstance(element, JointElement) or not isinstance(element.joint, Joint):
                 return ""
-            begin = force.value.begin if isinstance(force.value, FeedbackShare) else 0
+            begin = force.value.begin if isinstance(force.value, FeedbackPart) else 0
             acting.append((begin, JointForce(element.joint, element.coordinate), force.value, str(element)))
     acting.sort(key=lambda each: each[0])
     if len({id(getattr(each, "whole", each)) for _, _, each, _ in acting}) != 1 or not acting[0][2].period:

@@ -50,23 +50,23 @@ def to_xarray(run: RecordedRun) -> "xarray.Dataset":
 TIME = "time [s]"
 
 
-def to_dataframe(run: RecordedRun, chosen: Sequence[Sensor]) -> "pandas.DataFrame":
-    """Return a pandas table of the readings of the sensors ``chosen`` in a run, a column for each component
+def to_dataframe(run: RecordedRun, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
+    """Return a pandas table of the readings of the sensors ``sensors`` in a run, a column for each component
     by name and unit; the index is time [s]."""
     frames = optional("pandas", "xarray")
-    found: pandas.DataFrame = frames.DataFrame(reading_columns(checked_sensors("sensors", chosen), run))
+    found: pandas.DataFrame = frames.DataFrame(reading_columns(checked_sensors("sensors", sensors), run))
     found.index = frames.Index(run.time, name=TIME)
     return found
 
 
-def to_csv(run: RecordedRun, path: str, chosen: Sequence[Sensor]) -> None:
-    """Write time and the readings of the sensors ``chosen`` in a run to the file ``path`` of comma-separated
+def to_csv(run: RecordedRun, path: str, sensors: Sequence[Sensor]) -> None:
+    """Write time and the readings of the sensors ``sensors`` in a run to the file ``path`` of comma-separated
     text with a line of column names.
 
     Raises:
         ResultFileError: the file cannot be written.
     """
-    found = reading_columns(checked_sensors("sensors", chosen), run)
+    found = reading_columns(checked_sensors("sensors", sensors), run)
     heads = ",".join(f'"{name}"' if "," in name else name for name in (TIME, *found))
     with writing(path):
         np.savetxt(path, np.column_stack([run.time, *found.values()]), "%.17g", ",", header=heads, comments="")

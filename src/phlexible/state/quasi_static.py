@@ -198,7 +198,7 @@ class _Problem:
     """Mass matrix of the undeformed bodies, the metric of forces and motions, shape (velocities, velocities)."""
     rows: IntArray
     moving: PrescribedMotions
-    share: float
+    factor: float
     rate: float
     """Square of the rate at which loads or velocities would carry the mechanism over its own length [1/s^2]."""
     stiffness: Matrix
@@ -246,14 +246,14 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
         found, error = _iterate(problem, start)
         if not error < ACCEPTED:
 
-            def solution(share: float, last: QuasiStaticMotion) -> QuasiStaticMotion | None:
-                part = replace(problem, share=share)
+            def solution(factor: float, last: QuasiStaticMotion) -> QuasiStaticMotion | None:
+                part = replace(problem, factor=factor)
                 there, missed = _iterate(part, _with_velocity(part, last))
                 return there if missed < ACCEPTED else None
 
-            share, found = largest_load_share(solution, start)
-            if share < 1.0:
-                raise _no_solution_error(problem, found, share, error)
+            factor, found = largest_load_factor(solution, start)
+            if factor < 1.0:
+                raise _no_solution_error(problem, found, factor, error)
     check_velocity(system, found.state, is_deformed=True, at=found.at)
     if len(problem.rows) < rows:
         smallest = smallest_multipliers_at(system, found.at, found.multipliers)
@@ -261,7 +261,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     return found
 
 
-def largest_load_share(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
+def largest_load_factor(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
     """Raise the loads in steps from share zero to share one, from the solution ``start`` without loads; return
     the largest share that has a solution, and this solution. The function ``solution`` is called with a share and
     the last solution, near which it solves, and returns the new one or None; the step is then halved.
@@ -280,16 +280,16 @@ def largest_load_share(solution: Callable[[float, T], T | None], start: T) -> tu
     return share, found
 
 
-def _no_solution_error(problem: _Problem, motion: QuasiStaticMotion, share: float, error: float) -> ModelError:
+def _no_solution_error(problem: _Problem, motion: QuasiStaticMotion, factor: float, error: float) -> ModelError:
     """Return the exception for a quasi-static start (``problem``) that has no solution. Its message says up
-    to which ``share`` the loads could be raised, which body yields most there, at ``motion``, and the
+    to which ``factor`` the loads could be raised, which body yields most there, at ``motion``, and the
     relative ``error`` of the balances."""
     softest = "a body"
     with suppress(SingularMatrixError, np.linalg.LinAlgError, ValueError):
-        softest = _softest_body_name(replace(problem, share=share), motion)
-    if share:
+        softest = _softest_body_name(replace(problem, factor=factor), motion)
+    if factor:
         what = (
-            f"the bodies hold up to {share:.0%} of the loads, weight and initial velocities, and there {softest}"
+            f"the bodies hold up to {factor:.0%} of the loads, weight and initial velocities, and there {softest}"
             " gives way most easily; take smaller ones, make it stiffer or give it damping and time to swing down"
         )
     else:
@@ -338,7 +338,7 @@ def _iterate(problem: _Problem, motion: QuasiStaticMotion) -> tuple[QuasiStaticM
         fall, before = residual.error / before, residual.error
         if solve is None or (residual.error > NEAR and fall > FALLS):
             if motion.state is not problem.start:  # at the start the stiffness is known
-                problem = replace(problem, stiffness=_stiffness(system, motion, problem.share))
+                problem = replace(problem, stiffness=_stiffness(system, motion, problem.factor))
             try:
                 solve = _solver(problem, motion)
             except (SingularMatrixError, np.linalg.LinAlgError):
@@ -370,7 +370,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
             inertia[own] = system.body_mass(state, index) @ acceleration
         else:
             inertia[own] = rigid_motion_forces(system.frames[index], eta, nu, acceleration)
-    loads, elements = _load_factors(system, problem.share)
+    loads, elements = _load_factors(system, problem.factor)
     applied = elements * applied_forces(system, state, at, loads)
     constraint = matrix.T @ motion.multipliers
     balance = inertia + elastic - applied - constraint
@@ -393,14 +393,14 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     return _Residual(balance, acceleration, gap, pose, error)
 
 
-def _load_factors(system: System, share: float) -> tuple[float, float]:
+def _load_factors(system: System, factor: float) -> tuple[float, float]:
     """Return (share, 1) in a system with rods, else (1, share): the factor of the loads alone, and that of
     loads and force elements together, for the share of the loading that acts in a quasi-static problem.
 
     Elements that hold rods count whole; other elements are raised with the loads, since a law of theirs may be what
     acts.
     """
-    return (share, 1.0) if system.mechanism.rods else (1.0, share)
+    return (factor, 1.0) if system.mechanism.rods else (1.0, factor)
 
 
 def _motion_scale(system: System) -> float:
@@ -414,7 +414,7 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
     """Return a copy of a quasi-static ``motion`` of a ``problem`` with the rigid velocities that joints and
     user prescribe at its present pose. They are multiplied by the square root of the share of loads that
     acts, since centrifugal forces grow with the square."""
-    velocity = np.sqrt(problem.share) * rigid_velocity(problem.system, motion.state, motion.at)
+    velocity = np.sqrt(problem.factor) * rigid_velocity(problem.system, motion.state, motion.at)
     state = replace(motion.state, velocity=velocity)
     motions = RigidMotions.of(problem.system, state)
     acceleration = motions.acceleration(motion.rigid)
@@ -477,10 +477,10 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
     return 0.0 if error == 0 else float(error / scale)
 
 
-def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matrix:
+def _stiffness(system: System, motion: QuasiStaticMotion, factor: float) -> Matrix:
     """Return the derivative of the force balance of all bodies of a system at a quasi-static ``motion`` with
     respect to the pose and elastic coordinates. The balance has elastic, inertial, applied and constraint
-    forces. Of the loads a ``share`` acts. Velocities are constant; the result has the shape (velocities,
+    forces. Of the loads a ``factor`` acts. Velocities are constant; the result has the shape (velocities,
     velocities)."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
@@ -494,6 +494,6 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
         blocks.append(block)
     result = block_matrix(blocks, int(system.layout.velocity[-1]))
     if system.loads or system.forces:
-        loads, elements = _load_factors(system, share)
+        loads, elements = _load_factors(system, factor)
         result = result - elements * load_stiffness(system, state, loads)
     return result - system.rows.stiffness(motion.at, motion.multipliers)

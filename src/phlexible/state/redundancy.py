@@ -213,14 +213,14 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
     Then, as mostly, nothing has to be eliminated joint by joint.
     """
     if not is_small(count):
-        return _are_independent_among_many(fronts, count)
+        return _are_independent_sparse(fronts, count)
     square = np.zeros((count, count))
     for front in fronts:
         square[np.ix_(front.columns, front.columns)] += front.block.T @ front.block
     return count == 0 or bool(np.linalg.eigvalsh(square)[0] > CLEARLY)
 
 
-def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
+def _are_independent_sparse(fronts: list[_Front], count: int) -> bool:
     """Return whether many scalar constraints (``count``) are clearly linearly independent, judged by the
     least eigenvalue of their sparse inverse effective mass matrix. It is assembled from the blocks of all
     bodies (``fronts``). False means that a closer look is needed."""

@@ -211,15 +211,15 @@ class _Experiments:
                 )
 
     def _over_time(
-        self, data: Recording, number: int, chosen: Parameters, indices: Array, values: Array
+        self, data: Recording, number: int, varied: Parameters, indices: Array, values: Array
     ) -> Iterator[Prediction]:
         assert self.step is not None and self.sensors is not None, "checked where the data came in"
         sensors_of, names = self.sensors, list(data.outputs)
         count = max(1, ceil(float(data.time[-1]) / self.step - 1e-9))
         fixed = dict(data.inputs)
 
-        def build(parameters: Any) -> Any:
-            return self.build({**fixed, **parameters})
+        def build(varied: Any) -> Any:
+            return self.build({**fixed, **varied})
 
         def sensors(model: Any) -> list[Sensor]:
             found = sensors_of(model)
@@ -227,7 +227,7 @@ class _Experiments:
                 raise ParameterError(f"sensors must return sensors by the names {', '.join(names)}, got {found!r}")
             return [found[name] for name in names]
 
-        run = sensitivity_of_run(build, chosen, sensors, self.step, count, self.initial)
+        run = sensitivity_of_run(build, varied, sensors, self.step, count, self.initial)
         for k, name in enumerate(names):
             readings = run.readings[k].reshape(len(run.time), -1)
             slopes = _flat_slopes(run.derivatives[k], readings.shape)

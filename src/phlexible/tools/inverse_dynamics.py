@@ -582,18 +582,18 @@ class _Mobility:
     Attributes:
         rows: derivatives of the outputs' rates with respect to velocities, shape (outputs, velocities).
         accelerations: of the outputs by unit inputs, shape (outputs, inputs).
-        shares: cosines between output and input directions in the metric of the kinetic energy, from -1 to 1.
+        cosines: cosines between output and input directions in the metric of the kinetic energy, from -1 to 1.
     """
 
     rows: Array
     accelerations: Array
-    shares: Array
+    cosines: Array
 
     @property
     def is_direct(self) -> bool:
         """Return whether the inputs accelerate all outputs at once through inertia, and not only through
         springs."""
-        return bool(np.linalg.svd(self.shares, compute_uv=False)[-1] > INDIRECT)
+        return bool(np.linalg.svd(self.cosines, compute_uv=False)[-1] > INDIRECT)
 
 
 class _ServoStep:

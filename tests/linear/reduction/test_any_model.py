@@ -9,7 +9,7 @@ from skfem import MeshTri
 import phlexible as ph
 from phlexible.linear.reduction.state_bases import StateBasis, state_reduction
 from phlexible.papers.elastodynamics import rod, solid
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 
 METHODS = ("modal", "craig_bampton", "krylov", "balanced", "irka")
 PUSH = Port("push", "N", "m/s", 1)
@@ -38,7 +38,7 @@ def clamped_rod():
 
 def mass(kilograms, *ports):
     return ph.LinearPHDAE(
-        [[kilograms]], [[0.0]], [[0.0]], np.ones((1, len(ports))), (StateBlock("v", "m/s", 1),), ports
+        [[kilograms]], [[0.0]], [[0.0]], np.ones((1, len(ports))), (StateGroup("v", "m/s", 1),), ports
     )
 
 
@@ -52,7 +52,7 @@ def on_a_transformer():
 def on_a_gyrator():
     """A spring, that is its velocity as input and its force as output, between the rod's end and a mass."""
     ends = tuple(Port(name, "m/s", "N", 1) for name in ("left", "right"))
-    spring = ph.LinearPHDAE([[1e-6]], [[0.0]], [[0.0]], [[1.0, -1.0]], (StateBlock("force", "N", 1),), ends)
+    spring = ph.LinearPHDAE([[1e-6]], [[0.0]], [[0.0]], [[1.0, -1.0]], (StateGroup("force", "N", 1),), ends)
     load = mass(2.0, PUSH, Port("outer", "N", "m/s", 1))
     parts = [ph.with_prefix(part, name) for part, name in ((clamped_rod(), "rod"), (spring, "spring"))]
     whole = ph.gyrator(*parts, [[1.0]], ("rod.push", "spring.left"))
@@ -67,11 +67,11 @@ def plate(clamped):
 def nameless(model):
     """The same without units: nothing says which states are velocities."""
     ports = (Port("push", "", "", 1),)
-    return replace(model, states=(StateBlock("x", "", model.order),), ports=ports)
+    return replace(model, states=(StateGroup("x", "", model.order),), ports=ports)
 
 
 def oscillator(units=("m/s", "N")):
-    states = tuple(StateBlock(name, unit, 1) for name, unit in zip("vf", units, strict=True))
+    states = tuple(StateGroup(name, unit, 1) for name, unit in zip("vf", units, strict=True))
     coupling = np.array([[0.0, -1.0], [1.0, 0.0]])
     return ph.LinearPHDAE(np.diag([2.0, 0.1]), coupling, np.diag([0.3, 0.0]), [[1.0], [0.0]], states, (PUSH,))
 

@@ -18,7 +18,7 @@ def test_the_last_step_is_shorter():
     assert (times.full, times.count) == (2, 3)
     assert times.end == pytest.approx(1.25, abs=1e-15)
     assert not times.is_regular(2)
-    assert times.pieces(2) == [(pytest.approx(1.2), pytest.approx(1.25))]
+    assert times.intervals(2) == [(pytest.approx(1.2), pytest.approx(1.25))]
 
 
 def test_instants_do_not_add_up_round_off():
@@ -29,7 +29,7 @@ def test_instants_do_not_add_up_round_off():
 def test_breakpoints_cut_the_step_that_they_lie_in():
     times = clock(0.0, 1.0, 0.1, [0.25, 0.22, 0.3, 5.0, -1.0])
     assert set(times.breakpoints) == {2}
-    assert times.pieces(2) == pytest.approx(np.array([(0.2, 0.22), (0.22, 0.25), (0.25, 0.3)]))
+    assert times.intervals(2) == pytest.approx(np.array([(0.2, 0.22), (0.22, 0.25), (0.25, 0.3)]))
     assert times.regular_run(0, 100) == 2
     assert times.regular_run(3, 100) == 7
     assert times.regular_run(3, 4) == 4

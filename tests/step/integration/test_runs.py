@@ -75,8 +75,8 @@ def test_multipliers_are_the_mean_of_the_adjacent_steps():
 @pytest.mark.parametrize("block", [1, 3, 1000])
 def test_blocks_leave_no_trace(monkeypatch, block):
     reference = pendulum().simulate(0.5, 0.01, every=3)
-    monkeypatch.setattr(simulation.Simulation, "_longest_block", lambda self: block)
-    monkeypatch.setattr(simulation, "FIRST_BLOCK", block)
+    monkeypatch.setattr(simulation.Simulation, "_longest_chunk", lambda self: block)
+    monkeypatch.setattr(simulation, "FIRST_CHUNK", block)
     motion = pendulum().simulate(0.5, 0.01, every=3)
     assert motion.time == pytest.approx(reference.time, abs=1e-15)
     assert motion.recording.velocity == pytest.approx(reference.recording.velocity, abs=1e-12)

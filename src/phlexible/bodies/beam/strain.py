@@ -23,7 +23,7 @@ from phlexible.bodies.stress_space import StressSpace
 from phlexible.elements.line_functions import gauss
 from phlexible.elements.sections import AnySection
 from phlexible.errors import ParameterError
-from phlexible.port_hamiltonian.model import StateBlock
+from phlexible.port_hamiltonian.model import StateGroup
 
 # Section forces of each element and the strains projected on them (docs/theory.md, 3).
 #
@@ -71,10 +71,10 @@ class ElementForces:
         inverse = np.linalg.inv(self.stiffness)
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 
-    def force_functions(self, share: Array) -> Array:
+    def force_functions(self, s: Array) -> Array:
         """Return the interpolation functions of the s section-force coefficients of an element of this beam at
-        relative positions ``share`` (k,) from 0 to 1; shape (k, s)."""
-        return _force_functions(self.points, share)
+        relative positions ``s`` (k,) from 0 to 1; shape (k, s)."""
+        return _force_functions(self.points, s)
 
     def forces(
         self,
@@ -182,13 +182,13 @@ def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ..
     return np.asarray(whole[:, :count, :count] - free @ free.transpose(0, 2, 1) / whole[:, count:, count:])
 
 
-def _force_functions(points: tuple[int, ...], share: Array) -> Array:
+def _force_functions(points: tuple[int, ...], s: Array) -> Array:
     """Return the interpolation functions of the s section forces of a beam element at k relative positions
-    ``share`` from 0 to 1, shape (k, s). A function is 1, or linear between two Gauss points (``points``: -1, 0 or
+    ``s`` from 0 to 1, shape (k, s). A function is 1, or linear between two Gauss points (``points``: -1, 0 or
     1)."""
     first, second = gauss(2)[0]
     span = second - first
-    values = {-1: np.ones_like(share), 0: (second - share) / span, 1: (share - first) / span}
+    values = {-1: np.ones_like(s), 0: (second - s) / span, 1: (s - first) / span}
     return np.stack([values[point] for point in points], axis=1)
 
 
@@ -288,7 +288,7 @@ def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
     numbers = np.arange(elements * count).reshape(elements, count)
     order = np.concatenate([numbers[:, forces.coefficients_of(kind)].ravel() for kind in ORDER])
     blocks = [
-        StateBlock(f"{symbol} at {'element' if points == 1 else 'Gauss point'} {k}", unit, 1)
+        StateGroup(f"{symbol} at {'element' if points == 1 else 'Gauss point'} {k}", unit, 1)
         for (symbol, unit), points in ((SYMBOLS[kind], len(forces.coefficients_of(kind))) for kind in ORDER)
         for k in range(elements * points)
     ]
@@ -348,14 +348,14 @@ def hermite_stress(
     return StressSpace(block_diag(*compliances), np.concatenate(rows), squares, factors, blocks)
 
 
-def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
+def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateGroup]:
     """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node;
     bending moments have a value and a slope at each node. ``mesh`` is the finite element mesh."""
     symbol, unit = SYMBOLS[kind]
-    values = [StateBlock(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
+    values = [StateGroup(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
     if kind not in (Measure.BEND_Y, Measure.BEND_Z):
         return values
-    slopes = [StateBlock(f"slope of {block.name}", "N", 1) for block in values]
+    slopes = [StateGroup(f"slope of {block.name}", "N", 1) for block in values]
     return [block for pair in zip(values, slopes, strict=True) for block in pair]
 
 

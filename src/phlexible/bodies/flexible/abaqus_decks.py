@@ -18,7 +18,7 @@ from phlexible.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
-class _KeywordBlock:
+class _KeywordEntry:
     """One keyword of an Abaqus deck with its parameters and the data lines that follow it."""
 
     keyword: str
@@ -37,27 +37,27 @@ def _read_lines(file: Path) -> Iterator[str]:
             yield line
 
 
-def _read_blocks(file: Path) -> Iterator[_KeywordBlock]:
+def _read_entries(file: Path) -> Iterator[_KeywordEntry]:
     """Yield the keyword blocks of an Abaqus input file: each keyword with its parameters and the data lines after
     it. Continued keyword lines are joined, data of INPUT files included."""
     lines = [*_read_lines(file), "*END"]
-    block, first = _KeywordBlock("", {}, []), 0
+    entry, first = _KeywordEntry("", {}, []), 0
     for k, line in enumerate(lines):
         if k < first:
             continue
         if not line.startswith("*"):
-            block.rows.append([each.strip().strip('"') for each in line.rstrip(",").split(",")])
+            entry.rows.append([each.strip().strip('"') for each in line.rstrip(",").split(",")])
             continue
-        yield block
+        yield entry
         first = k + 1
         while line.endswith(",") and re.match(r"[A-Za-z ]+(=|,|$)", lines[first]):
             line, first = line + lines[first], first + 1
         words = line[1:].split(",")
         pairs = [word.partition("=") for word in words[1:]]
         parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in pairs}
-        block = _KeywordBlock(" ".join(words[0].upper().split()), parameters, [])
-        if block.keyword in ("NODE", "ELEMENT", "NSET", "ELSET") and "INPUT" in parameters:
-            block.rows.extend(next(_read_blocks(file.parent / parameters["INPUT"])).rows)
+        entry = _KeywordEntry(" ".join(words[0].upper().split()), parameters, [])
+        if entry.keyword in ("NODE", "ELEMENT", "NSET", "ELSET") and "INPUT" in parameters:
+            entry.rows.extend(next(_read_entries(file.parent / parameters["INPUT"])).rows)
 
 
 # Content of a deck: nodes, elements and sets of the model, of parts and of their instances.
@@ -99,14 +99,14 @@ class _Scope:
     part: str = ""
     nodes: dict[int, Array] = field(default_factory=dict)
     elements: dict[int, tuple[str, list[int]]] = field(default_factory=dict)
-    sets: dict[tuple[str, str], list[_KeywordBlock]] = field(default_factory=dict)
+    sets: dict[tuple[str, str], list[_KeywordEntry]] = field(default_factory=dict)
     spelled: dict[tuple[str, str], str] = field(default_factory=dict)
     rows: list[list[str]] = field(default_factory=list)
 
-    def define(self, kind: str, name: str, block: _KeywordBlock) -> None:
+    def define(self, kind: str, name: str, entry: _KeywordEntry) -> None:
         """Append a keyword block to the blocks of its name in this part of an Abaqus deck. It lists members of a
         set or surface. Keys are the kind ("NSET", "ELSET", "SURFACE") and the name in lower case."""
-        self.sets.setdefault((kind, name.casefold()), []).append(block)
+        self.sets.setdefault((kind, name.casefold()), []).append(entry)
         self.spelled.setdefault((kind, name.casefold()), name)
 
     def moved_positions(self, positions: Array) -> Array:
@@ -130,8 +130,8 @@ def read_abaqus_mesh(path: str) -> DeckMesh:
         ParameterError: nodes or elements that the deck only describes, or solids of other kinds.
     """
     deck = _Deck()
-    for block in _read_blocks(Path(path)):
-        deck.add(block)
+    for entry in _read_entries(Path(path)):
+        deck.add(entry)
     return deck.mesh()
 
 
@@ -146,30 +146,30 @@ class _Deck:
         self._has_sections = self._is_of_meshio = False
         self._side_counts: Counter[tuple[int, ...]] = Counter()
 
-    def add(self, block: _KeywordBlock) -> None:
+    def add(self, entry: _KeywordEntry) -> None:
         """Add one keyword block of an Abaqus input file to the content of this deck: nodes, elements, sets, parts
         or instances. Keywords of the mechanics (masses, springs, loads) are counted only."""
-        keyword, parameters = block.keyword, block.parameters
+        keyword, parameters = entry.keyword, entry.parameters
         if keyword == "PART":
             self._scope = self._parts[parameters["NAME"].casefold()] = _Scope(parameters["NAME"])
         elif keyword == "INSTANCE":
-            self._scope = _Scope(parameters["NAME"], parameters.get("PART", ""), rows=block.rows)
+            self._scope = _Scope(parameters["NAME"], parameters.get("PART", ""), rows=entry.rows)
             self._instances.append(self._scope)
         elif keyword in ("END PART", "END INSTANCE"):
             self._scope = self._model
         elif keyword == "HEADING":
-            self._is_of_meshio = any("meshio" in each for row in block.rows for each in row)
+            self._is_of_meshio = any("meshio" in each for row in entry.rows for each in row)
         elif keyword == "NODE":
             kind = parameters.get("SYSTEM", "R").upper()
-            for row in block.rows:
+            for row in entry.rows:
                 position = np.array([real_number(each or "0") for each in [*row[1:4], "", "", ""][:3]])
                 self._enter("positions of nodes", self._scope.nodes, int(row[0]), from_polar(kind, position))
-            self._define_listed("NSET", block)
+            self._define_listed("NSET", entry)
         elif keyword == "ELEMENT":
-            self._add_elements(block)
+            self._add_elements(entry)
         elif keyword in ("NSET", "ELSET", "SURFACE"):
-            self._scope.define(keyword, parameters["NAME" if keyword == "SURFACE" else keyword], block)
-        elif keyword in GENERATORS or (keyword == "SYSTEM" and any(map(any, block.rows))):
+            self._scope.define(keyword, parameters["NAME" if keyword == "SURFACE" else keyword], entry)
+        elif keyword in GENERATORS or (keyword == "SYSTEM" and any(map(any, entry.rows))):
             raise ParameterError(
                 f"mesh: *{keyword} describes nodes or elements that are not listed; write the deck with all of"
                 " them, in global axes"
@@ -178,11 +178,11 @@ class _Deck:
             self._left[f"*{keyword if match[0] != 'CONTACT' else 'CONTACT'}"] += 1
         self._has_sections |= keyword.endswith("SECTION")
 
-    def _define_listed(self, kind: str, block: _KeywordBlock) -> None:
+    def _define_listed(self, kind: str, entry: _KeywordEntry) -> None:
         """Add the nodes or elements that a keyword block of an Abaqus deck lists to a named set: the one that its
         parameter ``kind`` ("NSET" or "ELSET") names, if any."""
-        if name := block.parameters.get(kind):
-            self._scope.define(kind, name, _KeywordBlock(kind, {}, [row[:1] for row in block.rows]))
+        if name := entry.parameters.get(kind):
+            self._scope.define(kind, name, _KeywordEntry(kind, {}, [row[:1] for row in entry.rows]))
 
     def _enter(self, what: str, known: dict[int, Any], number: int, value: object) -> None:
         """Enter the node or element of a number; if this Abaqus deck has another one of this number, count it as
@@ -190,22 +190,22 @@ class _Deck:
         self._left[f"earlier {what} that are listed twice"] += str(known.get(number, value)) != str(value)
         known[number] = value
 
-    def _add_elements(self, block: _KeywordBlock) -> None:
+    def _add_elements(self, entry: _KeywordEntry) -> None:
         """Add the elements of a keyword block to the current part of this Abaqus deck and to the set that it names.
         Raise ``ParameterError`` for solid elements of unknown type; count other unknown types."""
-        name = block.parameters["TYPE"].upper()
+        name = entry.parameters["TYPE"].upper()
         if self._is_of_meshio:  # which writes any type of that many nodes
-            name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(block.rows[0]) - 1}" if name[0] == "B" else name)
+            name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(entry.rows[0]) - 1}" if name[0] == "B" else name)
         count = next((count for pattern, _, count in KINDS if _is_type(pattern, name)), 0)
         if not count:
             if name.startswith(("C3D", "SC", "CSS", "DC3D", "COH3D", "CAX")):
                 raise ParameterError(
                     f"mesh: elements of type {name} cannot be read; add C3D4, C3D8, C3D10 or C3D20"
                 )
-            self._left[f"elements {name}"] += len(block.rows)
-            self._define_listed("ELSET", block)
+            self._left[f"elements {name}"] += len(entry.rows)
+            self._define_listed("ELSET", entry)
             return
-        ids = [int(each) for row in block.rows for each in row if each]
+        ids = [int(each) for row in entry.rows for each in row if each]
         if len(ids) % (count + 1):
             raise ParameterError(
                 f"mesh: elements of type {name} must list {count} nodes each; is the file complete?"
@@ -213,7 +213,7 @@ class _Deck:
         rows = [ids[first : first + count + 1] for first in range(0, len(ids), count + 1)]
         for number, *nodes in rows:
             self._enter("nodes of elements", self._scope.elements, number, (name, nodes))
-        self._define_listed("ELSET", _KeywordBlock("", block.parameters, [[str(number)] for number, *_ in rows]))
+        self._define_listed("ELSET", _KeywordEntry("", entry.parameters, [[str(number)] for number, *_ in rows]))
 
     def mesh(self) -> DeckMesh:
         """Return the finite element mesh of this Abaqus deck, made of all added keyword blocks: points, cells,
@@ -298,17 +298,17 @@ class _Deck:
         are included."""
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
-        for block in scope.sets[kind, name]:
-            inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
-            if "ELSET" in block.parameters and kind == "NSET":
-                for owner, number in self._set_members(inside, "ELSET", block.parameters["ELSET"].casefold()):
+        for entry in scope.sets[kind, name]:
+            inside = self._by_name.get(entry.parameters.get("INSTANCE", scope.name).casefold(), scope)
+            if "ELSET" in entry.parameters and kind == "NSET":
+                for owner, number in self._set_members(inside, "ELSET", entry.parameters["ELSET"].casefold()):
                     yield from ((owner, node) for node in self._by_name[owner].elements.get(number, ("", []))[1])
-            elif "GENERATE" in block.parameters:
-                for row in block.rows:
+            elif "GENERATE" in entry.parameters:
+                for row in entry.rows:
                     first, last, step = [*map(int, row[:3]), 1][:3]
                     yield from ((inside.name.casefold(), k) for k in range(first, last + 1, step))
             else:
-                rows = [row[:1] for row in block.rows] if kind == "SURFACE" else block.rows
+                rows = [row[:1] for row in entry.rows] if kind == "SURFACE" else entry.rows
                 for token in (each for row in rows for each in row if each):
                     yield from self._resolved_entries(inside, "NSET" if kind == "SURFACE" else kind, token)
 
@@ -335,9 +335,9 @@ class _Deck:
         vertices) of equal numbers of vertices; None if some face cannot be resolved. ``key`` is the surface
         in a ``scope`` (part or instance) of the deck, ``where`` has the indices of elements in the ``mesh``."""
         faces: dict[int, list[IntArray]] = {}
-        for block in scope.sets[key]:
-            inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
-            for token, side in ([*row, ""][:2] for row in block.rows if row[0]):
+        for entry in scope.sets[key]:
+            inside = self._by_name.get(entry.parameters.get("INSTANCE", scope.name).casefold(), scope)
+            for token, side in ([*row, ""][:2] for row in entry.rows if row[0]):
                 for label in self._resolved_entries(inside, "ELSET", token):
                     number, k = where.get(label, (0, -1))
                     sides = SIDES.get(re.sub(r"\d+$", "", mesh.cells[number].type), ())
@@ -355,16 +355,16 @@ class _Deck:
         """Return whether a face of an element in this Abaqus mesh, given by its corner nodes, belongs to no second
         element."""
         if not self._side_counts:
-            for block in mesh.cells:
-                for vertices in SIDES.get(re.sub(r"\d+$", "", block.type), ()):
-                    self._side_counts.update(map(tuple, np.sort(block.data[:, list(vertices)], axis=1).tolist()))
+            for entry in mesh.cells:
+                for vertices in SIDES.get(re.sub(r"\d+$", "", entry.type), ()):
+                    self._side_counts.update(map(tuple, np.sort(entry.data[:, list(vertices)], axis=1).tolist()))
         return self._side_counts[tuple(sorted(corners.tolist()))] == 1
 
 
-def _is_of_nodes(blocks: list[_KeywordBlock]) -> bool:
+def _is_of_nodes(entries: list[_KeywordEntry]) -> bool:
     """Return whether a surface of an Abaqus deck, given by its keyword blocks, consists of nodes instead of element
     faces."""
-    return any(block.parameters.get("TYPE", "").upper() == "NODE" for block in blocks)
+    return any(entry.parameters.get("TYPE", "").upper() == "NODE" for entry in entries)
 
 
 def _is_type(pattern: str, name: str) -> bool:

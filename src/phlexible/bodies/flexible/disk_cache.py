@@ -132,19 +132,19 @@ def digest(value: object) -> str:
     return hash_of_pieces.hexdigest()
 
 
-def _append_bytes(pieces: list[bytes], value: object) -> None:
-    """Append to ``pieces`` the bytes that identify a value for a digest: type, shape and content of arrays, and
+def _append_bytes(chunks: list[bytes], value: object) -> None:
+    """Append to ``chunks`` the bytes that identify a value for a digest: type, shape and content of arrays, and
     recursively of tuples, lists and dataclasses."""
     if isinstance(value, np.ndarray):
-        pieces.append(f"{value.dtype.str}{value.shape}".encode())
-        pieces.append(value.tobytes())
+        chunks.append(f"{value.dtype.str}{value.shape}".encode())
+        chunks.append(value.tobytes())
     elif isinstance(value, tuple | list):
-        pieces.append(f"({len(value)}".encode())
+        chunks.append(f"({len(value)}".encode())
         for each in value:
-            _append_bytes(pieces, each)
+            _append_bytes(chunks, each)
     elif is_dataclass(value) and not isinstance(value, type):
-        pieces.append(type(value).__name__.encode())
+        chunks.append(type(value).__name__.encode())
         for field in fields(value):
-            _append_bytes(pieces, getattr(value, field.name))
+            _append_bytes(chunks, getattr(value, field.name))
     else:
-        pieces.append(f"{type(value).__name__}:{value!r};".encode())
+        chunks.append(f"{type(value).__name__}:{value!r};".encode())

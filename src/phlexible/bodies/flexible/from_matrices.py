@@ -11,11 +11,11 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, reals
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
 from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface, named_specs
 from phlexible.bodies.flexible.points import NodePoints
 from phlexible.bodies.flexible.retained import Condensed, ShapeOptions, condense, interface_motion, retained_body
+from phlexible.bodies.flexible.selected_points import selected_points
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected_stiffness
 from phlexible.bodies.flexible.structure import Unknowns, fastest_square
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
@@ -137,7 +137,7 @@ def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalMod
     ``name`` and ``kind``, the user's choice of ``nodes``, and the rows that give its displacement and rotation
     from the unknowns."""
     nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
-    members = np.unique(chosen_points(f"interface {name!r}", nodes, model.positions, {}))
+    members = np.unique(selected_points(f"interface {name!r}", nodes, model.positions, {}))
     if not len(members):
         raise ParameterError(f"interface {name!r} has no nodes")
     unknowns, d = model.unknowns, model.unknowns.dimension

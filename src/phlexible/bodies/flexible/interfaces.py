@@ -12,8 +12,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, option, text
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.bodies.flexible.chosen_points import chosen_points, points_where
 from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.selected_points import points_where, selected_points
 from phlexible.bodies.flexible.structure import ElasticStructure, Unknowns
 from phlexible.bodies.flexible.user_mesh import UserMesh
 from phlexible.errors import ParameterError
@@ -136,18 +136,18 @@ class MeshRegion:
         cells: elements all of whose vertices are chosen, shape (c,).
         facets: facets all of whose vertices are chosen: on the boundary, and inside where only they reach a chosen
             corner, shape (f,).
-        is_chosen: whether a corner of elements is chosen, shape (corners,).
+        selected: whether a corner of elements is chosen, shape (corners,).
     """
 
     cells: IntArray
     facets: IntArray
-    is_chosen: BoolArray
+    selected: BoolArray
 
     def uncovered_vertices(self, mesh: ElementMesh) -> IntArray:
         """Return the ascending indices of the chosen vertices of the mesh that belong neither to the elements
         nor to the facets of this region."""
         covered = [mesh.cells[self.cells].ravel(), mesh.mesh.facets[:, self.facets].ravel()]
-        return np.setdiff1d(np.flatnonzero(self.is_chosen), np.concatenate(covered))
+        return np.setdiff1d(np.flatnonzero(self.selected), np.concatenate(covered))
 
     def nodes(self, mesh: ElementMesh) -> IntArray:
         """Return the ascending indices of the displacement nodes in this region of a mesh: on its elements and
@@ -156,7 +156,7 @@ class MeshRegion:
         nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
         if mesh.dimension == 3 and len(rest):
             ends = np.asarray(mesh.mesh.edges)
-            nodes.append(mesh.edge_nodes(np.flatnonzero(self.is_chosen[ends].all(0) & np.isin(ends, rest).any(0))))
+            nodes.append(mesh.edge_nodes(np.flatnonzero(self.selected[ends].all(0) & np.isin(ends, rest).any(0))))
         return np.unique(np.concatenate(nodes))
 
     def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
@@ -168,12 +168,12 @@ class MeshRegion:
             averaged: vertices of the averaged region.
         """
         covered = np.union1d(averaged, mesh.cells[self.cells])
-        rest = np.setdiff1d(np.flatnonzero(self.is_chosen), covered)
+        rest = np.setdiff1d(np.flatnonzero(self.selected), covered)
         around = mesh.cells[np.isin(mesh.cells, covered).any(axis=1)]
         if len(np.setdiff1d(rest, around)):
             raise ParameterError(
                 f"interface {name!r}: the mean is over an area, which leaves out {len(rest)} of "
-                f"{int(self.is_chosen.sum())} chosen corners of elements, on lines and points outside it; make it "
+                f"{int(self.selected.sum())} selected corners of elements, on lines and points outside it; make it "
                 '"rigid", which takes all of them, or an interface of each'
             )
 
@@ -182,7 +182,7 @@ class MeshRegion:
         cover no side of an element. ``name`` is that of the interface."""
         area = "an area" if mesh.dimension == 3 else "a length"
         return ParameterError(
-            f"interface {name!r} has {int(self.is_chosen.sum())} node(s) that cover no side of an element: an "
+            f"interface {name!r} has {int(self.selected.sum())} node(s) that cover no side of an element: an "
             f"interface needs {area}, or it has no rotation and what it carries depends on the mesh; take all nodes"
             " of a face"
         )
@@ -206,7 +206,7 @@ def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_s
         is_chosen[mesh.mesh.facets[:, facets]] = True
         return MeshRegion(np.zeros(0, dtype=np.int64), facets, is_chosen)
     called = f"interface {name!r}"
-    is_chosen = np.isin(used, chosen_points(called, nodes, source.points, source.points_by_name))
+    is_chosen = np.isin(used, selected_points(called, nodes, source.points, source.points_by_name))
     if not is_chosen.any():
         raise ParameterError(f"{called} has no nodes of the mesh: {_extent_hint(nodes, source)}")
     cells = np.flatnonzero(is_chosen[mesh.cells].all(axis=1))
@@ -225,9 +225,9 @@ def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_s
     return MeshRegion(cells, np.flatnonzero(sides | inner), is_chosen)
 
 
-def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: ElementMesh) -> IntArray:
+def _intended_cells(nodes: Any, cells: IntArray, selected: BoolArray, mesh: ElementMesh) -> IntArray:
     """Return those of the chosen elements (``cells``) of a mesh whose vertices are not all chosen by
-    accident. Accidents occur at rims and at ends of lines. ``nodes`` is the user's choice, ``is_chosen`` its
+    accident. Accidents occur at rims and at ends of lines. ``nodes`` is the user's choice, ``selected`` its
     mask of vertices.
 
     A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
@@ -241,7 +241,7 @@ def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: Ele
         middles[:, : mesh.dimension] = mesh.geometry[mesh.cells[cells]].mean(axis=1)
         with contextlib.suppress(ParameterError):  # of a function that is defined at the nodes only
             is_suspect[points_where("", nodes, middles)] = False
-    elif is_chosen.sum() == len(np.unique(mesh.cells[cells])):
+    elif selected.sum() == len(np.unique(mesh.cells[cells])):
         return cells
     return np.asarray(cells[~is_suspect])
 

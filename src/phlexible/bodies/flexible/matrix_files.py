@@ -200,10 +200,10 @@ def read_full(file: Path) -> dict[str, LabelledMatrix]:
     }
 
 
-def _both_halves(upper: sparse.csc_matrix, chosen: list[int]) -> sparse.csr_array:
-    """Return the full symmetric matrix (k, k) of k ``chosen`` unknowns from the ``upper`` half of the matrix
+def _both_halves(upper: sparse.csc_matrix, selected: list[int]) -> sparse.csr_array:
+    """Return the full symmetric matrix (k, k) of k ``selected`` unknowns from the ``upper`` half of the matrix
     of all unknowns."""
-    half = sparse.triu(sparse.csr_array(upper)[chosen][:, chosen], format="csr")
+    half = sparse.triu(sparse.csr_array(upper)[selected][:, selected], format="csr")
     return sparse.csr_array(half + half.T - sparse.diags_array(half.diagonal()))
 
 

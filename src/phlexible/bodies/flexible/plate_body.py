@@ -127,11 +127,11 @@ class PlatePoints(FlexiblePoints):
     thickness: float
     moments: Array | None = None
 
-    def in_smaller_basis(self, chosen: Array) -> Self:
-        """Return the material points of this plate for k elastic coordinates in place of n; ``chosen`` (n, k)
+    def in_smaller_basis(self, basis: Array) -> Self:
+        """Return the material points of this plate for k elastic coordinates in place of n; ``basis`` (n, k)
         expresses the old coordinates by the new ones."""
-        moments = None if self.moments is None else self.moments @ chosen
-        return replace(super().in_smaller_basis(chosen), moments=moments)
+        moments = None if self.moments is None else self.moments @ basis
+        return replace(super().in_smaller_basis(basis), moments=moments)
 
     @property
     def nodes(self) -> Array:

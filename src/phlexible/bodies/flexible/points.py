@@ -91,12 +91,12 @@ class FlexiblePoints(MaterialPoints):
         if the surface is unknown."""
         return np.arange(len(self.shapes))
 
-    def in_smaller_basis(self, chosen: Array) -> Self:
-        """Return the material points of this body for k elastic coordinates in place of n; ``chosen`` (n, k)
+    def in_smaller_basis(self, basis: Array) -> Self:
+        """Return the material points of this body for k elastic coordinates in place of n; ``basis`` (n, k)
         expresses the old coordinates by the new ones."""
         interfaces = self.interfaces
-        reduced = replace(interfaces, shapes=interfaces.shapes @ chosen, rotations=interfaces.rotations @ chosen)
-        return replace(self, shapes=self.shapes @ chosen, interfaces=reduced)
+        reduced = replace(interfaces, shapes=interfaces.shapes @ basis, rotations=interfaces.rotations @ basis)
+        return replace(self, shapes=self.shapes @ basis, interfaces=reduced)
 
     @abstractmethod
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
@@ -165,11 +165,11 @@ class NodePoints(FlexiblePoints):
     positions: Array
     rotations: Array | None
 
-    def in_smaller_basis(self, chosen: Array) -> Self:
-        """Return the material points of this body for k elastic coordinates in place of n; ``chosen`` (n, k)
+    def in_smaller_basis(self, basis: Array) -> Self:
+        """Return the material points of this body for k elastic coordinates in place of n; ``basis`` (n, k)
         expresses the old coordinates by the new ones."""
-        rotations = None if self.rotations is None else self.rotations @ chosen
-        return replace(super().in_smaller_basis(chosen), rotations=rotations)
+        rotations = None if self.rotations is None else self.rotations @ basis
+        return replace(super().in_smaller_basis(basis), rotations=rotations)
 
     @property
     def nodes(self) -> Array:

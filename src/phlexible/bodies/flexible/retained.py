@@ -287,8 +287,8 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     return reduced, small
 
 
-def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Array) -> StrainEnergy:
-    """Return the strain energy of a flexible body in a smaller basis ``chosen`` (n, k), whose coordinates
+def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, basis: Array) -> StrainEnergy:
+    """Return the strain energy of a flexible body in a smaller basis ``basis`` (n, k), whose coordinates
     have the frequencies ``small`` (k,) [rad/s]. ``strain`` is the energy in the old basis, whose coordinates
     have the ``frequencies`` (n,)."""
     if not len(strain.factors):
@@ -298,14 +298,14 @@ def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, chos
     unrelaxed = []
     for row, linear in enumerate(strain.rows):
         if not linear.any():
-            slopes = strain.squares[strain.square_strain == row] @ chosen
+            slopes = strain.squares[strain.square_strain == row] @ basis
             unrelaxed.append((slopes.T * strain.factors[strain.square_strain == row]) @ slopes)
             continue
         shape = int(np.abs(linear).argmax())
         in_row = strain.square_strain == row
-        slopes = strain.squares[in_row] @ chosen
+        slopes = strain.squares[in_row] @ basis
         matrix = frequencies[shape] * (slopes.T * strain.factors[in_row]) @ slopes
-        geometric += chosen[shape][:, None, None] * matrix
+        geometric += basis[shape][:, None, None] * matrix
     return condensed_strain(small, geometric, unrelaxed=np.array(unrelaxed).reshape(-1, k, k))
 
 

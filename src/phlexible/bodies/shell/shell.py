@@ -43,7 +43,7 @@ from phlexible.bodies.shell.section import Laminate, ShellSection
 from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import BodyStress, Skin
 from phlexible.bodies.soft_body import soft_skin
-from phlexible.bodies.soft_mesh import chosen_nodes
+from phlexible.bodies.soft_mesh import selected_nodes
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 from phlexible.leaves import leaf_function
@@ -108,7 +108,7 @@ class Shell(NodalBody):
             return
         mesh, source = shell_mesh(self.mesh, self.directors, self._section.gyration)
         groups = tuple(
-            ShellInterface(name, chosen_nodes(f"interface {name!r}", nodes, mesh, source), kind)
+            ShellInterface(name, selected_nodes(f"interface {name!r}", nodes, mesh, source), kind)
             for name, nodes, kind in named_specs(self.interfaces, EdgeKind)
         )
         for group in groups:
@@ -344,7 +344,7 @@ class Shell(NodalBody):
         Raises:
             ParameterError: it chooses none.
         """
-        return chosen_nodes("nodes", nodes, self.soft_mesh)
+        return selected_nodes("nodes", nodes, self.soft_mesh)
 
     @cached_property
     def _laminate(self) -> Laminate:
@@ -440,8 +440,8 @@ class Shell(NodalBody):
         layers = len(mesh.used) * np.arange(len(self._section.heights))
         numbers = np.argsort(mesh.node_at[mesh.used])[:, None] + layers
 
-        def components(coordinates: Array, chosen: IntArray) -> Array:
-            return self.surface_stress(coordinates.reshape(len(coordinates), -1, 3))[:, chosen]
+        def components(coordinates: Array, selected: IntArray) -> Array:
+            return self.surface_stress(coordinates.reshape(len(coordinates), -1, 3))[:, selected]
 
         return BodyStress(positions, np.arange(len(positions)), components, lambda skin: numbers)
 

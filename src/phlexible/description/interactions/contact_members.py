@@ -111,12 +111,12 @@ class Member(NamedTuple):
         then has corners or a finite radius, and segments are tested along their length."""
         return self.rounding < WIDE
 
-    def touches_segment(self, piece: "Member") -> bool:
-        """Return whether the interior of the line segment ``piece`` must be tested against this solid. It
+    def touches_segment(self, segment: "Member") -> bool:
+        """Return whether the interior of the line segment ``segment`` must be tested against this solid. It
         must if the solid's least radius of curvature is below the segment's bound ``size[1]`` (2 lengths for
         lines; unlimited for edges and capsules). Segments of no length are not tested, and edges of cylinders
         not against solids with sharp edges (``rounding`` 0)."""
-        length, thickest, is_alone = piece.size
+        length, thickest, is_alone = segment.size
         return bool(length and self.rounding < thickest and (self.rounding or not is_alone))
 
     @property

@@ -353,16 +353,16 @@ class SineCoordinate(PositionCoordinate):
 
     Attributes:
         axes: d_a, e_a, d_b, e_b.
-        shares: of both products; one alone: the tilt of the one axis of the second port that is in it.
+        weights: of both products; one alone: the tilt of the one axis of the second port that is in it.
     """
 
     axes: tuple[DirectionOf, DirectionOf, DirectionOf, DirectionOf]
-    shares: tuple[float, float] = (0.5, 0.5)
+    weights: tuple[float, float] = (0.5, 0.5)
 
     def _terms(self) -> tuple[BilinearTerm, ...]:
         a1, a2, b1, b2 = self.axes
-        terms = dot_term(a2, b1, self.shares[0]), dot_term(a1, b2, -self.shares[1])
-        return tuple(term for term, share in zip(terms, self.shares, strict=True) if share)
+        terms = dot_term(a2, b1, self.weights[0]), dot_term(a1, b2, -self.weights[1])
+        return tuple(term for term, share in zip(terms, self.weights, strict=True) if share)
 
     @property
     def unit(self) -> str:
@@ -480,7 +480,7 @@ class LengthCoordinate(Coordinate):
         is not prescribed."""
         return self.sign if self.winch is None else self.winch(0.0)
 
-    def share(self, y: Array) -> Any:
+    def length_derivative(self, y: Array) -> Any:
         """Return the derivative of the coordinate with respect to a tendon's length, from the values y of its
         functions. Their shape is (functions,) or (functions, T)."""
         return self.sign if self.winch is None else np.sqrt(self.scale / -y[-1])
@@ -490,25 +490,25 @@ class LengthCoordinate(Coordinate):
         is (functions,) or (functions, T)."""
         if self.winch is None:
             return self.sign * np.sqrt(np.abs(y)).sum(axis=0)
-        return (np.sqrt(np.abs(y[:-1])).sum(axis=0) + y[-1]) * self.share(y)
+        return (np.sqrt(np.abs(y[:-1])).sum(axis=0) + y[-1]) * self.length_derivative(y)
 
     def gradient(self, y: Array) -> Array:
         """Return the gradient of a tendon's length (or scaled stretch) with respect to its functions y, of the
         shape of y."""
-        found = self.share(y) * 0.5 / np.sqrt(np.abs(y))
+        found = self.length_derivative(y) * 0.5 / np.sqrt(np.abs(y))
         if self.winch is not None:
             length, p = np.sqrt(np.abs(y[:-1])).sum(axis=0), -y[-1]
-            found[-1] = self.share(y) * (length + p) / (2 * p)
+            found[-1] = self.length_derivative(y) * (length + p) / (2 * p)
         return np.asarray(found)
 
     def hessian(self, y: Array) -> Array:
         """Return the second derivatives of a tendon's length (or scaled stretch) with respect to its functions y,
         shape (functions, functions)."""
-        found = np.diag(-0.25 * self.share(y) * np.abs(y) ** -1.5)
+        found = np.diag(-0.25 * self.length_derivative(y) * np.abs(y) ** -1.5)
         if self.winch is not None:
             length, p = np.sqrt(np.abs(y[:-1])).sum(), -y[-1]
-            found[-1, :-1] = found[:-1, -1] = 0.25 * self.share(y) / (p * np.sqrt(np.abs(y[:-1])))
-            found[-1, -1] = self.share(y) * (p + 3 * length) / (4 * p**2)
+            found[-1, :-1] = found[:-1, -1] = 0.25 * self.length_derivative(y) / (p * np.sqrt(np.abs(y[:-1])))
+            found[-1, -1] = self.length_derivative(y) * (p + 3 * length) / (4 * p**2)
         return found
 
     def driven_constraint(self, path: TimePath) -> Bilinear:

@@ -207,26 +207,26 @@ class Force(PointLoad):
         found: list[Force] = []
         for node in np.flatnonzero(weights):
             share, port = float(weights[node]), placed.node(int(points.mesh.nodes[node]))
-            value = Share(self.value, share) if callable(self.value) else share * self.at_time(0.0)
+            value = ScaledFunction(self.value, share) if callable(self.value) else share * self.at_time(0.0)
             found.append(Force(port, value, breakpoints=self.breakpoints, name=f"{self} on {port}"))
             placed.receive(found[-1])  # with this load
         return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
-class Share(Portable):
+class ScaledFunction(Portable):
     """A share of a force that is a function of time.
 
     Attributes:
         value: the whole force.
-        share: factor of it.
+        factor: factor of it.
     """
 
     value: Callable[[float], ArrayLike]
-    share: float
+    factor: float
 
     def __call__(self, time: float) -> Array:
-        return self.share * np.asarray(self.value(time), dtype=np.float64)
+        return self.factor * np.asarray(self.value(time), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,8 +8,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.fields import set_fields
-from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.points import FlexiblePoints
+from phlexible.bodies.flexible.selected_points import selected_points
 from phlexible.bodies.locations import SurfaceNode
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import ModelError
@@ -56,7 +56,7 @@ class MeshSurface:
             )
         if self.where is not None:
             positions = points.nodes[points.surface_nodes]
-            set_fields(self, where=tuple(chosen_points("where", self.where, positions, {}).tolist()))
+            set_fields(self, where=tuple(selected_points("where", self.where, positions, {}).tolist()))
         if not len(self._node_indices):
             raise ModelError(f"{self} has no places: no corner of the surface is where it says")
 

@@ -17,7 +17,7 @@ from phlexible.errors import ModelError
 Source: TypeAlias = KinematicPair | Attachment
 """What controllers can measure beside sensors."""
 
-Share: TypeAlias = tuple[Source, Array, Array]
+LinearReading: TypeAlias = tuple[Source, Array, Array]
 """A source, weights (count, numbers of the source) and offset (count,): ``weights @ numbers - offset``.
 
 The numbers of a joint are each coordinate and its rate, those of an attachment its place and velocity.
@@ -83,7 +83,7 @@ class Sensor(ABC):
         raise ModelError(f"outputs are sensors such as Velocity(beam.end), got {self!r}")
 
     @property
-    def share(self) -> Share | None:
+    def linear_reading(self) -> LinearReading | None:
         """Return the linear map by which compiled code measures a sensor's quantity within a time step; None
         if it must be read from the whole state."""
         return None

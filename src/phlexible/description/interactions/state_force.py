@@ -31,7 +31,7 @@ class Whole:
 
 
 @dataclass(frozen=True, eq=False)
-class FeedbackShare(Feedback):
+class FeedbackPart(Feedback):
     """A share of the values of a controller, which acts at one port or load.
 
     Attributes:
@@ -58,7 +58,7 @@ def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []
     for item, size in zip(feedback.on, sizes, strict=True):
-        share = FeedbackShare(
+        share = FeedbackPart(
             feedback.controller,
             feedback.measured,
             period=feedback.period,
@@ -91,7 +91,7 @@ class StateLaw(Feedback):
 
 
 @dataclass(frozen=True, eq=False)
-class ShareOfState(Portable):
+class StateValues(Portable):
     """Values of a function of the state for one port, as a controller.
 
     Attributes:

@@ -12,7 +12,7 @@ from phlexible.bodies.rod import Rod
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.functions import receive
 from phlexible.description.interactions.loads import Load
-from phlexible.description.interactions.state_force import CompoundForce, FeedbackShare
+from phlexible.description.interactions.state_force import CompoundForce, FeedbackPart
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import Rolling
@@ -138,10 +138,10 @@ def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
             if isinstance(candidate, Joint) and _bodies_of(candidate) <= {*part.parts}:
                 yield candidate
     share = getattr(part, "value", None)
-    if isinstance(share, FeedbackShare):
+    if isinstance(share, FeedbackPart):
         for candidate in named:
             other_share = getattr(candidate, "value", None)
-            if isinstance(other_share, FeedbackShare) and other_share.whole is share.whole:
+            if isinstance(other_share, FeedbackPart) and other_share.whole is share.whole:
                 yield candidate
 
 

@@ -24,7 +24,7 @@ from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.interactions.state_force import FeedbackShare
+from phlexible.description.interactions.state_force import FeedbackPart
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation
@@ -144,7 +144,7 @@ def check_plane(part: Part, dimension: int) -> None:
         ModelError: a moving frame of a model in space, which may leave the plane later.
     """
     for entry in part.entries() if isinstance(part, Load) else ():
-        along = entry.value.direction if isinstance(entry.value, FeedbackShare) else None
+        along = entry.value.direction if isinstance(entry.value, FeedbackPart) else None
         entry.check_components(entry.at_time(0.0) if along is None else along, dimension)
     for port in ports_of(part):
         position = port.initial_position().tolist() if dimension < 3 else []

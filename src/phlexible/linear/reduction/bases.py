@@ -22,8 +22,8 @@ from phlexible.linear.reduction.krylov import (
     Answers,
     ComplexArray,
     by_energy,
-    chosen_basis,
     extended,
+    extended_basis,
     greatest_error,
     moment_basis,
     real_columns,
@@ -183,7 +183,7 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
     if frequencies is not None:
         return moment_basis(answers, basis, count, frequencies)
     poles = np.sqrt(np.abs(modes.squares[participating_modes(mechanics, modes)]))
-    basis, ties = chosen_basis(answers, basis, count, poles), mechanics.constraint_matrix
+    basis, ties = extended_basis(answers, basis, count, poles), mechanics.constraint_matrix
     opened = np.abs(ties @ basis).max(axis=0, initial=0.0)  # by what is left over of dependent answers: round-off
     return basis[:, opened <= OPENED * (abs(ties) @ np.abs(basis)).max(axis=0, initial=0.0)]
 

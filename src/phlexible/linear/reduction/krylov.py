@@ -70,7 +70,7 @@ def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequenc
     return basis
 
 
-def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
+def extended_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
     """Extend an orthonormal reduction ``basis``, shape (n, k), by static responses of the model (``answers``),
     then by responses at its ``poles``, lowest first. Now and then one at the frequency where the error is largest
     follows. The result has at most ``most`` columns.

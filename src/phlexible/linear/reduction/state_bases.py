@@ -41,8 +41,8 @@ from phlexible.linear.reduction.krylov import (
     Answers,
     ComplexArray,
     by_energy,
-    chosen_basis,
     extended,
+    extended_basis,
     greatest_error,
     moment_basis,
     real_columns,
@@ -58,7 +58,7 @@ from phlexible.linear.reduction.normal_forms import (
 from phlexible.linear.signals import UNIT_ENERGY
 from phlexible.linear.symmetric_modes import SymmetricModes, static_responses, undamped_modes
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import StateBlock
+from phlexible.port_hamiltonian.model import StateGroup
 
 # Galerkin models of states: ``x = V a`` tested with Q V, so that ``V^T W V = I`` makes a the energy coordinates.
 #
@@ -479,7 +479,7 @@ def state_basis(
     if method in (ReductionMethod.MODAL, ReductionMethod.CRAIG_BAMPTON):
         raise ModelError(
             f'method="{method}" needs to know which states are velocities and which stresses, without coupling or '
-            "losses among stresses: give the states units, such as StateBlock(name, 'm/s', 1) and 'N', or take "
+            "losses among stresses: give the states units, such as StateGroup(name, 'm/s', 1) and 'N', or take "
             'method="krylov", "balanced" or "irka"'
         )
     if model.order > LARGEST:
@@ -511,7 +511,7 @@ def state_basis(
     else:
         rates = normal.moving.T @ (normal.structure - normal.dissipation) @ normal.moving
         answers = StateAnswers(model, rigid, STATIC_SHIFT * linalg.svdvals(rates).min())
-        columns = chosen_basis(answers, first, most, participating_poles(model, form, normal))
+        columns = extended_basis(answers, first, most, participating_poles(model, form, normal))
     return StateBasis(columns, method, extra + driven)
 
 
@@ -611,7 +611,7 @@ def flexible_reduction(
     own = single_states(model)
     states = (
         *(own[k] for k in rigid),
-        *(StateBlock(f"{method} flexible state {k}", UNIT_ENERGY, 1) for k in range(V.shape[1])),
+        *(StateGroup(f"{method} flexible state {k}", UNIT_ENERGY, 1) for k in range(V.shape[1])),
         *(own[k] for k in tied),
     )
     E, J, R = (whole.T @ matrix @ whole for matrix in (model.descriptor, model.structure, model.dissipation))

@@ -51,7 +51,7 @@ from phlexible.description.interactions.force_elements import ForceElement, Pote
 from phlexible.description.interactions.loads import Axes, DistributedForce, Load, PointLoad, Pressure
 from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.interactions.state_force import FeedbackShare, StateLaw, Whole
+from phlexible.description.interactions.state_force import FeedbackPart, StateLaw, Whole
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Distance
@@ -151,7 +151,7 @@ VALUES: dict[str, type[Any]] = {
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
         *(MeshPoints, NodePoints, PlatePoints, PlateSection, PlateElement, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
-        *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
+        *(Axes, Drive, TimePath, Feedback, FeedbackPart, Whole, LinearController, StateLaw, EnergyKind, String),
         *(Plane, Surface, Capsule, MeshSurface, Maxwell),
         *(SoftBody, SoftMesh, NodeGroup, Node, SurfaceNode, ShellMesh, ShellInterface, EdgeKind),
         *(Laminate, OrthotropicMaterial, SurfaceParameters),

@@ -236,26 +236,26 @@ class UnfinishedFile:
     """
 
     def __init__(
-        self, path: Path, description: dict[str, Any], block: RecordedStates, checkpoint: Checkpoint
+        self, path: Path, description: dict[str, Any], chunk: RecordedStates, checkpoint: Checkpoint
     ) -> None:
-        text, arrays = _record(block, checkpoint, False)
-        head = {**HEADER, "work_names": block.work_names, "description": description}
+        text, arrays = _record(chunk, checkpoint, False)
+        head = {**HEADER, "work_names": chunk.work_names, "description": description}
         self._journal = Journal(path, {**head, **text}, arrays)
 
-    def append(self, block: RecordedStates, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Append a ``block`` of recorded instants and the ``checkpoint`` at its end to the file of an
+    def append(self, chunk: RecordedStates, checkpoint: Checkpoint, is_complete: bool = False) -> None:
+        """Append a ``chunk`` of recorded instants and the ``checkpoint`` at its end to the file of an
         unfinished run; the first instant replaces the last one in the file. ``is_complete`` says whether the
         run has reached its end.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
         """
-        self._journal.append(*_record(block, checkpoint, is_complete))
+        self._journal.append(*_record(chunk, checkpoint, is_complete))
 
 
-def _record(block: RecordedStates, checkpoint: Checkpoint, is_complete: bool) -> tuple[dict[str, Any], Arrays]:
+def _record(chunk: RecordedStates, checkpoint: Checkpoint, is_complete: bool) -> tuple[dict[str, Any], Arrays]:
     text, numbers = checkpoint_as_json(checkpoint)
-    arrays = {name: getattr(block, name) for name in FIELDS}
+    arrays = {name: getattr(chunk, name) for name in FIELDS}
     return {"checkpoint": text, "complete": is_complete}, {**arrays, "checkpoint": numbers}
 
 

@@ -57,7 +57,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         self._system, self._warnings = system, warnings
         self._path = None if path is None else real_path(path)
         self._description: dict[str, Any] = {}
-        self._blocks: list[RecordedStates] = []
+        self._chunks: list[RecordedStates] = []
         self._settled = 0  # blocks that are joined, and in the file
         self._last_time = time.monotonic()  # when that was done
         self._checkpoint: Checkpoint | None = None
@@ -77,7 +77,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
                 self.reached, self.was_ended = float(recording.time[-1]), saved.is_complete
                 self._checkpoint = self.begun
                 kept = int(np.searchsorted(recording.time, self.begun.time, side="right"))
-                self._blocks = [recording.rows(slice(0, kept))]  # see Simulation
+                self._chunks = [recording.rows(slice(0, kept))]  # see Simulation
             elif self._path is not None:
                 refuse_existing(self._path, overwrite)
         except BaseException:
@@ -87,27 +87,27 @@ class RunOutput(AbstractContextManager["RunOutput"]):
     @property
     def recording(self) -> RecordedStates:
         """Recording of all instants of the run so far, of those in memory and of the resumed file, concatenated."""
-        if len(self._blocks) > 1:
+        if len(self._chunks) > 1:
             # Those of long runs do not stay in memory twice.
-            self._blocks, self._settled = [(concatenated if self._settled else joined)(self._blocks)], 0
-        return self._blocks[0]
+            self._chunks, self._settled = [(concatenated if self._settled else joined)(self._chunks)], 0
+        return self._chunks[0]
 
-    def take(self, block: RecordedStates, checkpoint: Checkpoint) -> None:
-        """Add a ``block`` of recorded instants, the first of which replaces the last one so far, with the
+    def take(self, chunk: RecordedStates, checkpoint: Checkpoint) -> None:
+        """Add a ``chunk`` of recorded instants, the first of which replaces the last one so far, with the
         ``checkpoint`` at its end; at intervals it is also written to the results file.
 
         Raises:
             ResultFileError: the disk refuses; memory holds the block all the same.
         """
         with uninterrupted():
-            before, is_settled = self._blocks[-1:], len(self._blocks) == self._settled
+            before, is_settled = self._chunks[-1:], len(self._chunks) == self._settled
             kept = [each.rows(slice(0, -1)) for each in before if len(each.time) > 1 or is_settled]
-            self._blocks[-1:] = [*kept, block]
+            self._chunks[-1:] = [*kept, chunk]
             self._checkpoint = checkpoint
-            is_wanted = self.is_file or len(self._blocks) - self._settled > MANY_BLOCKS
+            is_wanted = self.is_file or len(self._chunks) - self._settled > MANY_BLOCKS
             is_due = is_wanted and time.monotonic() - self._last_time > SECONDS
             if is_due and self._failure is None and self._has_steps:
-                self._write_blocks(checkpoint)
+                self._write_chunks(checkpoint)
 
     def finish(self, is_complete: bool) -> Motion:
         """Complete the results file, if there is one, and return the motion of the run. ``is_complete`` says
@@ -128,7 +128,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
         The error gets a note if the file cannot take the rest.
         """
-        if not self._blocks:
+        if not self._chunks:
             return None
         with uninterrupted():
             try:
@@ -152,14 +152,14 @@ class RunOutput(AbstractContextManager["RunOutput"]):
     def _has_steps(self) -> bool:
         """Whether the run has taken time steps beyond its start, or beyond the end of the file that it
         resumes."""
-        return bool(self._blocks) and self._blocks[-1].time[-1] > self.reached
+        return bool(self._chunks) and self._chunks[-1].time[-1] > self.reached
 
-    def _write_blocks(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
+    def _write_chunks(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
         """Concatenate the recorded blocks that are not yet in the results file, and append them to it, if
         there is one. ``checkpoint`` is the state at their end from which the run can go on, ``is_complete``
         says whether the run has reached its end."""
-        joined = concatenated(self._blocks[self._settled :])
-        self._blocks[self._settled :] = [joined]
+        joined = concatenated(self._chunks[self._settled :])
+        self._chunks[self._settled :] = [joined]
         self._settled, self._last_time = self._settled + 1, time.monotonic()
         if self._path is None:
             return
@@ -181,10 +181,10 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         if not self._has_steps and (self.was_ended or not is_complete):
             return
         if self._file is not None:
-            if self._settled == len(self._blocks):  # the end says whether the run is complete
-                last = self._blocks[-1]
-                self._blocks[-1:] = [last.rows(slice(0, -1)), last.rows(slice(-1, None))]
-            self._write_blocks(checkpoint, is_complete)
+            if self._settled == len(self._chunks):  # the end says whether the run is complete
+                last = self._chunks[-1]
+                self._chunks[-1:] = [last.rows(slice(0, -1)), last.rows(slice(-1, None))]
+            self._write_chunks(checkpoint, is_complete)
         try:
             run = RecordedRun(self._system, self.recording)
             write_results(self._path, SavedRun(run, is_complete, checkpoint), self._description)
@@ -199,5 +199,5 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             self._lock.release()
 
     def __exit__(self, *raised: object) -> None:
-        self._blocks = []  # arrays of the motion go when it goes
+        self._chunks = []  # arrays of the motion go when it goes
         self._release()

@@ -11,7 +11,7 @@ from phlexible.description.interactions.force_elements import ForceValue
 from phlexible.description.interactions.functions import Coordinate, KinematicPair, PointOf
 from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.interactions.state_force import FeedbackShare
+from phlexible.description.interactions.state_force import FeedbackPart
 from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError
 from phlexible.state.system import System
@@ -135,7 +135,7 @@ def controlled_values(
         size = 1 if load is None else 3
         if not isinstance(value, Feedback):
             continue
-        if isinstance(value, FeedbackShare):
+        if isinstance(value, FeedbackPart):
             along = value.direction
             vector = load if along is None else None
             own = Target(3 * k, value.begin, 1 if vector is None else 3, along, is_whole=False, load=vector)
@@ -155,7 +155,7 @@ def _controlled(
     channels: list[Channel] = []
     count = 0
     for item in feedback.measured:
-        share = item.share if isinstance(item, Sensor) else None
+        share = item.linear_reading if isinstance(item, Sensor) else None
         source = share[0] if share is not None else item
         if isinstance(source, Sensor):
             channels.append(Channel(count, count, reading=source))
@@ -166,7 +166,7 @@ def _controlled(
         measured += own
         count += size
     is_plain = all(channel.map is None and channel.reading is None for channel in channels)
-    total = feedback.whole.size if isinstance(feedback, FeedbackShare) else targets[0].size
+    total = feedback.whole.size if isinstance(feedback, FeedbackPart) else targets[0].size
     kept = () if is_plain else tuple(channels)
     return ControlledValue(targets, feedback, tuple(measured), kept, total, name, dimension)
 

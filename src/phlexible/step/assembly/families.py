@@ -59,7 +59,7 @@ class RodPoint(NamedTuple):
     sections: tuple[int, ...]
     values: Array
     slopes: Array
-    shares: Array
+    weights: Array
 
 
 class RodTables:
@@ -115,19 +115,19 @@ class RodTables:
             "rod_block": [offsets[a, b] for point in points for a in point.sections for b in point.sections],
             "rod_value": [point.values for point in points],
             "rod_slope": [point.slopes for point in points],
-            "rod_share": [self._factor_blocks(point.shares) for point in points],
+            "rod_share": [self._factor_blocks(point.weights) for point in points],
         }
 
-    def _factor_blocks(self, shares: Array) -> Array:
+    def _factor_blocks(self, weights: Array) -> Array:
         """Return the blocks L_1, L_2 and L_3 of the lower block-triangular factor of a rod's strains, shape
-        (3, 3, 3). The factor is L = ((L_1, 0), (L_2, L_3)). ``shares`` is this factor without the strains
+        (3, 3, 3). The factor is L = ((L_1, 0), (L_2, L_3)). ``weights`` is this factor without the strains
         that do not exist in the model's dimension.
 
         Strains that do not exist in the plane are coupled to no others.
         """
         kept = np.ix_(KEPT[self._dimension], KEPT[self._dimension])
         whole = np.eye(6)
-        whole[kept] = shares
+        whole[kept] = weights
         return np.array([whole[:3, :3], whole[3:, :3], whole[3:, 3:]])
 
 

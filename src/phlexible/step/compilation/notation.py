@@ -437,7 +437,7 @@ def emitted_by(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., An
     return made_of
 
 
-class Chosen(Written):
+class Where(Written):
     """The function ``where(truth, a, b)``, for values of any form."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -462,7 +462,7 @@ class Chosen(Written):
         return pack(builder, [kind_of(x.type).selection(builder, truth, x, y) for x, y in pairs])
 
 
-@Chosen
+@Where
 def where(truth: Any, a: Any, b: Any) -> Any:
     """Return a where a truth holds, else b, separately in each SIMD lane (mechanism), for compiled code; both
     values are computed."""

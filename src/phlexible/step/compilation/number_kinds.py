@@ -429,14 +429,14 @@ class Secant(NumberKind):
         factor = self.base.arithmetic(builder, "fdiv", above, both)
         return self.number(builder, first, self._scaled(builder, moves, factor))
 
-    def _emit_between(self, builder: Any, value: Any, moves: Any, share: float) -> Any:
-        """Emit LLVM code for the value of a secant number after a fraction ``share`` of the time step.
+    def _emit_between(self, builder: Any, value: Any, moves: Any, fraction: float) -> Any:
+        """Emit LLVM code for the value of a secant number after a fraction ``fraction`` of the time step.
         ``moves`` are its change in the time step and its weights; returns the LLVM value. A secant number is
         a value at the start of a time step, its change, and weights that reproduce the change. ``builder`` is
         llvmlite's ``IRBuilder``, which writes the code."""
         if moves[0] is None:
             return value
-        change = self.base.arithmetic(builder, "fmul", moves[0], self.base.constant(builder, REAL(share)))
+        change = self.base.arithmetic(builder, "fmul", moves[0], self.base.constant(builder, REAL(fraction)))
         return self.base.arithmetic(builder, "fadd", value, change)
 
     def _scaled(self, builder: Any, moves: Any, factor: Any) -> Any:

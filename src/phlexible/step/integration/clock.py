@@ -84,7 +84,7 @@ class Clock:
             stop = min([stop, *(k for k in self.breakpoints if k >= first)])
         return max(0, stop - first)
 
-    def pieces(self, k: int) -> list[tuple[float, float]]:
+    def intervals(self, k: int) -> list[tuple[float, float]]:
         """Return the intervals into which the breakpoints (jumps of loads) divide time step k of the run, as
         pairs (start, end) [s]."""
         cuts = [self.instant(k), *self.breakpoints.get(k, ()), self.instant(k + 1)]
@@ -153,7 +153,7 @@ class Checkpoint:
         last_step: length of the last step [s]; nan before the first.
         level: steps are 2^level times shorter than the grid's, for a tolerance.
         easy: number of blocks of steps for which longer ones would have been accurate enough.
-        block: number of steps that are taken at a time.
+        chunk_length: number of steps that are taken at a time.
         continues: the next step starts where one of the same size ended.
         failed: the next step has been tried at full size.
         layout: description of the numbers; other versions may store others.
@@ -172,7 +172,7 @@ class Checkpoint:
     last_step: float
     level: int
     easy: int
-    block: int
+    chunk_length: int
     continues: bool
     failed: bool
     layout: str

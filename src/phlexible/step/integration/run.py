@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.step.integration.step_calls import Calls, completed
-from phlexible.step.integration.step_failures import MOST_HALVINGS, PATIENCE, Pieces, step_failure
+from phlexible.step.integration.step_failures import MOST_HALVINGS, PATIENCE, HalvedSteps, step_failure
 from phlexible.step.integration.step_words import StepWarnings
 from phlexible.step.integration.stored_rows import Advance, Storage
 
@@ -57,7 +57,7 @@ class Run:
 
     Args:
         stepper: takes the steps.
-        most_pieces: number of pieces that a step may be halved into; None: as many as a run may have.
+        most_halved: number of pieces that a step may be halved into; None: as many as a run may have.
         on_change: called with the time [s] at the first step and where steps get another length, and with whether
             it is the first one.
         check: refuses instants between which prescribed motions jump.
@@ -73,12 +73,12 @@ class Run:
     def __init__(
         self,
         stepper: "Stepper",
-        most_pieces: int | None = None,
+        most_halved: int | None = None,
         on_change: Callable[[float, bool], None] | None = None,
         check: Callable[[Array], None] | None = None,
     ) -> None:
         self.stepper, self.sizes, self.halvings = stepper, StepSizes(), 0
-        self.count, self.step_warnings = Pieces(stepper, most_pieces), StepWarnings(stepper)
+        self.count, self.step_warnings = HalvedSteps(stepper, most_halved), StepWarnings(stepper)
         self._on_change, self._check, self._cut = on_change, check, nan
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
@@ -105,10 +105,10 @@ class Run:
         self.step_warnings.look(instants[-1])
         return taken
 
-    def pieces(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
+    def halved(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
         """Take one time step from ``start`` to ``end`` [s], divided into shorter pieces as often as it fails
         to converge, and yield each accepted piece. A piece is a part of a time step that was halved or cut.
-        ``storage`` says whether the end is stored; pieces that are halved more often than ``level`` count
+        ``storage`` says whether the end is stored; halved that are halved more often than ``level`` count
         towards the limit.
 
         The size that succeeded is stored: if steps are too long for a while, most failures are avoided.
@@ -149,7 +149,7 @@ class Run:
                 rest += [(time, depth) for time in sorted({end, self._cut} - {start}, reverse=True)]
 
     def repeat(self, piece: AcceptedStep, cut: float) -> None:
-        """Return to the start of an accepted piece of a time step, so that ``pieces`` takes it again in two
+        """Return to the start of an accepted piece of a time step, so that ``halved`` takes it again in two
         parts: up to the time ``cut`` in it [s], and the rest. A piece is a part of a time step that was
         halved or cut."""
         self.restore(piece.before)

@@ -33,11 +33,11 @@ HIGH_LEVEL = 8  # from which on bodies are looked at after each block, which the
 MOST_PARTS = 2**12  # shorter steps at most, or a single one of the grid
 EASY_BLOCKS = 2  # that would have done with longer steps, before these are taken
 LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the length, whose errors are 8 times these
-FIRST_BLOCK, FIRST_VALUES = 16, 2**20  # steps; numbers where no part of a run is kept. Blocks grow while they take
+FIRST_CHUNK, FIRST_VALUES = 16, 2**20  # steps; numbers where no part of a run is kept. Blocks grow while they take
 BLOCK_SECONDS = 0.2  # less than that,
 GROWTH = 4  # times at once, with a tolerance; where they take the less the more, up to
 MOST_GROWTH = 64
-BLOCK_BYTES = 2**25
+CHUNK_BYTES = 2**25
 
 Progress = Callable[[int, int], None]
 
@@ -84,7 +84,7 @@ class Simulation:
         self._tolerance = tolerance
         self._level, self._easy = 0 if tolerance is None else FIRST_LEVEL, 0
         many = FIRST_VALUES // max(stepper.values_per_step, 1) if NEEDS_WHOLE_RUNS.get() else 0
-        self._block = 1 if stepper.is_controlled else min(max(FIRST_BLOCK, many), self._longest_block())
+        self._chunk = 1 if stepper.is_controlled else min(max(FIRST_CHUNK, many), self._longest_chunk())
         self._since_stored, self._failed = 0, False  # the next step at full size
         self._is_late, self._is_read_at_once = is_late, is_read_at_once
         self.late: dict[int, LateReactions] = {}
@@ -114,7 +114,7 @@ class Simulation:
             self._failed = checkpoint.failed
             if self._tolerance is not None:
                 self._level, self._easy = checkpoint.level, checkpoint.easy
-            self._block = min(checkpoint.block, self._longest_block())
+            self._chunk = min(checkpoint.chunk_length, self._longest_chunk())
             if self._failed and self._stepper.is_controlled:  # they were asked before that step
                 self._stepper.control(checkpoint.time)
         run.sizes = sizes
@@ -136,7 +136,7 @@ class Simulation:
             last_step=sizes.last,
             level=self._level,
             easy=self._easy,
-            block=self._block,
+            chunk_length=self._chunk,
             continues=sizes.continues,
             failed=self._failed,
             layout=self._stepper.layout,
@@ -180,12 +180,12 @@ class Simulation:
                 self._apply_events(clock.instant(k))
                 if self.stopped is not None:
                     break
-                if self._tolerance is not None and self._before_end is None and clock.full - k <= self._block:
+                if self._tolerance is not None and self._before_end is None and clock.full - k <= self._chunk:
                     self._before_end = self._checkpoint(k)
                 if stepper.is_controlled and not self._failed:
                     stepper.control(clock.instant(k))
                 progress(k, clock.count)
-                steps = 0 if self._run.sizes.depth or self._failed else clock.regular_run(k, self._block)
+                steps = 0 if self._run.sizes.depth or self._failed else clock.regular_run(k, self._chunk)
                 if steps := self._events.regular_run(k, steps):
                     k += yield from self._take_regular_steps(k, steps)
                 else:
@@ -234,12 +234,12 @@ class Simulation:
             self._end_continuity()
             self._events.apply(due[0], time)
 
-    def _longest_block(self) -> int:
+    def _longest_chunk(self) -> int:
         """Return the largest number of time steps that the run takes at a time; with a tolerance it does not
         depend on wall time, so that runs repeat."""
         if self._tolerance is not None or self._events.watches:
-            return 1 if self._stepper.is_controlled else FIRST_BLOCK
-        return max(16, BLOCK_BYTES // (8 * max(self._stepper.values_per_step, 1)))
+            return 1 if self._stepper.is_controlled else FIRST_CHUNK
+        return max(16, CHUNK_BYTES // (8 * max(self._stepper.values_per_step, 1)))
 
     def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
         """Take up to ``steps`` equal time steps of the grid from time step k on, record them and return how many
@@ -286,10 +286,10 @@ class Simulation:
             self._recorder.add(instants[kept], taken.rows, run.halvings, is_open)
             self._since_stored = (self._since_stored + done) % self._every
         self._failed = done < steps and not taken.is_stopped
-        if done == self._block:
+        if done == self._chunk:
             seconds = max(wall.perf_counter() - begin, BLOCK_SECONDS / MOST_GROWTH)
             growth = int(BLOCK_SECONDS / seconds) if self._tolerance is None else GROWTH
-            self._block = max(self._block, min(growth * self._block, self._longest_block()))
+            self._chunk = max(self._chunk, min(growth * self._chunk, self._longest_chunk()))
         return done
 
     def _end_continuity(self) -> None:
@@ -301,7 +301,7 @@ class Simulation:
         """Divide the number of time steps that the run takes at a time by a fixed factor, to one at least.
         Return 0, as no time step was taken."""
         self._failed = False
-        self._block = max(1, self._block // GROWTH)
+        self._chunk = max(1, self._chunk // GROWTH)
         return 0
 
     def _is_accurate(self, taken: Advance, is_done: bool, instants: Array) -> bool:
@@ -339,26 +339,26 @@ class Simulation:
     def _take_irregular_step(self, k: int) -> None:
         """Take time step k of the run in pieces, because it is shorter, is cut at breakpoints or did not
         converge at full size. A piece is a part of a time step that was halved or cut."""
-        run, spans = self._run, self._clock.pieces(k)
+        run, spans = self._run, self._clock.intervals(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)
         for start, end in spans:
             self._apply_events(start)
             if self.stopped is not None:
                 break
-            self._take_pieces(start, end, k, (start, end) == spans[-1])
+            self._take_between_events(start, end, k, (start, end) == spans[-1])
         self._failed = False
         run.count.step_done()
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=0)
 
-    def _take_pieces(self, start: float, end: float, k: int, is_end: bool) -> None:
+    def _take_between_events(self, start: float, end: float, k: int, is_end: bool) -> None:
         """Take time steps from ``start`` to ``end`` [s] within time step k of the run, cut where conditions
         of events become satisfied; ``is_end``: the interval is the last one of time step k."""
         run, is_last_step = self._run, k + 1 == self._clock.count
         keeps = is_end and ((self._since_stored + 1) % self._every == 0 or is_last_step)
         cut, storage = np.nan, Storage(1 if keeps else 2, watches=self._events.watches)
-        for piece in run.pieces(start, end, storage, self._level):
+        for piece in run.halved(start, end, storage, self._level):
             taken = piece.taken
             self._progress(k, self._clock.count)
             if taken.watched and (met := self._events.satisfied_inside(piece.end, taken.watched)):

@@ -27,7 +27,7 @@ TRIALS_OF_A_PIECE = 4  # that forces of the state take where they do not jump
 ABSURD = 10.0  # elastic displacement over the size of a body
 
 
-class Pieces:
+class HalvedSteps:
     """Counts pieces of halved steps against a limit, and checks the deformation of bodies now and then.
 
     Args:

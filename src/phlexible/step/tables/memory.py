@@ -414,7 +414,7 @@ class LaneMemory:
         if is_specialized:
             name += f" {specialized_structure(plan, example).register()}"
         self._addresses_of, self.header = header, header.view([(name, np.int64)])
-        self._members: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
+        self._known: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
 
     def fits(self, memory: Memory) -> bool:
         """Return whether a mechanism with the tables ``memory`` can be computed in one of these lanes: it has
@@ -440,9 +440,9 @@ class LaneMemory:
         lane i). All its numbers that change in a run become zero. A mechanism whose tables are there already
         (the same object) is left out."""
         for lane, memory in enumerate(memories):
-            if self._members[lane] is memory._tables:
+            if self._known[lane] is memory._tables:
                 continue
-            self._members[lane] = memory._tables
+            self._known[lane] = memory._tables
             self._values[:, lane] = 0.0
             for name in _OF_TYPES if self.have_types and lane == 0 else ():
                 self._addresses_of[PLACES[name]] = memory._tables[name].__array_interface__["data"][0]

@@ -11,7 +11,7 @@ from phlexible.display import written
 from phlexible.errors import ParameterError
 
 
-def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
+def selected_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
     """Return the indices of the mesh points that a user chose (``nodes``), in the order of the choice: by
     numbers, by the name of a group, or by a function that is called once with all positions x (3, k) and returns
     True or False for each point. ``positions`` are those of the points, ``groups`` their indices by name.
