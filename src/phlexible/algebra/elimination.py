@@ -203,12 +203,11 @@ def block_schedule(
     diagonal_lengths: Mapping[int, int],
     last: int | None = None,
 ) -> BlockSchedule:
-    """Return in which order the blocks of a sparse symmetric-pattern matrix are eliminated, and where each
-    block is stored. Of the nodes (unknowns of one block) that may be eliminated next, the one whose
-    neighbours have the fewest rows comes first (minimum degree). ``sizes`` are the rows of each node,
-    ``edges`` the pairs of coupled nodes, ``waits`` the nodes that must come before each, and
-    ``diagonal_lengths`` the lengths of diagonal blocks that are not dense. Nodes from ``last`` on may be in
-    groups (None: none).
+    """Return in which order the blocks of a sparse symmetric-pattern matrix are eliminated, and where each block is
+    stored. Of the nodes (unknowns of one block) that may be eliminated next, the one whose neighbours have the
+    fewest rows comes first (minimum degree). ``sizes`` are the rows of each node, ``edges`` the pairs of coupled
+    nodes, ``waits`` the nodes that must come before each; ``diagonal_lengths`` and ``last`` concern blocks that are
+    not dense and groups.
 
     If the fill is large, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
     nodes with nearly equal columns are eliminated in groups.

@@ -20,8 +20,8 @@ from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.soft_mesh import (
     SoftMesh,
     SoftPoints,
-    chosen_nodes,
     node_groups,
+    selected_nodes,
     soft_surface,
     surface_mass,
 )
@@ -184,7 +184,7 @@ class SoftBody(NodalBody):
         Raises:
             ParameterError: it chooses none.
         """
-        return chosen_nodes("nodes", nodes, self.soft_mesh)
+        return selected_nodes("nodes", nodes, self.soft_mesh)
 
     @property
     def mass(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, reals
 from phlexible.derivatives.readings import Jacobian, Reader, Reading, state_jacobian
-from phlexible.derivatives.runs import RunPiece, TakenRun
+from phlexible.derivatives.runs import RunInterval, TakenRun
 from phlexible.description.interactions.feedback import Feedback, transition_matrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import StateLaw
@@ -358,6 +358,6 @@ class LawsOfState:
 def implicit_steps(run: TakenRun) -> tuple[Array, Array]:
     """Return the times [s] and the states at both ends of those time steps of a run whose forces are Python
     functions of the state. Shapes are (steps, 2) and (steps, 2, numbers)."""
-    pieces = [each for each in run.course if isinstance(each, RunPiece) and each.is_implicit]
+    pieces = [each for each in run.course if isinstance(each, RunInterval) and each.is_implicit]
     rows = [(run.stretches[each.stretch], [each.first, each.last]) for each in pieces]
     return np.array([own.times[at] for own, at in rows]), np.array([own.states[at] for own, at in rows])

@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.readings import PROJECTED, Jacobian, Readable, Reader, Reading, state_jacobian
-from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
+from phlexible.derivatives.runs import RunInterval, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import pose_map
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
 from phlexible.errors import ModelError
@@ -201,8 +201,8 @@ def crossings_of(run: TakenRun) -> dict[int, Crossing]:
                 "a condition that ends a step (model.at(When(...))) and StateForce in one model cannot be"
                 " differentiated yet; take springs, dampers or joint.servo instead of the function"
             )
-        before = next(own for own in reversed(run.course[:k]) if isinstance(own, RunPiece))
-        after = next(own for own in run.course[k:] if isinstance(own, RunPiece))
+        before = next(own for own in reversed(run.course[:k]) if isinstance(own, RunInterval))
+        after = next(own for own in run.course[k:] if isinstance(own, RunInterval))
         ends, begins = each.span
         found[k] = Crossing(
             run,

@@ -290,14 +290,14 @@ def costs_of_long_run(
     intervals: list[RepeatedInterval] = []
     read: list[list[Array]] = [[] for _ in sensors]
 
-    def run_in(own: RepeatedInterval, log: Sequence[Any]) -> TakenRun:
-        return run_from_log(working.assembly, stepper, log, own.first, own.times)
+    def run_in(chunk: RepeatedInterval, log: Sequence[Any]) -> TakenRun:
+        return run_from_log(working.assembly, stepper, log, chunk.first, chunk.times)
 
-    def take(own: RepeatedInterval, log: Sequence[Any]) -> None:
-        run = run_in(own, log)
+    def take(chunk: RepeatedInterval, log: Sequence[Any]) -> None:
+        run = run_in(chunk, log)
         for values, each in zip(read, Reader(run.assembly, run.times).read_all(sensors, run.rows), strict=True):
             values.append(each[1:] if intervals else each)
-        intervals.append(own)
+        intervals.append(chunk)
 
     grid = np.array([instants.instant(k) for k in range(instants.first, count + 1)])
     redundant = has_redundancy(assembly, base.start)
@@ -313,12 +313,12 @@ def costs_of_long_run(
     loads_alone: dict[str, bool] = {}
     after: list[Variation] | None = None
     last = len(grid)
-    for number, own in reversed(list(enumerate(intervals))):
-        first = last - len(own.times)
+    for number, chunk in reversed(list(enumerate(intervals))):
+        first = last - len(chunk.times)
         part = [[each[first:last].copy() for each in cost] for cost in weights]
         for each in [each for cost in part for each in cost] if number else []:
             each[0] = 0.0  # is felt at the end of the piece before
-        costs = CostsOfInterval(run_in(own, stepper.repeat(own)), working, arguments, part, after, number == 0)
+        costs = CostsOfInterval(run_in(chunk, stepper.repeat(chunk)), working, arguments, part, after, number == 0)
         costs.loads_alone = loads_alone
         slopes += costs.slopes(cached, varied)
         after, last = [each.start for each in costs.adjoints], first + 1

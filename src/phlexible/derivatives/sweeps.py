@@ -27,7 +27,7 @@ from phlexible.derivatives.crossings import (
     velocities_after,
 )
 from phlexible.derivatives.readings import PROJECTED
-from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
+from phlexible.derivatives.runs import RunInterval, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import step_derivative
 from phlexible.derivatives.strains import strain_indices
 from phlexible.derivatives.variations import Variation
@@ -140,11 +140,11 @@ class _Laws:
         state-dependent forces, which are not counted."""
         return sum(each.value.size for each in self.tapes)
 
-    def slopes(self, piece: RunPiece) -> Array:
+    def slopes(self, interval: RunInterval) -> Array:
         """Return the derivatives of time step residuals with respect to the values of controllers and
-        state-dependent forces, shape (steps, values, unknowns). ``piece`` says which consecutive time steps
+        state-dependent forces, shape (steps, values, unknowns). ``interval`` says which consecutive time steps
         of the run."""
-        return self._slopes[piece.stretch][piece.first : piece.last]
+        return self._slopes[interval.stretch][interval.first : interval.last]
 
     def slices(self) -> list[slice]:
         """Return for each sampled controller of a run the slice of its output values among the values of all
@@ -176,8 +176,8 @@ def is_plain(run: TakenRun) -> bool:
     """Return whether a run is nothing but one stretch of time steps: no velocity jumps, controllers, locks or
     history variables. History variables are strains of Maxwell branches, deflections of friction springs and
     impact speeds."""
-    piece = run.course[0] if len(run.course) == 1 else None
-    if not isinstance(piece, RunPiece) or piece.is_implicit or run.is_controlled:
+    interval = run.course[0] if len(run.course) == 1 else None
+    if not isinstance(interval, RunInterval) or interval.is_implicit or run.is_controlled:
         return False
     return not run.system.mechanism.switches and not len(strain_indices(run.assembly))
 
@@ -228,7 +228,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
     following: Array = np.zeros((0, number, size))  # slopes of the pose in the steps that follow
     for course in range(len(run.course) - 1, -1, -1):
         part = run.course[course]
-        if isinstance(part, RunPiece):
+        if isinstance(part, RunInterval):
             mine = at_rows[part.stretch]
             if part.is_implicit:
                 end = mine[:, part.last]
@@ -291,24 +291,24 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 
 
 def _vjp_with_strains(
-    run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, history: Array
+    run: TakenRun, interval: RunInterval, pose: Array, velocity: Array, history: Array
 ) -> tuple[Array, Array, Array]:
     """Propagate adjoints of ``pose``, ``velocity``, shape (steps + 1, costs, velocities), and ``history`` (at
-    the end) backwards through the time steps ``piece`` of a run. Rows of pose and velocity are increased in
+    the end) backwards through the time steps ``interval`` of a run. Rows of pose and velocity are increased in
     place. Return adjoints of the residuals, of the history variables at each end, and of those at the start.
 
     Args:
-        run, piece: the steps.
+        run, interval: the steps.
         pose, velocity: adjoints at their rows, shape (rows, costs, velocities).
         history: adjoint of the strains after them, shape (costs, branches).
 
     Returns:
         Adjoints of the equations (mu), of the strains at the ends of the steps, and of those before them.
     """
-    stretch, unknowns = run.stretches[piece.stretch], run.assembly.memory.counts["unknowns"]
+    stretch, unknowns = run.stretches[interval.stretch], run.assembly.memory.counts["unknowns"]
     found, ends = [], []
-    for k in range(piece.last - 1, piece.first - 1, -1):
-        b = k - piece.first
+    for k in range(interval.last - 1, interval.first - 1, -1):
+        b = k - interval.first
         ends.append(history)
         q, v, before, mu = step_derivative(stretch, k).vjp(pose[b + 1], velocity[b + 1], history, unknowns)
         found.append(mu)
@@ -319,9 +319,9 @@ def _vjp_with_strains(
 
 
 def _vjp_implicit(
-    run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, from_the_end: int
+    run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Propagate adjoints of costs backwards through one time step (``piece``) of a run with forces that are
+    """Propagate adjoints of costs backwards through one time step (``interval``) of a run with forces that are
     Python functions of the state (``laws``). q and v (costs, velocities) are those after it. Return the two
     before it, and the adjoints of its residual and of the force values. ``from_the_end`` counts such time
     steps after it."""
@@ -329,11 +329,11 @@ def _vjp_implicit(
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
     costs, count = len(q), len(at_end)
-    pose, velocity = np.zeros((2, piece.last - piece.first + 1, costs + count, run.velocities))
+    pose, velocity = np.zeros((2, interval.last - interval.first + 1, costs + count, run.velocities))
     pose[-1, :costs], velocity[-1, :costs] = q, v
     pose[-1, costs:] = laws.of_state.vjp(k, True, at_end)
-    found = run.stretches[piece.stretch].vjp(piece.first, piece.last, pose, velocity)
-    share = np.einsum("kvu,kcu->vc", laws.slopes(piece)[:, laws.control_count :], found)
+    found = run.stretches[interval.stretch].vjp(interval.first, interval.last, pose, velocity)
+    share = np.einsum("kvu,kcu->vc", laws.slopes(interval)[:, laws.control_count :], found)
     values = np.linalg.solve(np.eye(count) - share[:, costs:], share[:, :costs]).T
     weights = np.hstack([np.eye(costs), values])
     q = weights @ pose[0] + laws.of_state.vjp(k, False, values @ at_start)
@@ -367,7 +367,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
     indices = np.zeros((number, switches))
     begun: tuple[Crossing, Array] | None = None  # where the next steps begin, and how its instant changes
     for course, each in enumerate(run.course):
-        if isinstance(each, RunPiece):
+        if isinstance(each, RunInterval):
             own = slice(each.first, each.last)
             equations = np.stack([change.equations[each.stretch][own] for change in changes], axis=1)
             if switches:
@@ -418,9 +418,9 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
 
 
 def _jvp_with_strains(
-    run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
+    run: TakenRun, interval: RunInterval, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
-    """Propagate changes of states through the time steps ``piece`` of a run with history variables.
+    """Propagate changes of states through the time steps ``interval`` of a run with history variables.
     ``before`` are changes of pose, velocities and history at its start, ``equations`` and ``ends`` changes of
     residuals and of the history at each end. Return pose and velocity changes, shape (2, instants,
     parameters, velocities), and the last history changes.
@@ -428,52 +428,52 @@ def _jvp_with_strains(
     Shapes (2, rows, parameters, velocities) and (parameters, branches).
 
     Args:
-        run, piece: the steps.
+        run, interval: the steps.
         before: changes of pose, velocity and strains of branches before them.
         equations, ends: changes of equations and of strains at the ends, shape (steps, parameters, .).
     """
-    stretch, moved, history = run.stretches[piece.stretch], [before[:2]], before[2]
-    for k in range(piece.first, piece.last):
-        q, v, history = step_derivative(stretch, k).jvp(*moved[-1], history, equations[k - piece.first])
-        history = history + ends[k - piece.first]
+    stretch, moved, history = run.stretches[interval.stretch], [before[:2]], before[2]
+    for k in range(interval.first, interval.last):
+        q, v, history = step_derivative(stretch, k).jvp(*moved[-1], history, equations[k - interval.first])
+        history = history + ends[k - interval.first]
         moved.append((q, v))
     return np.moveaxis(np.array(moved), 1, 0), history
 
 
 def _jvp_steps(
-    run: TakenRun, piece: RunPiece, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
+    run: TakenRun, interval: RunInterval, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
 ) -> Array:
-    """Propagate changes of pose q and velocities v forwards through the time steps ``piece`` of a run,
+    """Propagate changes of pose q and velocities v forwards through the time steps ``interval`` of a run,
     without history variables. ``equations`` are changes of the residuals; ``begun`` is an event inside of the
     first time steps, if there is one. Return these changes at all instants, shape (2, instants, parameters,
     velocities). History variables are strains of Maxwell branches, deflections of friction springs and impact
     speeds.
 
     Args:
-        run, piece: the steps.
+        run, interval: the steps.
         q, v: changes before them, shape (parameters, velocities).
         equations: changes of the equations, shape (steps, parameters, unknowns).
         begun: crossing at their beginning and changes of its instant, (parameters,); None: the instant is constant.
     """
-    stretch, moved = run.stretches[piece.stretch], np.zeros((2, piece.last - piece.first + 1, *q.shape))
+    stretch, moved = run.stretches[interval.stretch], np.zeros((2, interval.last - interval.first + 1, *q.shape))
     moved[:, 0] = q, v
     count = 0 if begun is None else len(begun[0].in_steps[1])
     for k in range(count):
         crossing, later = begun  # type: ignore[misc]  # there is one
         own = equations[k : k + 1] + np.outer(later, crossing.in_steps[1][k])
         pose, velocity = moved[:, k : k + 2].copy()
-        stretch.jvp(piece.first + k, piece.first + k + 1, pose, velocity, np.ascontiguousarray(own))
+        stretch.jvp(interval.first + k, interval.first + k + 1, pose, velocity, np.ascontiguousarray(own))
         moved[:, k + 1] = pose[1] + np.outer(later, crossing.moved[1][k]), velocity[1]
     pose, velocity = moved[:, count:]  # views, each contiguous
-    stretch.jvp(piece.first + count, piece.last, pose, velocity, np.ascontiguousarray(equations[count:]))
+    stretch.jvp(interval.first + count, interval.last, pose, velocity, np.ascontiguousarray(equations[count:]))
     return moved
 
 
 def _jvp_implicit(
-    run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
+    run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
     """Return the changes of pose q and velocities v, shape (parameters, velocities), after one time step
-    (``piece``) of a run from those before it. Forces are Python functions of the state (``laws``); ``values``
+    (``interval``) of a run from those before it. Forces are Python functions of the state (``laws``); ``values``
     are their changes at constant state, ``equations`` those of the residual. k is the step's index among such
     steps.
 
@@ -486,11 +486,11 @@ def _jvp_implicit(
     """
     assert laws.of_state is not None, "the step has some"
     at_start, at_end = laws.of_state.slopes(k)
-    number, count, slopes = len(q), len(at_end), laws.slopes(piece)[:, laws.control_count :]
-    moved = np.zeros((2, piece.last - piece.first + 1, number + count, run.velocities))
+    number, count, slopes = len(q), len(at_end), laws.slopes(interval)[:, laws.control_count :]
+    moved = np.zeros((2, interval.last - interval.first + 1, number + count, run.velocities))
     moved[0, 0, :number], moved[1, 0, :number] = q, v
     both = np.ascontiguousarray(np.concatenate([equations, slopes], axis=1))
-    run.stretches[piece.stretch].jvp(piece.first, piece.last, moved[0], moved[1], both)
+    run.stretches[interval.stretch].jvp(interval.first, interval.last, moved[0], moved[1], both)
     ends = moved[:, -1]
     felt = laws.of_state.jvp(k, True, ends[0]) @ at_end.T  # (parameters and values, values)
     known = values + laws.of_state.jvp(k, False, q) @ at_start.T + felt[:number]

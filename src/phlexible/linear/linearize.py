@@ -22,7 +22,7 @@ from phlexible.linear.steady_rotation import check_constant_coefficients, rotati
 from phlexible.linear.sticking import principal_stiffnesses
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, StateGroup
 from phlexible.state.forces import element_state
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
@@ -42,12 +42,12 @@ class StressStates:
     Attributes:
         compliance: M_s, shape (s, s), symmetric, positive definite.
         rates: B, shape (s, sum of velocity counts).
-        blocks: names and units.
+        groups: names and units.
     """
 
     compliance: sparse.csr_array
     rates: sparse.csr_array
-    blocks: tuple[StateBlock, ...]
+    groups: tuple[StateGroup, ...]
 
 
 def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
@@ -64,7 +64,7 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
         space = _space(placed, placed.data, stress)
         compliances.append(space.compliance)
         rates.append(np.hstack([np.zeros((space.size, placed.data.rigid_count)), space.rows]))
-        blocks += [StateBlock(f"{placed.name} {block.name}", block.unit, 1) for block in space.blocks]
+        blocks += [StateGroup(f"{placed.name} {block.name}", block.unit, 1) for block in space.groups]
     bodies = sparse.csr_array(sparse.block_diag(rates, "csr"))
     stiffness, springs, spring_blocks = _springs(system, point)
     return StressStates(
@@ -100,7 +100,7 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
     return placed.resolved.stress_space(body, stress if body.elastic_count else StressContinuity.DISCONTINUOUS)
 
 
-def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
+def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateGroup]]:
     """Return stiffnesses (k,), sparse derivatives of coordinates with respect to small motions (k,
     velocities) and state blocks (name, unit of the force). They are those of all springs, then sticking
     friction springs, then touching contact pairs of a ``system`` at a ``point``. Negative stiffness raises
@@ -118,18 +118,18 @@ def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_a
     blocks = []
     for k in stiff:
         element, force = system.forces[k]
-        blocks.append(StateBlock(f"spring {k}: {element}", "N m" if force.coordinate.is_angle else "N", 1))
+        blocks.append(StateGroup(f"spring {k}: {element}", "N m" if force.coordinate.is_angle else "N", 1))
     stiffnesses, rows = [stiffness[stiff]], [sparse.csr_array((elements.rows @ motion)[stiff])]
     for number, (own, stiffness_of_one, along) in enumerate(point.sticking_rows):
         stiffnesses.append(np.full(len(along), stiffness_of_one))
         rows.append(sparse.csr_array(along @ motion))
         element, force = system.forces[own]
         unit = "N m" if force.coordinate.is_angle else "N"
-        blocks += [StateBlock(f"bristle {number} {i}: {element}", unit, 1) for i in range(len(along))]
+        blocks += [StateGroup(f"bristle {number} {i}: {element}", unit, 1) for i in range(len(along))]
     sizes, along = principal_stiffnesses(point.pair_tangents.stiffness)
     stiffnesses.append(sizes)
     rows.append(sparse.csr_array(along @ motion))
-    blocks += [StateBlock(f"pairs that touch {i}", "N", 1) for i in range(len(sizes))]
+    blocks += [StateGroup(f"pairs that touch {i}", "N", 1) for i in range(len(sizes))]
     return np.concatenate(stiffnesses), sparse.csr_array(sparse.vstack(rows)), blocks
 
 
@@ -178,7 +178,7 @@ class Linearization:
     system: System
     point: OperatingPoint
     mechanics: LinearMechanics
-    coordinates: tuple[StateBlock, ...]
+    coordinates: tuple[StateGroup, ...]
     ports: tuple[Port, ...]
     outputs: tuple[str, ...]
     output_units: tuple[str, ...]
@@ -242,9 +242,9 @@ def linearization(
 
 def displacement_form(
     mechanics: LinearMechanics,
-    coordinates: tuple[StateBlock, ...],
+    coordinates: tuple[StateGroup, ...],
     ports: tuple[Port, ...],
-    multipliers: tuple[StateBlock, ...] = (),
+    multipliers: tuple[StateGroup, ...] = (),
 ) -> LinearPHDAE:
     """Convert second-order matrices (``mechanics``) to a first-order port-Hamiltonian model with states (q,
     v, e, lambda): displacements, velocities, strains of viscoelastic branches and ``multipliers`` of
@@ -254,11 +254,11 @@ def displacement_form(
     return _first_order(mechanics, (one, one, mechanics.stiffness), states, ports, strains_first=True)
 
 
-def _inner_names(mechanics: LinearMechanics) -> tuple[StateBlock, ...]:
+def _inner_names(mechanics: LinearMechanics) -> tuple[StateGroup, ...]:
     return tuple(block for each in mechanics.inner for block in each.names)
 
 
-def multiplier_blocks(linear: Linearization) -> tuple[StateBlock, ...]:
+def multiplier_blocks(linear: Linearization) -> tuple[StateGroup, ...]:
     """Return names and units of the multipliers of the linearly independent constraints of a linearized
     mechanism (``linear``), as state blocks."""
     names = multipliers(linear.system)
@@ -281,15 +281,15 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
             'tension makes stiff; take at="unloaded", which leaves gravity and loads out, or form="displacement"'
         )
     mechanics, found = linear.mechanics, stress_states(linear.system, linear.point, stress)
-    strains = (found.compliance, found.rates, sparse.eye_array(len(found.blocks), format="csr"))
-    states = (*rates_of(linear.coordinates), *found.blocks, *_inner_names(mechanics), *multiplier_blocks(linear))
+    strains = (found.compliance, found.rates, sparse.eye_array(len(found.groups), format="csr"))
+    states = (*rates_of(linear.coordinates), *found.groups, *_inner_names(mechanics), *multiplier_blocks(linear))
     return _first_order(mechanics, strains, states, linear.ports, strains_first=False)
 
 
 def _first_order(
     mechanics: LinearMechanics,
     strains: tuple[sparse.sparray, sparse.sparray, sparse.sparray],
-    states: tuple[StateBlock, ...],
+    states: tuple[StateGroup, ...],
     ports: tuple[Port, ...],
     strains_first: bool,
 ) -> LinearPHDAE:

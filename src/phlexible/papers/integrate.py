@@ -31,10 +31,10 @@ from phlexible.papers.collocation import (
     Step,
     multipliers_at_ends,
 )
-from phlexible.papers.equations import Equations, ManyInputs
+from phlexible.papers.equations import BatchedInputs, Equations
 from phlexible.papers.linearly_implicit import LinearlyImplicitLoop
 from phlexible.pictures.style import finish, house_style, new_figure, picture_path, plain_text
-from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock, check_model, slice_of
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateGroup, check_model, slice_of
 from phlexible.results.files.writing import replacing
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class InputFunction:
     they may depend.
     """
 
-    function: ManyInputs
+    function: BatchedInputs
     states: IntArray
 
 
@@ -206,7 +206,7 @@ class Trajectory:
 
     Attributes:
         method: that it was integrated with.
-        state_blocks: the states by name, in order.
+        state_groups: the states by name, in order.
         ports: the inputs and outputs by name, in order.
         time: shape (N + 1,) [s].
         states: x, shape (N + 1, n); multipliers are those of both steps beside an instant, or go on from them.
@@ -218,7 +218,7 @@ class Trajectory:
     """
 
     method: str
-    state_blocks: tuple[StateBlock, ...]
+    state_groups: tuple[StateGroup, ...]
     ports: tuple[Port, ...]
     time: Array
     states: Array
@@ -244,7 +244,7 @@ class Trajectory:
         Raises:
             ModelError: there is none of that name.
         """
-        return self.states[:, slice_of(self.state_blocks, name, "state")]
+        return self.states[:, slice_of(self.state_groups, name, "state")]
 
     def input(self, port: str) -> Array:
         """Return the inputs of the port with the given name at the N + 1 instants of an integrated motion, shape (N
@@ -331,7 +331,7 @@ class Trajectory:
         names = {
             "kind": KIND,
             "method": self.method,
-            "states": [[b.name, b.unit, b.size] for b in self.state_blocks],
+            "states": [[b.name, b.unit, b.size] for b in self.state_groups],
             "ports": [[p.name, p.input_unit, p.output_unit, p.size] for p in self.ports],
         }
         with replacing(Path(file_path("path", path))) as draft, open(draft, "wb") as file:
@@ -352,7 +352,7 @@ class Trajectory:
                 names = json.loads(str(file["names"]))
                 arrays = {name: np.asarray(file[name], dtype=np.float64) for name in ARRAYS}
             assert names["kind"] == KIND
-            states = tuple(StateBlock(*each) for each in names["states"])
+            states = tuple(StateGroup(*each) for each in names["states"])
             ports = tuple(Port(*each) for each in names["ports"])
             return cls(names["method"], states, ports, **arrays)
         except OSError as error:
@@ -363,13 +363,13 @@ class Trajectory:
     def _plotted_values(self, name: str) -> tuple[Array, str]:
         """Return the values over time and the unit of the state block with the given name, or of the output of that
         port; shape (N + 1, size). Raise ``ModelError`` if there is neither."""
-        for block in self.state_blocks:
+        for block in self.state_groups:
             if block.name == name:
                 return self.state(name), block.unit
         for port in self.ports:
             if port.name == name:
                 return self.output(name), port.output_unit
-        known = ", ".join([*(b.name for b in self.state_blocks), *(p.name for p in self.ports)])
+        known = ", ".join([*(b.name for b in self.state_groups), *(p.name for p in self.ports)])
         raise ModelError(f"no state or port is named {name!r}; there are: {known}")
 
 
@@ -541,7 +541,7 @@ class _Record:
         supplied, dissipated = np.cumsum(np.hstack([nothing, *self.work]), axis=1)
         return Trajectory(
             method=self.method.value,
-            state_blocks=self.model.states,
+            state_groups=self.model.states,
             ports=self.model.ports,
             time=time,
             states=states,

@@ -110,7 +110,7 @@ def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
 
 
 @dataclass(frozen=True)
-class StateBlock:
+class StateGroup:
     """Named block of consecutive entries of a model's state, with their unit.
 
     Attributes:
@@ -182,7 +182,7 @@ class PortHamiltonianModel(ABC):
         ports: the columns of B by name, in order.
     """
 
-    states: tuple[StateBlock, ...]
+    states: tuple[StateGroup, ...]
     ports: tuple[Port, ...]
     is_descriptor_constant = False
     """Whether E is the same at all states, so that its factors are stored."""
@@ -571,7 +571,7 @@ class Renamed(ComposedModel):
     """Port-Hamiltonian model that equals another one but has other names of states and ports."""
 
     model: PortHamiltonianModel
-    states: tuple[StateBlock, ...]
+    states: tuple[StateGroup, ...]
     ports: tuple[Port, ...]
 
     @property
@@ -646,7 +646,7 @@ def check_model(name: str, value: object) -> None:
         )
 
 
-def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
+def check_names(parts: Iterable[StateGroup | Port], kind: str) -> None:
     """Raise a ``ModelError`` if two of the ``parts``, state blocks or ports, have the same name. ``kind`` is
     the word for them in the message, "state" or "port".
 
@@ -662,7 +662,7 @@ def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
         seen.add(part.name)
 
 
-def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, kind: str) -> slice:
+def slice_of(parts: tuple[StateGroup, ...] | tuple[Port, ...], name: str, kind: str) -> slice:
     """Return the slice of the vector of states (or inputs) that belongs to the state block (or port) with the
     given ``name``. Raise ``ModelError`` if none of ``parts`` has it. ``kind`` is the word for them in the
     message.

@@ -21,7 +21,7 @@ from phlexible.description.interactions.functions import (
     Vector,
 )
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure, Torque
-from phlexible.description.interactions.state_force import ShareOfState, StateLaw
+from phlexible.description.interactions.state_force import StateLaw, StateValues
 from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import number_at
 from phlexible.errors import ModelError
@@ -107,7 +107,7 @@ def linearized_state_laws(system: System, at: Instants) -> list[LawSlopes]:
     groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
     for law, row, name in _state_laws(system, at):
         own = law.controller
-        groups.setdefault(id(own.function) if isinstance(own, ShareOfState) else id(law), []).append(
+        groups.setdefault(id(own.function) if isinstance(own, StateValues) else id(law), []).append(
             (law, row, name)
         )
     return [_slopes(system, at, group) for group in groups.values()]
@@ -301,10 +301,10 @@ def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateF
     return [replace(law, coordinate=law.coordinate.at_history(flow)) if flow.size else law for law, flow in own]
 
 
-def applied_forces(system: System, state: State, at: Instants | None = None, share: float = 1.0) -> Array:
+def applied_forces(system: System, state: State, at: Instants | None = None, factor: float = 1.0) -> Array:
     """Return the generalized forces of gravity, all loads and all force elements (springs, dampers, motors)
     of a system in a state: shape (velocities,) [N, N m, ...]. Gravity, loads and prescribed element forces
-    are multiplied by ``share``. Elastic forces inside bodies and joint reactions are not included. ``at`` is
+    are multiplied by ``factor``. Elastic forces inside bodies and joint reactions are not included. ``at`` is
     the state as an instant, if it is known already.
 
     ``nu @ applied_forces`` is their power. Functions of the state count; controllers, which have no value before
@@ -314,16 +314,16 @@ def applied_forces(system: System, state: State, at: Instants | None = None, sha
         system: mechanism that is loaded.
         state: state in which the forces act.
         at: the state as an instant, where the caller has it.
-        share: factor of gravity, loads and prescribed element forces; springs and dampers count whole.
+        factor: factor of gravity, loads and prescribed element forces; springs and dampers count whole.
 
     Raises:
         ModelError: a kind of load that has no force at an instant of rest.
     """
     here = system.at(state) if at is None else at
-    result = share * gravity_and_load_forces(system, here)
+    result = factor * gravity_and_load_forces(system, here)
     if system.forces:
         elements = element_state(system, here, state.branches)
-        prescribed = share * prescribed_forces(system, here)
+        prescribed = factor * prescribed_forces(system, here)
         result += elements.rows.T @ elements.forces(elements.theta, state.velocity, prescribed)
     return result
 
@@ -492,16 +492,16 @@ def constraint_stiffness(system: System, state: State, multipliers: Array) -> sp
     return sparse.csr_array(system.rows.stiffness(system.at(state), multipliers))
 
 
-def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.csr_array:
+def load_stiffness(system: System, state: State, factor: float = 1.0) -> sparse.csr_array:
     """Return the derivative of the generalized forces of loads and force elements of a system with respect to
     the pose in a state. The result has the shape (velocities, velocities), sparse. The loads, but not the
-    elements, are multiplied by ``share``.
+    elements, are multiplied by ``factor``.
 
     It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
     """
     elements = element_stiffness(element_state(system, system.at(state), state.branches))
-    total = share * stiffness_of_loads(system, state) + elements
-    return sparse.csr_array(total + share * law_stiffness(system, system.at(state)) if has_laws(system) else total)
+    total = factor * stiffness_of_loads(system, state) + elements
+    return sparse.csr_array(total + factor * law_stiffness(system, system.at(state)) if has_laws(system) else total)
 
 
 def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:

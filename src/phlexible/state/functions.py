@@ -129,12 +129,11 @@ class FunctionSet:
         return at.once(self, "gradients", lambda: self.gradients_of(at, self._difference_vectors(at)))
 
     def gradients_of(self, at: Instants, differences: Array) -> Array:
-        """Return the derivatives of the scalar functions of this set with respect to their world vectors:
-        shape (instants, parts, 3). They are computed from given values ``differences`` of the difference
-        vectors, shape (instants, difference vectors, 3). A part is a pair of function and vector. Since
-        gradients are linear in the vectors, rates of the vectors give rates of the gradients. World vectors
-        are points of bodies, or directions fixed to them, in world axes. ``at`` holds the state at one or
-        more instants."""
+        """Return the derivatives of the scalar functions of this set with respect to their world vectors, shape
+        (instants, parts, 3). They follow from given values ``differences`` of the difference vectors, shape
+        (instants, difference vectors, 3). A part is a pair of function and vector. Since gradients are linear in
+        the vectors, rates of the vectors give rates of the gradients. World vectors are points of bodies, or
+        directions fixed to them. ``at`` holds the state at one or more instants."""
         factors, made = self._factors(at)[0][:, :, None], self.wiring
         sides = [factors * differences[:, own] for own in (made.second, made.first)]
         return made.spread.of(np.concatenate(sides, axis=1))

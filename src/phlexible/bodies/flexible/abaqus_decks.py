@@ -275,10 +275,10 @@ class _Deck:
                 if used[key] == 1 or not scope.name:
                     names.add(spelled)
                 if kind == "NSET" or (kind == "SURFACE" and _is_of_nodes(scope.sets[key])):
-                    members = [number_of[label] for label in self._set_members(scope, *key) if label in number_of]
+                    members = [number_of[label] for label in self._set_entries(scope, *key) if label in number_of]
                     mesh.point_sets |= dict.fromkeys(names, np.unique(np.array(members, dtype=np.int64)))
                 elif kind == "ELSET":
-                    at = np.array([where[label] for label in self._set_members(scope, *key) if label in where])
+                    at = np.array([where[label] for label in self._set_entries(scope, *key) if label in where])
                     at = np.unique(at.reshape(-1, 2), axis=0)
                     groups = [at[at[:, 0] == number, 1] for number in range(solid)]
                     mesh.cell_sets |= dict.fromkeys(names, groups)
@@ -292,7 +292,7 @@ class _Deck:
                             mesh.cell_sets[name] = [*groups, *empty, np.arange(len(corners))]
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
-    def _set_members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
+    def _set_entries(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
         """Yield instance name and number of each node or element in a set or surface (``kind``, ``name``) of
         this Abaqus deck. ``scope`` is the part or instance that has it. Members of other sets that it names
         are included."""
@@ -301,7 +301,7 @@ class _Deck:
         for entry in scope.sets[kind, name]:
             inside = self._by_name.get(entry.parameters.get("INSTANCE", scope.name).casefold(), scope)
             if "ELSET" in entry.parameters and kind == "NSET":
-                for owner, number in self._set_members(inside, "ELSET", entry.parameters["ELSET"].casefold()):
+                for owner, number in self._set_entries(inside, "ELSET", entry.parameters["ELSET"].casefold()):
                     yield from ((owner, node) for node in self._by_name[owner].elements.get(number, ("", []))[1])
             elif "GENERATE" in entry.parameters:
                 for row in entry.rows:
@@ -322,7 +322,7 @@ class _Deck:
         if token.lstrip("+-").isdigit():
             yield scope.name.casefold(), int(token)
         else:
-            yield from self._set_members(scope, kind, token.casefold())
+            yield from self._set_entries(scope, kind, token.casefold())
 
     def _surface_faces(
         self,

@@ -477,10 +477,9 @@ def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
     """Return the membrane strains of a plate that bends in two directions and that no in-plane displacement can
-    relax. They are quadratic forms C (m, n, n): strain k is eta . C_k eta / 2 for amplitudes eta of n ``shapes``,
-    with stiffness one. ``mesh`` is the finite element mesh, ``section`` has thickness and stiffness of the plate,
-    ``frequencies`` are those of the shapes [rad/s]. The function ``relaxed`` is called once with all loads (5 N,
-    k) and returns their displacements (5 N, k).
+    relax. They are quadratic forms C (m, n, n): strain k is eta . C_k eta / 2 for amplitudes eta of n ``shapes``
+    with ``frequencies`` [rad/s], with stiffness one. ``mesh`` and ``section`` describe the plate; the function
+    ``relaxed`` returns displacements under loads.
 
     Args:
         shapes: shape (5 N, n).

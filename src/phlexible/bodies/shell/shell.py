@@ -300,11 +300,10 @@ class Shell(NodalBody):
         interfaces: Mapping[str, Any] | None,
         **options: Any,
     ) -> Self:
-        """Return the shell on a ``surface``, a function of two numbers u and v from 0 to 1 that returns a
+        """Return the shell on a ``surface``, a function of two parameters u and v from 0 to 1 that returns a
         position (3,). It is called for each point of a grid with ``elements`` along both. ``names`` are those of
-        the edges u = 0, u = 1, v = 0 and v = 1, which are added to the ``interfaces``. Edges with an empty name,
-        and opposite edges that coincide, are left out. ``thickness``, ``material`` and ``options`` are those of
-        the shell."""
+        the edges u = 0, u = 1, v = 0 and v = 1, which are added to the ``interfaces``; empty names and edges that
+        coincide are left out. ``thickness``, ``material`` and ``options`` are those of the shell."""
         columns, rows = checked_elements(elements)
         positions = [
             vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))

@@ -525,7 +525,7 @@ class Couplings:
                 blocks += [offsets[carrier, node] if node in seen else -1 for node in nodes]
             most = max(most, offset * min(len(self.interactions[number].functions), LAW_WIDTH))
         tables = columns(("groups", "carrier_count", "group_blocks"), entries)
-        tables |= columns(("group_node", "group_width", "group_place", "group_upper", "group_lower"), groups)
+        tables |= columns(("group_node", "group_width", "group_offset", "group_upper", "group_lower"), groups)
         tables |= {
             "group_stride": [strides[node] if node < len(strides) else d for node, *_ in groups],
             "group_block": blocks,

@@ -327,7 +327,7 @@ def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], offsets: 
         "product_entries": [kinds[g].stiffness.shape[1] for g in group],
         "product_widest": max((*products, *count), default=0),
         "product_room": max((w * (w + n) for w, n in zip(widths, products, strict=True)), default=0),
-        "product_places": [own.position_count for own in kinds],
+        "product_positions": [own.position_count for own in kinds],
         "product_first": [own[:, 0] for own in pairs],
         "product_second": [own[:, 1] for own in pairs],
         "product_size": [size for own in kinds for size in own.blocks],

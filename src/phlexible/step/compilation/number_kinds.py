@@ -374,11 +374,14 @@ class Secant(NumberKind):
         return self.base.value(builder, self.parts(builder, x)[0])
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """Emit LLVM code for the sum, difference, product or quotient of two secant numbers a and b; returns
-        the LLVM value. ``name`` is LLVM's instruction such as "fadd". Changes follow from means over the time
-        step, d(x y) = y_m dx + x_m dy and d(x / y) = (y_m dx - x_m dy) / (y_0 y_1). A secant number is a
-        value at the start of a time step, its change, and weights that reproduce the change. ``builder`` is
-        llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code for the sum, difference, product or quotient of two secant numbers a and b; returns the
+        LLVM value. A secant number is a value at the start of a time step, its change, and weights that reproduce
+        the change. ``name`` is LLVM's instruction such as "fadd", ``builder`` llvmlite's ``IRBuilder``, which
+        writes the code.
+
+        Changes follow from means over the time step: d(x y) = y_m dx + x_m dy and d(x / y) = (y_m dx - x_m dy) /
+        (y_0 y_1).
+        """
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = self.base.arithmetic(builder, name, x, y)
         if name in ("fmul", "fdiv"):

@@ -267,7 +267,7 @@ class Controllers:
             one.set_memory(self.memory[begin:end])
         terms = [term for function in functions for term in function.terms]
         parts = [part for chord in assembly.chords for part in chord]
-        self._memory = (np.asarray(assembly.memory["place0"]), np.asarray(assembly.memory["change"]))
+        self._memory = (np.asarray(assembly.memory["world0"]), np.asarray(assembly.memory["change"]))
         self.angles = np.full(sum(known[3] >= 0 for known in items), np.nan)
         self._tables = (
             np.array(items, dtype=np.int64).reshape(-1, 4),

@@ -45,7 +45,7 @@ class Recorder:
         self.last_weight = 1.0
 
     @property
-    def _blocks(self) -> list[RecordedStates]:
+    def _chunks(self) -> list[RecordedStates]:
         """The last instant that was handed over, as a recording of its own, and what came since."""
         if self._is_handed_over and self._find_last is not None:
             self._since, self._find_last, self._is_handed_over = [self._find_last()], None, False
@@ -54,7 +54,7 @@ class Recorder:
     @property
     def last_time(self) -> float:
         """Time of the last instant of the run that has been recorded [s]."""
-        return float(self._blocks[-1].time[-1])
+        return float(self._chunks[-1].time[-1])
 
     def begin(self, time: float, rows: StateRows, prescribed: PrescribedMotions | None) -> None:
         """Record the first instant of a run at a time [s], from the stored ``rows`` and the ``prescribed``
@@ -68,7 +68,7 @@ class Recorder:
         arguments. When it is handed over, the row of its last instant is all that stays here."""
         system, sources = self._system, self._sources
         moving = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
-        self._blocks.append(recording_of(system, sources, times, rows, halvings, moving))
+        self._chunks.append(recording_of(system, sources, times, rows, halvings, moving))
 
         def last() -> RecordedStates:
             given = RecordedMotions(*(getattr(moving, name)[-1:] for name in OF_TIME))
@@ -95,19 +95,19 @@ class Recorder:
         """Set multipliers and forces of the last instant of the run to ``reactions`` (two arrays). This
         instant is then sent to the sink of the recording again, with the ``checkpoint``. With None nothing
         happens."""
-        last = concatenated(self._blocks)
+        last = concatenated(self._chunks)
         if reactions is not None:
             last.multipliers[-1], last.forces[-1] = reactions
             self._sink(last, checkpoint)
 
     def _set_reactions(self, reactions: Reactions) -> None:
-        self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
+        self._chunks[-1].multipliers[-1], self._chunks[-1].forces[-1] = reactions
 
     def average_with_next_step(self, reactions: Array) -> None:
         """Replace multipliers and forces of the last recorded instant by their weighted mean with those of
         the next time step (``reactions``: multipliers, then forces, one array). Nothing happens if they are
         final already."""
-        last, share, self.last_weight = self._blocks[-1], self.last_weight, 1.0
+        last, share, self.last_weight = self._chunks[-1], self.last_weight, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:
             return
@@ -132,7 +132,7 @@ class Recorder:
     def flush(self, checkpoint: Checkpoint) -> None:
         """Send all instants from the last one sent before on to the sink (memory or results file), with the
         ``checkpoint`` at their end. Only the last instant is retained here."""
-        block = joined(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
+        block = joined(self._chunks) if len(self._chunks) > 1 else self._chunks[0]
         self._is_handed_over = self._find_last is not None
         self._sink(block, checkpoint)
 

@@ -60,15 +60,11 @@ def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Ve
 
 @compiled
 def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
-    """Return the mean friction force of force element f in a time step of length h that changes its
-    coordinate by ``change``. It is limited to ``level``, and is that of its bristle (friction spring, which
-    sticks), or regularized friction if it has none. Then follow its derivatives to ``level`` and to the
-    coordinate at the end. ``t`` holds all tables (arrays) of the model and its state. The deflection at the
-    end goes to ``t.bristle_end``, the lost energy is added to ``t.loss``.
-
-    The result is the force, and its derivatives with respect to the level and to the coordinate at the end; the
-    loss is added to the tables.
-    """
+    """Return the mean friction force of force element f in a time step of length h that changes its coordinate by
+    ``change``. Then follow its derivatives to ``level`` and to the coordinate at the end. The force is limited to
+    ``level``; it is that of a bristle (friction spring, which sticks), or regularized friction where there is none.
+    The deflection at the end goes to ``t.bristle_end``, the lost energy is added to ``t.loss``; ``t`` holds all
+    tables."""
     u, b = vector(change, 0.0, 0.0), t.bristle_of[f]
     if b >= 0:
         k, own, end = t.bristle_stiffness[b], t.bristle + BRISTLE * b, t.bristle_end + BRISTLE * b

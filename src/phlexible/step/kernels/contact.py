@@ -82,11 +82,11 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 
 @compiled
 def length_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of the coordinate of tendon f (8.50). It is the sum of
-    the distances between its guides, or the stretch of what is paid out. Its scalar functions are ``count``
-    from number ``first`` on: squared distances, then perhaps minus the rest length. Weights are in ``t.along``,
-    derivatives of the coordinate in ``t.slope``, those of the weights with respect to the functions at the
-    end in ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the weights of the discrete derivative of the coordinate of tendon f (8.50), and store them in
+    ``t.along``. The coordinate is the sum of the distances between guides; its scalar functions are ``count`` from
+    number ``first`` on: squared distances, then perhaps minus the rest length. Derivatives of the coordinate go to
+    ``t.slope``, those of the weights with respect to the functions at the end to ``t.tangent``; ``t`` holds all
+    tables."""
     segments, both, r, a, b = count, 0.0, t.length_scale[f], 1.0, 1.0
     last = r
     if t.coordinate_of[t.constraints + f] == PAID_OUT:
@@ -160,7 +160,7 @@ def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, entrie
     for a in range(t.carrier_count[f]):
         group = t.groups_begin[f] + a
         for k in range(count):
-            left = t.left_gradient + (k * entries + t.group_place[group])
+            left = t.left_gradient + (k * entries + t.group_offset[group])
             for i in range(t.group_width[group]):
                 line, force = t.blocks + (t.group_upper[group] + i * t.node_size[node]), slope * t.along[begin + k]
                 for r in range(t.bearing_rows[f]):
@@ -243,11 +243,10 @@ def damped_one_sided_force(force: float, slope: float, d: float, x0: float, chan
 def contact_force(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return three numbers of a contact over a time step: the elastic part of the mean normal force N, N
-    itself (never below zero), and its derivative to the penetration at the end. The energy is k x^(p+1) /
-    (p+1) with ``stiffness`` k and exponent p; the penetration x starts at x0 and changes by ``change`` in the
-    time step of length h [s]. ``damping`` is the coefficient of Hunt-Crossley damping; ``varies`` is 1, or 0
-    where this coefficient falls as the impact speed grows."""
+    """Return the elastic part of the mean normal force N of a contact over a time step of length h [s]. Then follow
+    N itself (never below zero), and its derivative to the penetration at the end. The energy is k x^(p+1) / (p+1)
+    with ``stiffness`` k and exponent p; the penetration x starts at x0 and changes by ``change``. ``damping`` is
+    the coefficient of Hunt-Crossley damping; ``varies`` is 0 where it falls as the impact speed grows, else 1."""
     stored, slope = penetration_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)
@@ -263,12 +262,14 @@ def contact_force(
 def impact_damping(
     loss: float, slowest: float, known: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return three numbers of a contact whose restitution depends on the impact speed (8.47): damping
-    coefficient, a factor of its derivative, and the impact speed to store. The coefficient is ``loss`` over
-    the impact speed, or over ``slowest`` [m/s] if that is larger. The impact speed is ``known`` [m/s] from
-    earlier time steps or, where the bodies meet now, that of this one: the penetration starts at x0 and
-    changes by ``change`` [m] in the time h [s]. It is 0 where the bodies separate. The factor is 0 where the
-    coefficient falls as the speed grows, else 1."""
+    """Return the damping coefficient of a contact whose restitution depends on the impact speed (8.47). Then follow
+    a factor of its derivative, and the impact speed to store. The coefficient is ``loss`` over the impact speed, or
+    over ``slowest`` [m/s] if that is larger. The speed is ``known`` [m/s] from earlier time steps, or that of this
+    one, in which the penetration starts at x0 and changes by ``change`` [m] in the time h [s].
+
+    The impact speed is 0 where the bodies separate. The factor is 0 where the coefficient falls as the speed grows,
+    else 1.
+    """
     rate, enters = change / h, x0 <= 0.0
     met = where(enters, max(rate, 0.0), known)
     varies = where(enters & (rate > slowest), 0.0, 1.0)

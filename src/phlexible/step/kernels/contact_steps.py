@@ -170,7 +170,7 @@ def set_stop_load(t: Tables, f: int) -> None:
     total = 0.0
     gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
-        row = t.left_gradient + t.group_place[group]
+        row = t.left_gradient + t.group_offset[group]
         t.group_mobility[group] = mobility(t, t.group_node[group], row, t.group_width[group])
         total += t.group_mobility[group]
     t.mobility[f] = total
@@ -262,10 +262,10 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 
 
 @compiled
-def _member_mobility(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Vector) -> float:
+def _member_mobility(t: Tables, m: int, parameter: float, normal: Vector, slope: float, y: Vector) -> float:
     """Return the mobility (inverse effective mass) of the contact point on member m along the contact normal.
     Times the stiffness ``slope`` it is added to the sum of squared frequencies of each body that carries the
-    member. Members are balls, line segments and solids: ``share`` is the parameter (0 to 1) of the contact
+    member. Members are balls, line segments and solids: ``parameter`` is the parameter (0 to 1) of the contact
     point on a line segment, y its position on a solid. ``t`` holds all tables (arrays) of the model and its
     state."""
     p, q = t.member_start[m], t.member_end[m]
@@ -283,9 +283,9 @@ def _member_mobility(t: Tables, m: int, share: float, normal: Vector, slope: flo
                 _lever_into(t, axes[k], along(arm, k), normal)
         return _add_stiffness(t, a, slope)
     if a == b:
-        return _carrier(t, a, p, q, 1.0 - share, share, normal, slope)
-    total = _carrier(t, a, p, p, 1.0 - share, 0.0, normal, slope)
-    return total + _carrier(t, b, q, q, share, 0.0, normal, slope)
+        return _carrier(t, a, p, q, 1.0 - parameter, parameter, normal, slope)
+    total = _carrier(t, a, p, p, 1.0 - parameter, 0.0, normal, slope)
+    return total + _carrier(t, b, q, q, parameter, 0.0, normal, slope)
 
 
 @compiled

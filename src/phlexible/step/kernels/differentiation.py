@@ -31,9 +31,9 @@ from phlexible.step.tables.requests import (
     DIRECT,
     DerivativeRequest,
     DualHeader,
+    Floats,
     IntegerRow,
     IntegerRows,
-    Numbers,
     RequestRecord,
     Rows1,
     Rows2,
@@ -44,27 +44,27 @@ from phlexible.step.tables.requests import (
 def differentiate(
     header: IntegerRow,
     request: RequestRecord[DerivativeRequest],
-    places: IntegerRows,
+    indices: IntegerRows,
     sizes: Rows1,
-    rows: Numbers,
-    moving: Numbers,
-    load_values: Numbers,
-    pose: Numbers,
-    velocity: Numbers,
-    equations: Numbers,
-    work: Numbers,
+    rows: Floats,
+    moving: Floats,
+    load_values: Floats,
+    pose: Floats,
+    velocity: Floats,
+    equations: Floats,
+    work: Floats,
 ) -> int:
     """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards
     (adjoint method), through recorded time steps of lengths ``sizes``. ``request`` says which of both. States
     are the stored ``rows``, with prescribed vectors ``moving`` and ``load_values``; ``header`` is that of the
-    tables, ``places`` lists the entries of Newton's matrix, ``work`` is scratch memory. Results are written
+    tables, ``indices`` lists the entries of Newton's matrix, ``work`` is scratch memory. Results are written
     in place into ``pose``, ``velocity`` and ``equations``; returned is the number of time steps whose linear
     system could be solved.
 
     Args:
         header: of the tables; the state in them is overwritten.
         request: a ``DerivativeRequest``.
-        places: entries of Newton's matrix: index in the blocks, row, column, a line each; (velocity, velocity),
+        indices: entries of Newton's matrix: index in the blocks, row, column, a line each; (velocity, velocity),
             then (velocity, auxiliary), then (auxiliary, velocity). Among the rows of the first two are constraints
             of both ends of a step (8.30): taken backwards they are the same, where balances change their sign.
         sizes: of the steps, shape (steps,) [s].
@@ -83,7 +83,7 @@ def differentiate(
     asked = request[0]
     damping, count = asked.numerical_damping, asked.steps
     wanted, changes = asked.wanted, asked.changes
-    entries, nv, n = len(places), t.velocities, t.unknowns
+    entries, nv, n = len(indices), t.velocities, t.unknowns
     constraints_begin = nv + t.dimension * t.auxiliaries
     tangent, momenta = scratch, scratch + entries
     scratch = scratch + 2 * entries
@@ -97,12 +97,12 @@ def differentiate(
             evaluate_residual(t, states, given, values, first, second, step, sign * h, sign * damping)
             inertia_matrix(t, sign * h, sign * h, 0.0)
             for i in range(asked.velocity_entries):
-                momenta[i] = t.blocks[places[i, 0]] if is_backwards else momenta[i] + t.blocks[places[i, 0]]
+                momenta[i] = t.blocks[indices[i, 0]] if is_backwards else momenta[i] + t.blocks[indices[i, 0]]
             jacobian(t, sign * h, sign * damping)
             if is_backwards:
                 for i in range(entries):
-                    tangent[i] = t.blocks[places[i, 0]]
-                    if places[i, 1] >= constraints_begin:
+                    tangent[i] = t.blocks[indices[i, 0]]
+                    if indices[i, 1] >= constraints_begin:
                         tangent[i] = -tangent[i]
         if wanted == ADJOINT:
             transpose_matrix(t)
@@ -124,12 +124,12 @@ def differentiate(
             fill(w, n, 0.0)
             fill(x, nv, 0.0)
             for i in range(asked.velocity_entries):
-                w[places[i, 2]] += tangent[i] * u[places[i, 1]]
-                x[places[i, 2]] += momenta[i] * u[places[i, 1]]
+                w[indices[i, 2]] += tangent[i] * u[indices[i, 1]]
+                x[indices[i, 2]] += momenta[i] * u[indices[i, 1]]
             for i in range(asked.velocity_entries, asked.velocity_entries + asked.auxiliary_entries):
-                w[places[i, 2]] += tangent[i] * u[places[i, 1]]
+                w[indices[i, 2]] += tangent[i] * u[indices[i, 1]]
             for i in range(asked.velocity_entries + asked.auxiliary_entries, entries):
-                w[places[i, 2]] -= tangent[i] * w[places[i, 1]]
+                w[indices[i, 2]] -= tangent[i] * w[indices[i, 1]]
             for i in range(nv):
                 w[i] -= v[old + i]
             apply_velocity_map(t, h, w, True, True)
@@ -151,13 +151,13 @@ def differentiate(
                     u[i * width + j] = -f[row + i]
             fill(extra, n * width, 0.0)
             for i in range(asked.velocity_entries + asked.auxiliary_entries, entries):
-                add_multiple(extra + places[i, 1] * width, tangent[i], x + places[i, 2] * width, width)
+                add_multiple(extra + indices[i, 1] * width, tangent[i], x + indices[i, 2] * width, width)
             for i in range(asked.velocity_entries):
-                target, source = u + places[i, 1] * width, places[i, 2] * width
+                target, source = u + indices[i, 1] * width, indices[i, 2] * width
                 add_multiple(target, momenta[i], old_rates + source, width)
                 add_multiple(target, -tangent[i], x + source, width)
             for i in range(asked.velocity_entries, asked.velocity_entries + asked.auxiliary_entries):
-                add_multiple(u + places[i, 1] * width, tangent[i], extra + places[i, 2] * width, width)
+                add_multiple(u + indices[i, 1] * width, tangent[i], extra + indices[i, 2] * width, width)
             substitute(t, u, width)
             for j in range(width):
                 new = ((step + 1) * changes + c + j) * nv
@@ -197,11 +197,11 @@ def _evaluate(
     stride: int,
     damping: float,
     sizes: Rows1,
-    rows: Numbers,
-    moving: Numbers,
-    load_values: Numbers,
-    equations: Numbers,
-    ends: Numbers,
+    rows: Floats,
+    moving: Floats,
+    load_values: Floats,
+    equations: Floats,
+    ends: Floats,
 ) -> None:
     """Compute the residuals of ``count`` recorded time steps of lengths ``sizes`` into ``equations``, shape
     (count, unknowns). Each has its states at start and end in ``rows``, ``stride`` rows after those of the
@@ -286,7 +286,7 @@ def advance_history_variables(t: Tables, h: float) -> None:
 
 
 @entry_point
-def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, energy_rows: Rows2) -> None:
+def energies_at(header: IntegerRow, count: int, rows: Floats, moving: Floats, energy_rows: Rows2) -> None:
     """Compute the kinetic, strain, gravity and spring energy of the mechanism at ``count`` stored states
     ``rows`` [J], and write them to ``energy_rows``, shape (count, 4). ``moving`` are the prescribed vectors
     at these states, ``header`` is that of the tables."""

@@ -21,13 +21,13 @@ from phlexible.step.kernels.step import (
     set_auxiliary_rows,
 )
 from phlexible.step.kernels.vectors import end_vectors
-from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
+from phlexible.step.tables.requests import Floats, IntegerRow, Rows1
 
 STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 
 @entry_point
-def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, out: Numbers, relaxation: float) -> bool:
+def joint_velocities(header: IntegerRow, moving: Floats, drift: Rows1, out: Floats, relaxation: float) -> bool:
     """Project the velocities of the state onto those that satisfy all joints and drives (4.15), and write
     them to ``out``, shape (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the
     partial time derivatives of all constraints, ``relaxation`` a share added to the diagonal of redundant

@@ -297,7 +297,7 @@ def add_relation_blocks(t: Tables, f: int, begin: int, count: int, entries: int,
         group = t.groups_begin[f] + a
         upper, lower = t.blocks + t.group_upper[group], t.blocks + t.group_lower[group]
         for r in range(count):
-            place = r * entries + t.group_place[group]
+            place = r * entries + t.group_offset[group]
             left, right = t.left_gradient + place, t.right_gradient + place
             force, rate = h * factor * t.along[begin + r], factor * t.slope[begin + r] / h
             for i in range(t.group_width[group]):
@@ -520,7 +520,7 @@ def work_supplied_by(t: Tables, f: int) -> float:
 
 @entry_point
 def measure(
-    places: Rows2,
+    positions: Rows2,
     rates: Rows2,
     items: IntegerRows,
     functions: IntegerRows,
@@ -531,7 +531,7 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Compute the sensor readings ``items`` from the positions ``places`` and rates ``rates`` of all points and
+    """Compute the sensor readings ``items`` from the positions ``positions`` and rates ``rates`` of all points and
     directions, shape (vectors, 3), and write them to ``measured``. They are coordinates (positions, distances,
     angles) with their rates, and positions and velocities of points. Return the last item that is a distance of
     zero, which has no rate, or -1.
@@ -541,7 +541,7 @@ def measure(
     coefficients of terms; ``angles`` are the last angles over full turns.
 
     Args:
-        places, rates: of all vectors, (vectors, 3).
+        positions, rates: of all vectors, (vectors, 3).
         items: kind, first function or vector, index in ``measured``, number among ``angles``, a row each.
         functions: first and last + 1 of the terms of each, (functions, 2).
         terms: the two chords of each, (terms, 2).
@@ -556,7 +556,7 @@ def measure(
         kind, first, place = items[m, 0], items[m, 1], items[m, 2]
         if kind == POINT:
             for i in range(3):
-                measured[place + i], measured[place + 3 + i] = places[first, i], rates[first, i]
+                measured[place + i], measured[place + 3 + i] = positions[first, i], rates[first, i]
             continue
         for f in range(2 if kind == ANGLE else 1):
             value, rate = 0.0, 0.0
@@ -565,10 +565,10 @@ def measure(
                 for i in range(3):
                     a, da, b, db = 0.0, 0.0, 0.0, 0.0
                     for k in range(chords[terms[p, 0], 0], chords[terms[p, 0], 1]):
-                        a += coefficients[k] * places[parts[k], i]
+                        a += coefficients[k] * positions[parts[k], i]
                         da += coefficients[k] * rates[parts[k], i]
                     for k in range(chords[terms[p, 1], 0], chords[terms[p, 1], 1]):
-                        b += coefficients[k] * places[parts[k], i]
+                        b += coefficients[k] * positions[parts[k], i]
                         db += coefficients[k] * rates[parts[k], i]
                     own += a * b
                     change += da * b + a * db

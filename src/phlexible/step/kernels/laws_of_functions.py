@@ -71,7 +71,7 @@ def add_law_tangents(t: Tables, h: float) -> None:
         if count == 0:
             continue
         last = t.groups_end[f] - 1
-        entries = t.group_place[last] + t.group_width[last]
+        entries = t.group_offset[last] + t.group_width[last]
         fill(t.left_gradient, count * entries, 0.0)
         fill(t.right_gradient, count * entries, 0.0)
         for r in range(count):
@@ -94,7 +94,7 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
-        (begin, count), entries = acting_functions(t, i), t.group_place[last] + t.group_width[last]
+        (begin, count), entries = acting_functions(t, i), t.group_offset[last] + t.group_width[last]
         for m in range(begin, begin + count):
             t.function_change[m] = 0.0
         compute_coordinate_force(t, i, h, 0.0)
@@ -119,13 +119,13 @@ def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> N
     of the model and its state."""
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
-    left, own = left + t.group_place[group], right + t.group_place[group]
+    left, own = left + t.group_offset[group], right + t.group_offset[group]
     for i in range(velocity_count(t, k)):
         v = velocity_index(t, k, i)
         left[v] += dot(lever[i], t.left[k])
         own[v] += dot(motion[i], t.right[k])
     if t.part_lower[e] >= 0:
-        auxiliary = right + t.group_place[t.groups_begin[f] + t.part_lower[e]]
+        auxiliary = right + t.group_offset[t.groups_begin[f] + t.part_lower[e]]
         for i in range(t.dimension):
             auxiliary[i] = along(t.right[k], i)
 
@@ -139,7 +139,7 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
     It uses the levers of the step that was tried last.
     """
     (begin, count), last = acting_functions(t, t.constraints + f), t.groups_end[f] - 1
-    entries = t.group_place[last] + t.group_width[last]
+    entries = t.group_offset[last] + t.group_width[last]
     fill(t.left_gradient, count * entries, 0.0)
     for r in range(count):
         compute_gradients(t, begin + r)
@@ -161,7 +161,7 @@ def _add_law_blocks(t: Tables, f: int, begin: int, count: int, entries: int, h: 
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for r in range(count):
-            left = t.left_gradient + (r * entries + t.group_place[groups + a])
+            left = t.left_gradient + (r * entries + t.group_offset[groups + a])
             if count > FEW and not _is_reached(left, t.group_width[groups + a]):
                 continue
             for b in range(t.groups_count[f]):
@@ -171,7 +171,7 @@ def _add_law_blocks(t: Tables, f: int, begin: int, count: int, entries: int, h: 
                 width, stride = t.group_width[groups + b], t.group_stride[groups + b]
                 for s in range(count):
                     slope = h * t.tangent[LAW_WIDTH * (begin + r) + s]
-                    right = t.right_gradient + (s * entries + t.group_place[groups + b])
+                    right = t.right_gradient + (s * entries + t.group_offset[groups + b])
                     if count > FEW and not _is_reached(right, width):
                         continue
                     for i in range(t.group_width[groups + a] if any_of(slope != 0.0) else 0):

@@ -84,12 +84,11 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 @exported
 def energies_balance(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
-    """Return whether the energies change in the time step by the work of loads and drives minus what is
-    dissipated, up to a tolerance. The time step has length h [s] and numerical ``damping``. ``share`` is a
-    factor of the allowed error besides round-off, velocities below ``still`` [m/s] are round-off, and
-    ``is_relaxed`` allows for joints that close only to the error of relaxed factors. The error and the
-    allowed error are stored in the table ``ledger`` [J]. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return whether the energy balance of a time step of length h [s] is closed up to a tolerance. Energies change
+    by the work of loads and drives minus what is dissipated. ``damping`` is numerical damping, ``share`` a factor
+    of the allowed error besides round-off; velocities below ``still`` [m/s] are round-off, and ``is_relaxed``
+    allows for joints that close less well. The error and the allowed error are stored in ``t.ledger`` [J]; ``t``
+    holds all tables."""
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
     translation = size
@@ -182,7 +181,7 @@ def sum_of_position_terms(t: Tables, k: int) -> float:
     tables (arrays) of the model and its state."""
     b = t.vector_carrier[k]
     if b < 0 or b >= t.frames:
-        return vector_length(t.place0[k])
+        return vector_length(t.world0[k])
     eta, P, first = t.xi0 + (t.coordinates_begin[b] + 1), t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     total = vector_length(t.vector_base[k])
     for j in range(t.vector_last[k] - first):

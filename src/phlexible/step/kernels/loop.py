@@ -49,8 +49,8 @@ from phlexible.step.tables.requests import (
     RELAXATION,
     TOUCHING,
     UNBALANCED,
+    Floats,
     IntegerRow,
-    Numbers,
     RequestRecord,
     Rows1,
     StepRequest,
@@ -77,16 +77,16 @@ def advance(
     header: IntegerRow,
     sizes: Rows1,
     request: RequestRecord[StepRequest],
-    moving: Numbers,
-    load_values: Numbers,
+    moving: Floats,
+    load_values: Floats,
     reactions: Rows1,
-    stored: Numbers,
+    stored: Floats,
 ) -> tuple[int, int]:
-    """Advance the state by up to the number of time steps of ``request``, each of substeps of lengths
-    ``sizes`` [s]. ``moving`` are the prescribed vectors at the ends of all substeps, ``load_values`` the
-    loads at their middles, ``header`` that of the tables. ``reactions`` receives the multipliers and forces
-    of the first time step, ``stored`` the stored instants, a row each. Returned are how many time steps were
-    taken and the status of the last one (converged, or why it was not taken).
+    """Advance the state by up to the number of time steps that ``request`` asks for, each of substeps of lengths
+    ``sizes`` [s]; return how many were taken and the status of the last one (converged, or why it was not taken).
+    ``moving`` and ``load_values`` are the prescribed vectors and loads, ``header`` is that of the tables.
+    ``reactions`` receives the multipliers and forces of the first time step, ``stored`` the stored instants, a row
+    each.
 
     Args:
         header: of the tables; the state in them is advanced.
@@ -201,14 +201,11 @@ def take_step(
     most: int,
     part: int,
 ) -> Choice:
-    """Attempt one time step of length h from the state that ``begin_bodies`` or ``start_next_step`` has
-    prepared; accept it if it converges. Returned is its status, one for each lane where several mechanisms
-    advance at the same time. ``damping`` is numerical damping, a multiple of the stiffness; tolerances are
-    relative to ``least_speed`` [m/s] at least; ``is_redundant`` says that constraints depend on each other.
-    Contacts may request substeps of the user's time step ``longest`` (0: they are not asked). If ``is_tried``
-    the first attempt begins with the result of the last try; ``most`` limits conjugate gradients; ``part`` is
-    the index of the substep of a composed time step, else -1. ``t`` holds all tables (arrays) of the model
-    and its state.
+    """Attempt one time step of length h from the state that ``begin_bodies`` or ``start_next_step`` has prepared,
+    and accept it if it converges. Returned is its status, one for each lane (of several mechanisms that advance at
+    the same time). ``damping`` is numerical damping; tolerances are relative to ``least_speed`` [m/s] at least;
+    ``is_redundant`` says that constraints depend on each other. ``longest``, ``is_tried``, ``most`` and ``part``
+    are explained below; ``t`` holds all tables.
 
     If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
     request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
@@ -310,12 +307,11 @@ def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: flo
 def checked_status(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
-    """Return the status of a time step after Newton's method has stopped, in the ``selected`` lanes
-    (mechanisms that advance at the same time). It has not converged if an angle turned by a right angle or
-    more, and is unbalanced if the energy balance is far from closed; velocities below ``still`` [m/s] and the
-    error of relaxed factors (``is_relaxed``) are allowed for. Other lanes keep ``status``. h is the length of
-    the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its
-    state.
+    """Return the status of a time step of length h [s] after Newton's method has stopped. Only the ``selected``
+    lanes (mechanisms that advance at the same time) are checked, others keep ``status``. It has not converged if an
+    angle turned by a right angle or more, and is unbalanced if the energy balance is far from closed; velocities
+    below ``still`` [m/s] and the error of relaxed factors (``is_relaxed``) are allowed for. ``damping`` is
+    numerical damping; ``t`` holds all tables.
 
     A step far longer than a period can stop where updates are small and the residual is not: its energy balance
     shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less
@@ -367,10 +363,10 @@ def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, par
 @compiled
 def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, selected: Truth) -> None:
     """Set the first guess ``t.velocity1`` of velocities at the end of a time step of length h [s] by linear
-    extrapolation from the last two. The extrapolation error that is predicted from those of the last time
-    steps is added, but not if constraints depend on each other (``is_redundant``). ``part`` is the index of
-    the substep of a composed time step, else -1. Only the ``selected`` lanes (of several mechanisms that
-    advance at the same time) change. ``t`` holds all tables (arrays) of the model and its state.
+    extrapolation from the last two. Only the ``selected`` lanes (mechanisms that advance at the same time) change.
+    The extrapolation error that is predicted from those of the last time steps is added, but not for redundant
+    constraints (``is_redundant``). ``part`` is the index of the substep of a composed time step, else -1; ``t``
+    holds all tables.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
@@ -466,11 +462,11 @@ def estimated_step_error(t: Tables, h: float) -> float:
 
 @compiled
 def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
-    """Store what the first guess of the next time step needs: the velocities of this one, and the error that
-    their linear extrapolation had. Errors are in ``t.line_miss``, their scalar products with those of the
-    time steps before in ``t.miss_product``. h is the length of the time step [s], ``part`` the index of the
-    substep of a composed one (else -1), ``iterations`` how many Newton's method took; for ``is_redundant``
-    constraints only the velocities are stored. ``t`` holds all tables (arrays) of the model and its state.
+    """Store the velocities of this time step, and the error that their linear extrapolation had, for the first
+    guess of the next one. Errors are in ``t.line_miss``, their scalar products with earlier ones in
+    ``t.miss_product``. h is the length of the time step [s], ``part`` the index of the substep of a composed one
+    (else -1), ``iterations`` how many Newton's method took; for ``is_redundant`` constraints only velocities are
+    stored. ``t`` holds all tables.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where

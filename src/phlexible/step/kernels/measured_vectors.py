@@ -20,10 +20,10 @@ def measured_vectors(
     vectors: IntegerRows,
     base: Rows2,
     shapes: Rows2,
-    places: Rows2,
+    positions: Rows2,
     rates: Rows2,
 ) -> None:
-    """Write the world positions of many points and directions, fixed to bodies or nodes, into ``places``, and
+    """Write the world positions of many points and directions, fixed to bodies or nodes, into ``positions``, and
     their rates into ``rates``. Both have the shape (vectors, 3). The state is ``position``, ``rotation``,
     elastic coordinates ``eta`` and ``velocity`` of all bodies, in 1 to 3 axes (``dimension``). ``vectors``
     lists the body and offsets of each, ``base`` its components without deformation, ``shapes`` their
@@ -37,12 +37,12 @@ def measured_vectors(
             nu; axes of rotation (0, 1: z, 3), or NODE; first entry of eta; first shape, and how many, a row each.
         base: rho without deformation, or the vector itself, (vectors, 3).
         shapes: d rho/d eta of all vectors, one after the other, (shapes, 3).
-        places, rates: receive them, (vectors, 3).
+        positions, rates: receive them, (vectors, 3).
     """
     for k in range(len(vectors)):
         b, first, axes = vectors[k, CARRIER], vectors[k, VELOCITY], vectors[k, AXES]
         for i in range(3):
-            places[k, i], rates[k, i] = base[k, i], 0.0
+            positions[k, i], rates[k, i] = base[k, i], 0.0
         if b < 0:
             continue
         if axes != NODE:
@@ -60,11 +60,11 @@ def measured_vectors(
             u, v, w = u + q * z - r * y, v + r * x - p * z, w + p * y - q * x
             for i in range(3):
                 R = rotation[b, i]
-                places[k, i] = R[0] * x + R[1] * y + R[2] * z
+                positions[k, i] = R[0] * x + R[1] * y + R[2] * z
                 rates[k, i] = R[0] * u + R[1] * v + R[2] * w
         if vectors[k, IS_POINT] == 1:
             for i in range(3):
-                places[k, i] += position[b, i]
+                positions[k, i] += position[b, i]
             for i in range(dimension):
                 rates[k, i] += velocity[first + i]
 
@@ -85,7 +85,7 @@ def measure_rows(
     chords,
     parts,
     coefficients,
-    places,
+    positions,
     rates,
     angles,
     measured,
@@ -94,16 +94,16 @@ def measure_rows(
     of points) and then ``measure`` (coordinates and rates) to each row, and write the results to
     ``measured``. ``position``, ``rotation``, ``eta``, ``velocity``, ``base``, ``shapes`` and ``coefficients`` have
     a row for each mechanism; ``dimension``, ``vectors``, ``items``, ``functions``, ``terms``, ``chords`` and
-    ``parts`` are shared; ``places``, ``rates`` and ``angles`` are scratch memory.
+    ``parts`` are shared; ``positions``, ``rates`` and ``angles`` are scratch memory.
 
     Args:
         position, rotation, eta, velocity, base, shapes, numbers, measured: their arguments, a row for each
             mechanism.
         dimension, vectors, items, functions, terms, chords, parts: their arguments, the same for all mechanisms.
-        places, rates, angles: memory for one mechanism.
+        positions, rates, angles: memory for one mechanism.
     """
     for k in range(len(measured)):
         x, R, q, nu = position[k], rotation[k], eta[k], velocity[k]
-        measured_vectors(x, R, q, nu, dimension, vectors, base[k], shapes[k], places, rates)
+        measured_vectors(x, R, q, nu, dimension, vectors, base[k], shapes[k], positions, rates)
         angles[:] = nan
-        measure(places, rates, items, functions, terms, chords, parts, coefficients[k], angles, measured[k])
+        measure(positions, rates, items, functions, terms, chords, parts, coefficients[k], angles, measured[k])

@@ -27,7 +27,7 @@ def set_element_vectors(t: Tables, e: int) -> None:
     """Write the vectors of product element e at the mean of the time step, and their changes in it, into tables.
     These are ``product_mean`` and ``product_change``. Positions are taken from the first one, whose vector is zero;
     ``t`` holds all tables (arrays) of the model and its state."""
-    nodes, places = t.product_node + t.product_nodes_begin[e], t.product_places[t.product_group[e]]
+    nodes, places = t.product_node + t.product_nodes_begin[e], t.product_positions[t.product_group[e]]
     for i in range(t.product_nodes_count[e]):
         start, change = t.position[nodes[i]], t.shift[nodes[i]]
         if i < places:
@@ -55,7 +55,7 @@ def product_gamma(t: Tables, e: int, h: float, damping: float) -> float:
 
 
 @compiled
-def slope_place(t: Tables, e: int, h: float, damping: float) -> float:
+def slope_index(t: Tables, e: int, h: float, damping: float) -> float:
     """Return where the stresses of product element e have their derivative in a time step, as the share of its
     change after its mean: 1/2, the end, where they are means over the step. h is the length of the step [s],
     ``damping`` numerical damping; ``t`` holds all tables (arrays) of the model and its state."""
@@ -105,7 +105,7 @@ def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors:
         t.product_force[b] += own * vectors[a]
     for i in range(t.product_nodes_count[e] - 1, -1, -1):
         force, rows = t.product_force[i], t.residual + t.velocities_begin[nodes[i]]
-        if 0 < i < t.product_places[g]:
+        if 0 < i < t.product_positions[g]:
             t.product_force[0] -= force
         for d in range(t.dimension):
             rows[d] += along(force, d)
@@ -117,10 +117,10 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
     length h [s], their stresses are in ``product_stress``. ``damping`` is numerical damping, a multiple of the
     stiffness; ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.product_elements):
-        k, places = t.product_nodes_count[e], t.product_places[t.product_group[e]]
+        k, places = t.product_nodes_count[e], t.product_positions[t.product_group[e]]
         nodes, K = t.product_node + t.product_nodes_begin[e], t.product_matrix
         set_element_vectors(t, e)
-        place = slope_place(t, e, h, damping)
+        place = slope_index(t, e, h, damping)
         set_element_tangent(t, e, 0.5 * h * h, 0.5 + product_gamma(t, e, h, damping), place)
         for row in range(3 * k):  # of places, the first one moves against the others
             for j in range(3, 3 * places):
@@ -137,11 +137,11 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
 
 
 @compiled
-def set_element_tangent(t: Tables, e: int, factor: float, share: float, place: float) -> None:
+def set_element_tangent(t: Tables, e: int, factor: float, share: float, change_factor: float) -> None:
     """Compute the derivative of the forces on the vectors of product element e to these vectors at the end of the
     time step. ``factor`` times it is stored in ``product_matrix``, shape (3 k, 3 k) for k nodes: ``share`` times
-    B(mean)^T H B(mean + ``place`` change), with B the derivative of the products, and half of the stresses. ``t``
-    holds all tables (arrays) of the model and its state."""
+    B(mean)^T H B(mean + ``change_factor`` change), with B the derivative of the products, and half of the stresses.
+    ``t`` holds all tables."""
     g, k = t.product_group[e], t.product_nodes_count[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     stress, H = t.product_stress + t.product_rests_begin[e], t.product_stiffness + t.product_entries_begin[e]
@@ -155,8 +155,8 @@ def set_element_tangent(t: Tables, e: int, factor: float, share: float, place: f
             for q in range(begin, begin + size):
                 stiffness = factor * share * H[size * (p - begin) + q - begin]
                 i, j = first[q], second[q]
-                u = stiffness * (t.product_mean[j] + place * t.product_change[j])
-                v = stiffness * (t.product_mean[i] + place * t.product_change[i])
+                u = stiffness * (t.product_mean[j] + change_factor * t.product_change[j])
+                v = stiffness * (t.product_mean[i] + change_factor * t.product_change[i])
                 slope[3 * i] += u.x
                 slope[3 * i + 1] += u.y
                 slope[3 * i + 2] += u.z
@@ -183,9 +183,9 @@ def set_start_stress(t: Tables, e: int) -> None:
     for p in range(t.product_pairs_count[g]):
         a, b = t.product_first[t.product_pairs_begin[g] + p], t.product_second[t.product_pairs_begin[g] + p]
         x, y = t.position[nodes[a]], t.position[nodes[b]]
-        if a < t.product_places[g]:
+        if a < t.product_positions[g]:
             x -= t.position[nodes[0]]
-        if b < t.product_places[g]:
+        if b < t.product_positions[g]:
             y -= t.position[nodes[0]]
         t.product_strain[p] = dot(x, y) - t.product_rest[t.product_rests_begin[e] + p]
     multiply_by_stiffness(t, e, t.product_strain, t.product_step)
@@ -235,12 +235,12 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
     g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     set_element_vectors(t, e)
-    place = slope_place(t, e, h, damping)
+    place = slope_index(t, e, h, damping)
     for i in range(t.product_nodes_count[e]):
         update, d = t.update + t.velocities_begin[nodes[i]], t.dimension
         y, z = (update[1] if d > 1 else 0.0), (update[2] if d > 2 else 0.0)
         t.product_update[i] = (0.5 * h) * vector(update[0], y, z)
-        if 0 < i < t.product_places[g]:
+        if 0 < i < t.product_positions[g]:
             t.product_update[i] -= t.product_update[0]
         before = t.product_change[i] - share * t.product_update[i]
         t.product_mean[i] += place * before - 0.5 * share * t.product_update[i]

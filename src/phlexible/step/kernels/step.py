@@ -61,7 +61,7 @@ def begin_interactions(t: Tables) -> None:
     scalar functions that change with time, ``t.term_mean`` and ``t.term_end``. The force families (springs,
     rods, ...) compute their starting values too. ``t`` holds all tables (arrays) of the model and its state."""
     for y in range(t.chords):
-        t.chord0[y] = weighted_sum(t, y, t.place0)
+        t.chord0[y] = weighted_sum(t, y, t.world0)
     for p in range(t.terms):
         c, time = t.term_coefficient[p], t.term_time[p]
         t.term_mean[p], t.term_end[p] = c, c

@@ -40,22 +40,22 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 @compiled
 def begin_vectors(t: Tables) -> None:
     """Compute the world positions of all points and directions at the start of the time step, in
-    ``t.place0``. For those on floating bodies the vector from the centre goes to ``t.arm0``, for prescribed
+    ``t.world0``. For those on floating bodies the vector from the centre goes to ``t.arm0``, for prescribed
     ones the change in the time step to ``t.change``. ``t`` holds all tables (arrays) of the model and its
     state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:
-            t.place0[k], t.change[k] = t.vector_base[k], vector(0.0, 0.0, 0.0)
+            t.world0[k], t.change[k] = t.vector_base[k], vector(0.0, 0.0, 0.0)
         elif b == MOVING:
             moving = t.vector_moving[k]
-            t.place0[k], t.change[k] = t.moving0[moving], t.moving1[moving] - t.moving0[moving]
+            t.world0[k], t.change[k] = t.moving0[moving], t.moving1[moving] - t.moving0[moving]
         elif b >= t.frames:
-            t.place0[k] = t.position[b]
+            t.world0[k] = t.position[b]
         else:
             arm = t.rotation[b] @ body_vector(t, k, t.eta + t.elastic_begin[b])
             t.arm0[k] = arm
-            t.place0[k] = t.position[b] + arm if t.vector_is_point[k] == 1 else arm
+            t.world0[k] = t.position[b] + arm if t.vector_is_point[k] == 1 else arm
 
 
 @compiled
@@ -103,7 +103,7 @@ def outer(a: Vector, b: Vector) -> Matrix:
 def mean_vector(t: Tables, k: int) -> Vector:
     """Return the mean over the time step of point or direction k, in world axes. ``t`` holds all tables
     (arrays) of the model and its state."""
-    return t.place0[k] + 0.5 * t.change[k]
+    return t.world0[k] + 0.5 * t.change[k]
 
 
 @compiled
@@ -234,10 +234,10 @@ def add_force_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
-    """Subtract c lever_k^T motion_l, shape (velocities of the carrier of k, velocities of the carrier of l),
-    from a block of Newton's matrix. It is the derivative of a force c dx_l on point k that depends on the
-    displacement dx_l of point l at the end of the time step. h is the length of the time step [s]. A carrier
-    is a floating body, or a node of another body. ``t`` holds all tables (arrays) of the model and its state.
+    """Subtract c lever_k^T motion_l, shape (velocities of the carrier of k, velocities of the carrier of l), from a
+    ``block`` of Newton's matrix: the derivative of a force c dx_l on point k that depends on the displacement dx_l
+    of point l at the end of a time step of length h [s]. A carrier is a floating body, or a node of another body.
+    ``t`` holds all tables.
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.

@@ -169,7 +169,7 @@ CONTACT_GROUP_TABLES = parse_tables(
     near_first        | near_pairs | | member, the lower number
     near_second       | near_pairs | |
     near_found        | 2 near_pairs | | pairs in the order in which they were found
-    near_place        | members | | of the first pair of a member; its bucket
+    near_start        | members | | of the first pair of a member; its bucket
     near_order        | members | | members by their buckets
     near_cell         | 3 members | | where each is
     near_bucket       | near_buckets | | first of its members
@@ -326,7 +326,7 @@ SOFT_TABLES = parse_tables(
     point_tangent     | 36 soft_points | Pa | its symmetric part at all points, for conjugate gradients
     STEP VECTOR
     cg_solution       | carriers | m/s | change of the velocities
-    cg_place          | carriers | m | places at the start of the step
+    cg_position          | carriers | m | places at the start of the step
     point_stress      | 2 soft_points | Pa | mean S of the step, normal and shear
     cg_residual       | carriers | N s | what conjugate gradients have left of the right side
     cg_direction      | carriers | m/s | the residual times the inverses of the nodes
@@ -353,7 +353,7 @@ PRODUCT_TABLES = parse_tables(
     product_widest   | 1 | | nodes or products of one element, the most of any
     product_room     | 1 | | numbers of the matrices of one element, the most of any
     SYSTEM INTEGER
-    product_places   | product_groups | | how many of the first nodes are places
+    product_positions   | product_groups | | how many of the first nodes are places
     product_first    | product_pairs | | node of the element whose vector is the first factor
     product_second   | product_pairs | |
     product_size     | product_blocks | |
@@ -555,7 +555,7 @@ TABLES: tuple[Table, ...] = (
         group_node        | groups | | carrier, or auxiliary after all carriers
         group_width       | groups | | velocities, or components of an auxiliary
         group_stride      | groups | | of rows in blocks whose columns are its
-        group_place       | groups | | place of its numbers in a gradient
+        group_offset       | groups | | place of its numbers in a gradient
         group_upper       | groups | | of a relation: its column of block (carrier, node); of what rubs: the block
         group_lower       | groups | | of a relation: its row of the block (its node, carrier); -1: of none
         bearing           | forces | | constraint whose force makes friction, or -1
@@ -659,7 +659,7 @@ TABLES: tuple[Table, ...] = (
         angular1          | frames | |
         arm0              | vectors | | R rho, world axes
         arm1              | vectors | |
-        place0            | vectors | | x_n
+        world0            | vectors | | x_n
         change            | vectors | | delta(x)
         pull              | vectors | N, N m | force on a vector
         left              | vectors | | dw/dx at the mean vectors, of one function

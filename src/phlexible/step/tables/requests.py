@@ -50,7 +50,7 @@ class ArrayHint(Any):  # type: ignore[misc]  # so that type checkers let kernels
     axes: ClassVar[int | None] = None
 
 
-class Numbers(ArrayHint):
+class Floats(ArrayHint):
     """Annotation of an array of floats of any shape."""
 
 

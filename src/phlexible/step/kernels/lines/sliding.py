@@ -32,10 +32,10 @@ def seen_vector(t: Tables, m: int, share: float) -> Vector:
 
 
 @compiled
-def piece_at(t: Tables, s: int, place: float) -> int:
+def piece_at(t: Tables, s: int, position: float) -> int:
     """Return the index of the piece of line s that contains a place along it [m], among those that act in the time
     step. ``t`` holds all tables (arrays) of the model and its state."""
-    e = floor(place / t.slide_length[s])
+    e = floor(position / t.slide_length[s])
     if e < t.slide_low[s]:
         return t.slide_low[s]
     if e > t.slide_high[s]:
@@ -44,12 +44,12 @@ def piece_at(t: Tables, s: int, place: float) -> int:
 
 
 @compiled
-def line_at(t: Tables, s: int, base: int, place: float, share: float) -> tuple[Vector, Vector]:
+def line_at(t: Tables, s: int, base: int, position: float, share: float) -> tuple[Vector, Vector]:
     """Return a point of line s at a place along it [m] and its derivative, both in components as seen from the
     sliding point. ``base`` is the first function of the coordinate; ``share`` of their change in the time step is
     added. ``t`` holds all tables (arrays) of the model and its state."""
-    e = piece_at(t, s, place)
-    piece, u = t.slide_pieces_begin[s] + e, place / t.slide_length[s] - e
+    e = piece_at(t, s, position)
+    piece, u = t.slide_pieces_begin[s] + e, position / t.slide_length[s] - e
     here, slope = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for k in range(PIECE_VECTORS):
         c = t.slide_coefficient + (16 * piece + 4 * k)
@@ -148,18 +148,18 @@ def acting_of_slide(t: Tables, i: int) -> tuple[int, int]:
 
 
 @compiled
-def add_weights(t: Tables, s: int, first: int, begin: float, place: float) -> None:
-    """Compute the weights of the acting vectors of line s in a time step. The sliding point moves from
-    ``begin`` to ``place`` along it [m]. The weights are means, quotients of differences with their derivatives by
-    ``place``, values and slopes at the end. ``first`` is the first of these vectors. ``t`` holds all tables
-    (arrays) of the model and its state."""
+def add_weights(t: Tables, s: int, first: int, begin: float, position: float) -> None:
+    """Compute the weights of the acting vectors of line s in a time step. The sliding point moves from ``begin`` to
+    ``position`` [m]. The weights are means, quotients of differences with their derivatives by ``position``, values
+    and slopes at the end. ``first`` is the first of these vectors. ``t`` holds all tables (arrays) of the model and
+    its state."""
     mean, quotient, steeper, end = t.slide_weight, t.slide_weight + 8, t.slide_weight + 16, t.slide_weight + 24
     fill(t.slide_weight, 4 * ACTING, 0.0)
     fill(t.slide_slope, ACTING, 0.0)
-    size, e0, e1 = t.slide_length[s], piece_at(t, s, begin), piece_at(t, s, place)
+    size, e0, e1 = t.slide_length[s], piece_at(t, s, begin), piece_at(t, s, position)
     for side in range(2):
         piece = t.slide_pieces_begin[s] + (e1 if side == 1 else e0)
-        u = place / size - e1 if side == 1 else begin / size - e0
+        u = position / size - e1 if side == 1 else begin / size - e0
         for k in range(PIECE_VECTORS):
             c, n = t.slide_coefficient + (16 * piece + 4 * k), t.slide_first[piece] - first + k
             value = c[0] + u * (c[1] + u * (c[2] + u * c[3]))
@@ -169,11 +169,11 @@ def add_weights(t: Tables, s: int, first: int, begin: float, place: float) -> No
                 t.slide_slope[n] = (c[1] + u * (2.0 * c[2] + 3.0 * u * c[3])) / size
     low, high, grows = (e0, e1, True) if e0 <= e1 else (e1, e0, False)
     for e in range(low, high + 1):
-        a, b, share = begin, place, 1.0 + 0.0 * begin
+        a, b, share = begin, position, 1.0 + 0.0 * begin
         if low < high:
-            a = where(e == low, begin if grows else place, size * e)
-            b = where(e == high, place if grows else begin, size * (e + 1))
-            share = (b - a) / abs(place - begin)
+            a = where(e == low, begin if grows else position, size * e)
+            b = where(e == high, position if grows else begin, size * (e + 1))
+            share = (b - a) / abs(position - begin)
         piece, u, v = t.slide_pieces_begin[s] + e, a / size - e, b / size - e
         for k in range(PIECE_VECTORS):
             c, n = t.slide_coefficient + (16 * piece + 4 * k), t.slide_first[piece] - first + k
@@ -182,7 +182,7 @@ def add_weights(t: Tables, s: int, first: int, begin: float, place: float) -> No
                 steeper[n] = (c[2] + c[3] * (u + 2.0 * v)) / (size * size)
     if low < high:
         for n in range(ACTING):
-            steeper[n] = (t.slide_slope[n] - quotient[n]) / (place - begin)
+            steeper[n] = (t.slide_slope[n] - quotient[n]) / (position - begin)
 
 
 @exported

@@ -105,7 +105,7 @@ def are_balls(t: Tables, i: int, j: int) -> bool:
 def position_in_step(t: Tables, p: int, share: float) -> Vector:
     """Return the position in the world of point p after ``share`` of the time step: at its start for 0, at
     its end for 1 [m]. ``t`` holds all tables (arrays) of the model and its state."""
-    return t.place0[p] + share * t.change[p]
+    return t.world0[p] + share * t.change[p]
 
 
 @compiled
@@ -277,7 +277,7 @@ def _apply_ball_forces(t: Tables, i: int, j: int, h: float) -> None:
     of the model and its state."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
-    r = t.place0[p] - t.place0[k]
+    r = t.world0[p] - t.world0[k]
     dr = t.change[p] - t.change[k]
     e, end = r + 0.5 * dr, r + dr
     before, after = dot(r, r), dot(end, end)
@@ -462,11 +462,10 @@ def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h:
 def _shared_normal_force(
     t: Tables, c: int, known: int, depth: float, change: float, h: float, whole: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """Return the mean normal force over a time step, and its derivative, on one segment of a line that a ball
-    touches, as ``_normal_force``. The penetration in the segment is ``depth`` at the start and grows by
-    ``change`` in the time step of length h. ``whole`` is the penetration in the line, its change and a factor
-    of damping, which set damping and impact speed. c is the contact group, ``known`` the index of the pair in
-    the last list (-1: new). ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the mean normal force over a time step of length h, and its derivative, on one segment of a line. A
+    ball touches the line; see ``_normal_force``. The penetration in the segment is ``depth`` at the start and grows
+    by ``change``. ``whole`` is the penetration in the line, its change and a factor of damping. c is the contact
+    group, ``known`` the index of the pair in the last list (-1: new); ``t`` holds all tables."""
     damping, varies = t.contact_group_damping[c], 1.0
     deep, moved, dense = whole
     if t.contact_group_impact[c] > 0.0:

@@ -35,7 +35,7 @@ def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
     time step, in world axes [m]. It contains the axis at both ends of the time step. Contact members are
     spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     p, q = t.member_start[m], t.member_end[m]
-    a, b, c, d = t.place0[p], t.place0[p] + t.change[p], t.place0[q], t.place0[q] + t.change[q]
+    a, b, c, d = t.world0[p], t.world0[p] + t.change[p], t.world0[q], t.world0[q] + t.change[q]
     return minimum(minimum(a, b), minimum(c, d)), maximum(maximum(a, b), maximum(c, d))
 
 
@@ -211,19 +211,19 @@ def _sort_into_cells(t: Tables, mean: float) -> None:
         t.near_bucket[b] = 0
     for m in range(t.members):
         if _is_outside_grid(t, m, mean):
-            t.near_place[m] = -1
+            t.near_start[m] = -1
             continue
         middle, own = (0.5 / cell) * (t.near_low[m] + t.near_high[m]), t.near_cell + 3 * m
         own[0], own[1], own[2] = floor(middle.x), floor(middle.y), floor(middle.z)
-        t.near_place[m] = _bucket(t, own[0], own[1], own[2])
-        t.near_bucket[t.near_place[m]] += 1
+        t.near_start[m] = _bucket(t, own[0], own[1], own[2])
+        t.near_bucket[t.near_start[m]] += 1
     total = 0
     for b in range(t.near_buckets):
         total += t.near_bucket[b]
         t.near_bucket[b] = total
     for back in range(t.members):
         m = t.members - 1 - back
-        b = t.near_place[m]
+        b = t.near_start[m]
         if b >= 0:
             t.near_bucket[b] -= 1
             t.near_order[t.near_bucket[b]] = m
@@ -275,18 +275,18 @@ def _sort_pairs(t: Tables, count: int) -> None:
     order in which the search finds them. ``t`` holds all tables (arrays) of the model and its state."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
-            t.near_place[m] = 0
+            t.near_start[m] = 0
         for n in range(count):
-            t.near_place[t.near_found[2 * n + key]] += 1
+            t.near_start[t.near_found[2 * n + key]] += 1
         total = 0
         for m in range(t.members):
-            own = t.near_place[m]
-            t.near_place[m] = total
+            own = t.near_start[m]
+            t.near_start[m] = total
             total += own
         for n in range(count):
             m = t.near_found[2 * n + key]
-            place = t.near_place[m]
-            t.near_place[m] += 1
+            place = t.near_start[m]
+            t.near_start[m] += 1
             t.near_first[place], t.near_second[place] = t.near_found[2 * n], t.near_found[2 * n + 1]
         for n in range(count):
             t.near_found[2 * n], t.near_found[2 * n + 1] = t.near_first[n], t.near_second[n]

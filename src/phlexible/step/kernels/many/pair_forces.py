@@ -8,11 +8,11 @@ from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.many.contacts_among_many import apply_contact_forces
 from phlexible.step.kernels.step import begin_step, motion_and_forces
 from phlexible.step.kernels.vectors import levers_and_motions, velocity_count, velocity_index
-from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
+from phlexible.step.tables.requests import Floats, IntegerRow, Rows1
 
 
 @entry_point
-def pair_forces(header: IntegerRow, h: float, moving: Numbers, ending: Numbers, forces: Rows1) -> None:
+def pair_forces(header: IntegerRow, h: float, moving: Floats, ending: Floats, forces: Rows1) -> None:
     """Add the generalized forces of all contact pairs, with friction, at the velocities of the state to
     ``forces``, shape (velocities,); ``h`` is a very short time step over which they are evaluated [s].
     ``moving`` and ``ending`` are the prescribed vectors at its start and end, ``header`` is that of the

@@ -37,22 +37,22 @@ def reset_pairs(t: Tables) -> None:
 
 
 @compiled
-def _squared_deflection(t: Tables, place: int) -> float:
-    own = t.pair_bristle + PAIR * place
+def _squared_deflection(t: Tables, index: int) -> float:
+    own = t.pair_bristle + PAIR * index
     return own[1] * own[1] + own[2] * own[2] + own[3] * own[3]
 
 
 @compiled
-def _bristle_energy_of_pair(t: Tables, place: int) -> float:
+def _bristle_energy_of_pair(t: Tables, index: int) -> float:
     """Return the elastic energy at the start of the time step of the friction bristles (friction springs) of
-    one contact pair [J]. ``place`` is its index in the stored list; sliding, rolling and drilling are summed.
+    one contact pair [J]. ``index`` is its index in the stored list; sliding, rolling and drilling are summed.
     ``t`` holds all tables (arrays) of the model and its state."""
-    number = int(abs(value_of(t.pair_bristle[PAIR * place])) - 1.0)  # first member times their count and second one
+    number = int(abs(value_of(t.pair_bristle[PAIR * index])) - 1.0)  # first member times their count and second one
     i, j = number // t.members, number % t.members
     c = t.member_contact_group[i]
-    total = 0.5 * t.contact_group_bristle[c] * _squared_deflection(t, place)
+    total = 0.5 * t.contact_group_bristle[c] * _squared_deflection(t, index)
     if t.kept_turns > 0:
-        z, square = t.pair_turn + TURN * place, 0.0
+        z, square = t.pair_turn + TURN * index, 0.0
         for k in range(SLIPS):
             square += z[k] * z[k]
         if square > 0.0:
@@ -82,13 +82,13 @@ def _is_ball(t: Tables, m: int) -> bool:
 
 
 @compiled
-def dissipate_pair(t: Tables, place: int) -> None:
-    """Add the energy of the friction bristles of the contact pair at index ``place`` of the stored list to
+def dissipate_pair(t: Tables, index: int) -> None:
+    """Add the energy of the friction bristles of the contact pair at index ``index`` of the stored list to
     the lost energy ``t.contact_group_loss``. Its bodies have separated; nothing is done for -1. A bristle is
     a friction spring. ``t`` holds all tables (arrays) of the model and its state."""
-    if place < 0:
+    if index < 0:
         return
-    energy = _bristle_energy_of_pair(t, place)
+    energy = _bristle_energy_of_pair(t, index)
     t.contact_group_work[0] -= energy
     t.contact_group_work[1] += energy
     t.contact_group_loss[0] += energy
@@ -124,18 +124,18 @@ def pair_number(t: Tables, i: int, j: int) -> float:
 
 
 @compiled
-def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, place: int) -> int:
+def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, index: int) -> int:
     """Copy how far the friction bristles of contact pair (i, j) were deflected in the attempted time step to
     entry ``active_pair`` of ``t.met_bend``. Bristles are friction springs. The stored list, in the order of
-    pair numbers, is searched from index ``place`` on; returned is the index at which the search for the next
+    pair numbers, is searched from index ``index`` on; returned is the index at which the search for the next
     pair begins. ``t`` holds all tables (arrays) of the model and its state."""
     number = pair_number(t, i, j)
-    while place < t.kept_pairs and 0.0 < abs(t.pair_bristle_end[PAIR * place]) < number:
-        place += 1
-    is_there = place < t.kept_pairs and abs(t.pair_bristle_end[PAIR * place]) == number
+    while index < t.kept_pairs and 0.0 < abs(t.pair_bristle_end[PAIR * index]) < number:
+        index += 1
+    is_there = index < t.kept_pairs and abs(t.pair_bristle_end[PAIR * index]) == number
     for k in range(3):
-        t.met_bend[3 * active_pair + k] = t.pair_bend[3 * place + k] if is_there else 0.0
-    return place
+        t.met_bend[3 * active_pair + k] = t.pair_bend[3 * index + k] if is_there else 0.0
+    return index
 
 
 @compiled
@@ -186,11 +186,10 @@ def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: V
 def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Compute the friction of contact members i and j over a time step of length h, and apply it. The normal
-    force is ``normal``, along n; the contact is at the parameters s and z of the members' axes. Rolling and
-    drilling resistance are included. ``touch`` is the index of the contact in this time step, ``known`` that
-    of the pair in the last one, -1 if it is new. Contact members are spheres, line segments and solids. ``t``
-    holds all tables (arrays) of the model and its state.
+    """Compute the friction of contact members i and j (spheres, line segments, solids) over a time step of length
+    h, and apply it. Rolling and drilling resistance are included. The normal force is ``normal``, along n; the
+    contact is at the parameters s and z of the members' axes. ``touch`` is the index of the contact in this time
+    step, ``known`` that of the pair in the last one, -1 if it is new; ``t`` holds all tables.
 
     Its derivatives (8.44) are added there. History variables of the pair are stored if there is room; ``known``:
     index of the pair in the last step.
@@ -233,14 +232,16 @@ def _apply_sliding_friction(
     h: float,
     touch: int,
     known: int,
-    place: int,
+    index: int,
 ) -> None:
-    """Compute the sliding friction of contact members i and j over a time step of length h, and apply it to
-    both. The contact is at the parameters s and z of their axes, with the normal n and the normal force
-    ``normal``. The friction is that of a bristle (friction spring) or regularized; its derivatives go to
-    ``t.touch_slip`` and ``t.touch_level`` at index ``touch``, the deflection at the end to
-    ``t.pair_bristle_end`` at index ``place``. ``known`` is the index of the pair in the last time step; -1:
-    none. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the sliding friction of contact members i and j over a time step of length h, and apply it to both.
+    It is that of a bristle (friction spring) or regularized. The contact is at the parameters s and z of their
+    axes, with the normal n and the normal force ``normal``. ``touch`` and ``index`` are where results are stored,
+    ``known`` is the index of the pair in the last time step (-1: none); ``t`` holds all tables.
+
+    Derivatives go to ``t.touch_slip`` and ``t.touch_level`` at index ``touch``, the deflection at the end to
+    ``t.pair_bristle_end`` at ``index``.
+    """
     arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _bristle_member(t, i, j)
     hold, share, bent = bristle_share(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
     k, d = hold * t.contact_group_bristle[c], hold * t.contact_group_bristle_damping[c]
@@ -267,13 +268,13 @@ def _apply_sliding_friction(
     if touch < t.touching_pairs:
         own = t.touch_stiffness + 3 * touch
         own[1], own[2], t.touch_slip[touch], t.touch_level[touch] = a, steeper, e, (own[0] * share) * to_limit
-    _add_bristle_energies(t, k, bent, end if place >= 0 else vector(0.0, 0.0, 0.0), work)
-    if place >= 0:
-        own = t.pair_bristle_end + PAIR * place
+    _add_bristle_energies(t, k, bent, end if index >= 0 else vector(0.0, 0.0, 0.0), work)
+    if index >= 0:
+        own = t.pair_bristle_end + PAIR * index
         if slips:
             own[0] = -own[0]
         _store_bristle(t, carrier, own + 1, end)
-        t.pair_bend[3 * place] = sqrt(dot(end - bent, end - bent))
+        t.pair_bend[3 * index] = sqrt(dot(end - bent, end - bent))
     apply_point_force(t, i, s, arms[0], -1.0 * force)
     apply_point_force(t, j, z, arms[1], force)
 
@@ -288,20 +289,23 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 
 @compiled
 def _apply_rolling_resistance(
-    t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, place: int
+    t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, index: int
 ) -> None:
-    """Compute the moments over a time step of length h that resist rolling and drilling of ball i on contact
-    member j (8.46). Drilling is spinning about the normal n; ``normal`` is the normal force. The moments are
-    applied to both members; derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the
-    friction springs to ``t.pair_turn_end`` at index ``place``. ``known`` is the index of the pair in the last
-    time step; -1: none. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the moments that resist rolling and drilling of ball i on contact member j over a time step of length
+    h, and apply them (8.46). Drilling is spinning about the normal n. ``normal`` is the normal force, ``touch`` and
+    ``index`` are where results are stored, ``known`` is the index of the pair in the last time step (-1: none);
+    ``t`` holds all tables.
+
+    Derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the friction springs to
+    ``t.pair_turn_end`` at ``index``.
+    """
     weight = squared_gyration_radius(t, i, j)
     if weight == 0.0:
         return
     c, carrier, nothing = t.member_contact_group[i], _bristle_member(t, i, j), vector(0.0, 0.0, 0.0)
     stiff, slow = weight * t.contact_group_turn_stiffness[c], weight * t.contact_group_turn_damping[c]
     psi = mean_rotation(t, t.member_axis + 6 * i, 3) - mean_rotation(t, t.member_axis + 6 * j, 3)
-    twist, before, after = dot(psi, n), t.pair_turn + TURN * known, t.pair_turn_end + TURN * place
+    twist, before, after = dot(psi, n), t.pair_turn + TURN * known, t.pair_turn_end + TURN * index
     couple, slope = nothing, zero_matrix()
     if t.contact_group_rolling[c] > 0.0:
         bent = _bristle_in_world(t, carrier, before, n, False) if known >= 0 else nothing
@@ -309,10 +313,10 @@ def _apply_rolling_resistance(
         k, d = hold * stiff, hold * slow
         couple, _, e, a, steeper, end, _ = bristle_force(k, d, bent, u, t.contact_group_rolling[c] * normal, h)
         slope = a * (eye() - outer(n, n)) - steeper * outer(e, e)
-        _add_bristle_energies(t, k, bent, end if place >= 0 else nothing, dot(couple, u))
-        if place >= 0:
+        _add_bristle_energies(t, k, bent, end if index >= 0 else nothing, dot(couple, u))
+        if index >= 0:
             _store_bristle(t, carrier, after, end)
-            t.pair_bend[3 * place + 1] = sqrt(dot(end - bent, end - bent))
+            t.pair_bend[3 * index + 1] = sqrt(dot(end - bent, end - bent))
     if t.contact_group_drilling[c] > 0.0:
         lever = t.contact_group_drilling[c]
         if known < 0 or before[SLIPS] == 0.0:
@@ -323,10 +327,10 @@ def _apply_rolling_resistance(
         moment, _, e, a, steeper, end, slips = bristle_force(k, d, bent, u, lever * normal, h)
         couple += moment.x * n
         slope = slope + (a - steeper * e.x * e.x) * outer(n, n)
-        _add_bristle_energies(t, k, bent, end if place >= 0 else nothing, dot(moment, u))
-        if place >= 0:
+        _add_bristle_energies(t, k, bent, end if index >= 0 else nothing, dot(moment, u))
+        if index >= 0:
             after[DRILLED], after[SLIPS] = end.x, 1.0 if slips else 0.0
-            t.pair_bend[3 * place + 2] = abs(end.x - bent.x)
+            t.pair_bend[3 * index + 2] = abs(end.x - bent.x)
     if touch < t.touching_pairs:
         t.touch_twist[touch] = slope
     _apply_couple(t, i, -1.0 * couple)

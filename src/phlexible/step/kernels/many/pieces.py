@@ -79,11 +79,10 @@ Place = tuple[float, float, float, Vector]
 
 @compiled
 def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
-    """Return the function whose minimum along line segment i is the distance from solid j, at parameter s, as
-    the tuple (s, value, derivative, normal). The derivative is to s, the normal is the gradient of the
-    solid's distance. a is the start and u the vector of the segment in the axes of the solid; ``ends`` are
-    the penetrations A, B of its ends and the preferred middle m. ``t`` holds all tables (arrays) of the model
-    and its state.
+    """Return, at parameter s, the function whose minimum along line segment i is the distance from solid j: the
+    tuple (s, value, derivative to s, normal). The normal is the gradient of the solid's distance. a is the start
+    and u the vector of the segment in the axes of the solid; ``ends`` are the penetrations A, B of its ends and the
+    preferred middle m. ``t`` holds all tables.
 
     ``bristle_force``: A, B and m.
     """

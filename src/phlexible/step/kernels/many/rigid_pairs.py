@@ -33,11 +33,10 @@ def is_rigid_member(t: Tables, m: int) -> bool:
 
 @compiled
 def store_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> int:
-    """Store for one ``side`` of a contact pair in Newton's matrix how its rigid body's angular velocity moves
-    the contact point. This is written to ``t.held_motion``, how a force there acts to ``t.held_lever``. Side
-    2 n is the first member of pair n, 2 n + 1 the second. The contact point is at ``arm`` from the point at
-    parameter s of member m, ``normal`` is the contact normal. Returned is 1 if the side moves, else 0. ``t``
-    holds all tables (arrays) of the model and its state.
+    """Store for one ``side`` of a contact pair in Newton's matrix how its rigid body's angular velocity moves the
+    contact point (``t.held_motion``). How a force there acts goes to ``t.held_lever``. Side 2 n is the first member
+    of pair n, 2 n + 1 the second. The contact point is at ``arm`` from the point at parameter s of member m,
+    ``normal`` is the contact normal. Returned is 1 if the side moves, else 0; ``t`` holds all tables.
 
     The normal force of round members acts at their centres.
     """

@@ -46,10 +46,10 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent
-    one. It is c x^(p+1) / 2 with the penetration x = ``reach`` - |A|; 0 if not ``is_shared``. F is the far
-    end of the adjacent segment, ``inner`` is A . B and ``other`` B . B with the segment's other end B; all
-    are vectors from the ball. Then follow derivatives to scalar products of these vectors.
+    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one.
+    Then follow derivatives to scalar products. It is c x^(p+1) / 2 with the penetration x = ``reach`` - |A|; 0 if
+    not ``is_shared``. F is the far end of the adjacent segment, ``inner`` is A . B and ``other`` B . B with the
+    segment's other end B; all are vectors from the ball.
 
     They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
     """
@@ -125,9 +125,9 @@ def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, 
     them, in world axes. ``t`` holds all tables (arrays) of the model and its state."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
     o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
-    x = t.place0[y] + share * t.change[y]
-    a, b = t.place0[p] + share * t.change[p], t.place0[q] + share * t.change[q]
-    return a - x, b - x, t.place0[o] + share * t.change[o] - x, t.place0[w] + share * t.change[w] - x
+    x = t.world0[y] + share * t.change[y]
+    a, b = t.world0[p] + share * t.change[p], t.world0[q] + share * t.change[q]
+    return a - x, b - x, t.world0[o] + share * t.change[o] - x, t.world0[w] + share * t.change[w] - x
 
 
 @compiled

@@ -24,7 +24,7 @@ def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
     """Return axis k (0, 1, 2) of a contact member in the world at the start of the time step. ``axes`` holds
     the indices of its directions; without them it is the axis of the world. Contact members are spheres, line
     segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
-    return t.place0[axes[k]] if axes[k] >= 0 else unit(k)
+    return t.world0[axes[k]] if axes[k] >= 0 else unit(k)
 
 
 @compiled
@@ -48,7 +48,7 @@ def position_in_solid(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
     """Return the position of point p in the axes of solid j at the start of the time step, and its change in
     it [m]. ``t`` holds all tables (arrays) of the model and its state."""
     k, axes = t.member_start[j], t.member_axis + 6 * j
-    r, dr = t.place0[p] - t.place0[k], t.change[p] - t.change[k]
+    r, dr = t.world0[p] - t.world0[k], t.change[p] - t.change[k]
     mean = r + 0.5 * dr
     a, b, c = axis_start(t, axes, 0), axis_start(t, axes, 1), axis_start(t, axes, 2)
     da, db, dc = axis_change(t, axes, 0), axis_change(t, axes, 1), axis_change(t, axes, 2)

@@ -292,14 +292,14 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
     (arrays) of the model and its state."""
     set_point_tangents(t, h, damping)
     for b in range(t.carriers):
-        t.cg_place[b] = t.position[b]
+        t.cg_position[b] = t.position[b]
         t.position[b] += 0.5 * t.shift[b]
     set_node_inverses(t, h, damping)
     constrain_nodes(t)
     set_nodal_residual(t)
     taken = conjugate_gradients(t, h, least_speed, most)
     for b in range(t.carriers):
-        t.position[b] = t.cg_place[b]
+        t.position[b] = t.cg_position[b]
         for i in range(t.dimension):
             place = t.velocities_begin[b] + i
             t.trial_update[place] = along(t.cg_solution[b], i)

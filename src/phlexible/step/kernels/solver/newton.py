@@ -202,13 +202,10 @@ def solve_step(
     shortest: float,
 ) -> tuple[Choice, float]:
     """Solve the equations of one time step of length h by Newton's method, starting from the present guess of
-    velocities and multipliers. Returned are a status and the number of Newton iterations for each lane; only
-    the ``selected`` lanes (of several mechanisms that advance at the same time) change. ``damping`` is
-    numerical damping, ``relaxation`` a share added for redundant constraints; ``least_speed`` [m/s],
-    ``acceptable`` and ``enough`` decide when the iteration ends, ``shortest`` is the least share of an update.
-    ``t`` holds all tables (arrays) of the model and its state.
-
-    Other lanes than these do not change.
+    velocities and multipliers; return a status and the number of iterations for each lane. Only the ``selected``
+    lanes (of several mechanisms that advance at the same time) change. ``damping`` is numerical damping,
+    ``relaxation`` is added for redundant constraints; ``least_speed`` [m/s], ``acceptable``, ``enough`` and
+    ``shortest`` decide when the iteration ends. ``t`` holds all tables.
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the trial point has
     fallen to (1 - t / 4) of the update. While it falls fast the factored Jacobian is used again. ``least_speed``
