@@ -294,8 +294,8 @@ class LawsOfState:
         vectors = VectorSet(tuple(assembly.vectors[k] for k in self._used), assembly.system.layout)
         self._sensor = Reading(lambda run: vectors.values(run.instants).reshape(run.count, -1))
         positions = self._reader.read_all([self._sensor], self._rows)[0]
-        self._places = positions.reshape(len(ends), 2, -1)
-        changes = np.abs(self._places[:, 1] - self._places[:, 0])
+        self._positions = positions.reshape(len(ends), 2, -1)
+        changes = np.abs(self._positions[:, 1] - self._positions[:, 0])
         self._largest_change = float(changes.max(initial=0.0)) or OF_PLACES * self._reach
         self._entries = np.flatnonzero(np.arange(positions.shape[1]) % 3 < assembly.system.dimension).tolist()
 
@@ -312,8 +312,8 @@ class LawsOfState:
             k: number of the step.
             start, change: positions at its start and their change, shape (3 * used,); None: those of the run.
         """
-        start = self._places[k, 0] if start is None else start
-        change = self._places[k, 1] - self._places[k, 0] if change is None else change
+        start = self._positions[k, 0] if start is None else start
+        change = self._positions[k, 1] - self._positions[k, 0] if change is None else change
         whole = np.zeros((2, self._count, 3))
         whole[0, self._used], whole[1, self._used] = start.reshape(-1, 3), change.reshape(-1, 3)
         begin, end = self._ends[k]
@@ -322,7 +322,7 @@ class LawsOfState:
     def slopes(self, k: int) -> tuple[Array, Array]:
         """Return the derivatives of the state-dependent forces in time step ``k`` with respect to the
         measured positions at its start and at its end. Both have shape (values, 3 * vectors)."""
-        first, last = self._places[k]
+        first, last = self._positions[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:
             move = np.zeros((2, len(first)))

@@ -252,7 +252,7 @@ def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> 
         return np.zeros(3)
     known, order = (frame.path, 1) if frame.velocity is None else (frame.velocity, 0)
     many = known.at_times if isinstance(known, CheckedPath) else None
-    return derivatives(lambda t: np.asarray(known(t), dtype=np.float64), time, end=end, many=many)[order]
+    return derivatives(lambda t: np.asarray(known(t), dtype=np.float64), time, end=end, batched=many)[order]
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
@@ -263,7 +263,7 @@ def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -
         return np.zeros((3, 3)), np.zeros((3, 3))
     turn = frame.rotation
     many = turn.at_times if isinstance(turn, TurnSinceStart) else None
-    return derivatives(turn, time, end=end, many=many)
+    return derivatives(turn, time, end=end, batched=many)
 
 
 def planar_point(name: str, value: Array, dimension: int) -> Array:

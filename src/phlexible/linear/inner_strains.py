@@ -13,7 +13,7 @@ from phlexible.bodies.mechanics.floating import strain_rows
 from phlexible.bodies.soft_law import QuadraticConstitution
 from phlexible.elements.maxwell import Maxwell
 from phlexible.linear.signals import UNIT_ENERGY, same_unit
-from phlexible.port_hamiltonian.model import StateBlock
+from phlexible.port_hamiltonian.model import StateGroup
 from phlexible.state.branches import SIX
 from phlexible.state.forces import ElementState
 from phlexible.state.layout import State
@@ -45,7 +45,7 @@ class InnerStrains:
     time: float
     rows: sparse.csr_array
     stiffness: sparse.csr_array
-    names: tuple[StateBlock, ...]
+    names: tuple[StateGroup, ...]
 
     @property
     def size(self) -> int:
@@ -109,7 +109,7 @@ def inner_strains(elements: ElementState, state: State, motion: sparse.csr_array
         state: state about which motions are small, in which all branches are relaxed.
         motion: matrix that converts small motions to those in the axes of the velocities nu, shape (velocities, n).
     """
-    groups: dict[float, list[tuple[sparse.csr_array, sparse.csr_array, list[StateBlock]]]] = {}
+    groups: dict[float, list[tuple[sparse.csr_array, sparse.csr_array, list[StateGroup]]]] = {}
     for law, rows, stiffness, names in _laws(elements, state, motion):
         for number, (share, time) in enumerate(law.pairs):
             own = [replace(block, name=f"{block.name}: branch {number}") for block in names]
@@ -123,7 +123,7 @@ def inner_strains(elements: ElementState, state: State, motion: sparse.csr_array
     return tuple(found)
 
 
-Law = tuple[Maxwell, sparse.csr_array, sparse.csr_array, list[StateBlock]]
+Law = tuple[Maxwell, sparse.csr_array, sparse.csr_array, list[StateGroup]]
 """Branches, what strains them over small motions, what multiplies their stiffness, names of the strains."""
 
 
@@ -139,7 +139,7 @@ def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iter
             units = (*body.coordinate_units, *("1",) * len(body.strain.weights))
             words = [f"eta {k}" for k in range(body.elastic_count)]
             words += [f"strain {k}" for k in range(len(body.strain.weights))]
-            names = [StateBlock(f"{name}: {word}", unit, 1) for word, unit in zip(words, units, strict=True)]
+            names = [StateGroup(f"{name}: {word}", unit, 1) for word, unit in zip(words, units, strict=True)]
             strained = np.flatnonzero(weights.diagonal())  # axial coordinates whose stiffness is that of strains
             yield body.relaxation, rows[strained], weights[strained][:, strained], [names[k] for k in strained]
     for index, nodal in enumerate(system.nodal, start=system.layout.frames):
@@ -148,7 +148,7 @@ def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iter
         for group in nodal.strains:
             if group.relaxation:
                 names = [
-                    StateBlock(f"{name}: strain {k} of element {e}", "1", 1) for k, e in enumerate(group.elements)
+                    StateGroup(f"{name}: strain {k} of element {e}", "1", 1) for k, e in enumerate(group.elements)
                 ]
                 rows = sparse.csr_array(strain_gradients(nodal, group, nodes).T @ own)
                 yield group.relaxation, rows, sparse.csr_array(sparse.diags_array(group.weights / 4)), names
@@ -162,7 +162,7 @@ def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iter
                 stiffness = sparse.kron(sparse.diags_array(elements.weights.ravel()), elasticity, "csr")
                 scaled = sparse.diags_array(np.tile(1 / np.array(SHEAR), elements.weights.size)) @ rows
                 names = [
-                    StateBlock(f"{name}: element {e}, point {q}, {part}", "1", 1)
+                    StateGroup(f"{name}: element {e}, point {q}, {part}", "1", 1)
                     for e, q in np.ndindex(elements.weights.shape)
                     for part in SIX
                 ]
@@ -177,7 +177,7 @@ def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[L
     for k, (element, force) in enumerate(elements.system.forces):
         if force.relaxation:
             unit = "rad" if force.coordinate.is_angle else "1" if force.is_strain else "m"
-            block = StateBlock(f"force {k}: {element}, {force.coordinate.name}", unit, 1)
+            block = StateGroup(f"force {k}: {element}, {force.coordinate.name}", unit, 1)
             yield force.relaxation, rows[[k]], sparse.csr_array(np.ones((1, 1))), [block]
 
 

@@ -85,7 +85,7 @@ def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -
     takes_state = any(part.takes_state for part in parts)
     last: list[Array] = []  # times and inputs: of functions of time, the same stages of the same step
 
-    def many(times: Array, states: Array) -> Array:
+    def batched(times: Array, states: Array) -> Array:
         if last and last[0] is times:
             return last[1].copy()
         u = np.zeros((len(times), model.port_size))
@@ -95,8 +95,8 @@ def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -
         last[:] = [] if takes_state else [times, u.copy()]
         return u
 
-    many(np.zeros(1), x[None])
-    return InputFunction(many, np.arange(model.state_size if takes_state else 0))
+    batched(np.zeros(1), x[None])
+    return InputFunction(batched, np.arange(model.state_size if takes_state else 0))
 
 
 @dataclass(frozen=True)

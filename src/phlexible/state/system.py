@@ -343,8 +343,8 @@ class System:
 
         Points that coincide have no extent but their gaps: theirs is the distance from the origin, at most 1.
         """
-        far = float(np.abs(self._places).max(initial=0.0))
-        extent = float(np.linalg.norm(np.ptp(self._places, axis=0))) if len(self._places) else 0.0
+        far = float(np.abs(self._positions).max(initial=0.0))
+        extent = float(np.linalg.norm(np.ptp(self._positions, axis=0))) if len(self._positions) else 0.0
         largest = max([*(placed.data.size for placed in self.bodies), extent])
         return largest if largest > COINCIDENT * far else min(far, 1.0) or 1.0
 
@@ -352,10 +352,10 @@ class System:
     def round_off(self) -> float:
         """Numerical round-off of the difference of two positions that are as far from the world origin as this
         mechanism [m]."""
-        return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
+        return float(ROUND_OFF * np.abs(self._positions).max(initial=0.0))
 
     @cached_property
-    def _places(self) -> Array:
+    def _positions(self) -> Array:
         """Positions of all bodies and of all joint points at t = 0 in world axes, shape (points, 3) [m]. Length
         scales are computed from them."""
         ports = [port for joint in self.mechanism.joints for port in (joint.first, joint.second)]
@@ -472,7 +472,7 @@ class SystemCache:
 
     def __init__(self) -> None:
         self._parts: tuple[object, ...] = ()
-        self._places: tuple[bytes, ...] = ()
+        self._position_bytes: tuple[bytes, ...] = ()
         self._system: System | None = None
 
     def of(self, mechanism: Mechanism) -> System:
@@ -483,14 +483,14 @@ class SystemCache:
             ModelError: as ``system_of``.
         """
         known, parts = self._system, _parts(mechanism)
-        if known is None or not _are_same(parts, self._parts) or _places(known) != self._places:
+        if known is None or not _are_same(parts, self._parts) or _position_bytes(known) != self._position_bytes:
             known = system_of(mechanism)
             warn_of_damping_ratios(mechanism)
-            self._parts, self._places, self._system = _parts(mechanism), _places(known), known
+            self._parts, self._position_bytes, self._system = _parts(mechanism), _position_bytes(known), known
         return known
 
 
-def _places(system: System) -> tuple[bytes, ...]:
+def _position_bytes(system: System) -> tuple[bytes, ...]:
     """Return the positions at t = 0 of all moving ground frames of a system as a tuple of bytes. It is compared to
     see whether the cached system is still valid."""
     return tuple(frame.initial_position().tobytes() for frame in system.moving_frames)

@@ -123,7 +123,7 @@ def build(
             check_linker(target)
     end = None if duration is None else positive("duration", duration)
     check_events(first)
-    chosen = None if inputs is None else texts("inputs", inputs)
+    names = None if inputs is None else texts("inputs", inputs)
 
     def start(one: Model) -> LiveRun:
         return one.start(step, initial=initial, order=order, numerical_damping=numerical_damping)
@@ -131,20 +131,20 @@ def build(
     if place.suffix in PAGES:
         _check_writable(place)
         variants = Variants(ranges, made) if ranges else None
-        page = live_page(first, start, place.stem, inputs=chosen, outputs=measured, duration=end, variants=variants)
+        page = live_page(first, start, place.stem, inputs=names, outputs=measured, duration=end, variants=variants)
         write_bytes(page.encode(), place)
         return place
     if ranges and place.suffix == TABLES:
         raise ParameterError(f"{place.name} holds numbers of one model; leave out parameters=, or build a library")
 
-    def data_of(values: Mapping[str, float], chosen: Sequence[str] | None) -> ModelData:
+    def data_of(values: Mapping[str, float], names: Sequence[str] | None) -> ModelData:
         own, its = (first, measured) if values == usual else made(values)
-        return library_data(start(own), step, place.stem, chosen, its, end, has_parameters=bool(ranges))
+        return library_data(start(own), step, place.stem, names, its, end, has_parameters=bool(ranges))
 
-    data = data_of(usual, chosen)
+    data = data_of(usual, names)
     _check_writable(place)
     if ranges:
-        data = with_parameters(data_of, data, ranges, chosen)
+        data = with_parameters(data_of, data, ranges, names)
     for words in data.messages:
         print(words)
     if place.suffix == TABLES:

@@ -173,7 +173,7 @@ class MeshRegion:
         if len(np.setdiff1d(rest, around)):
             raise ParameterError(
                 f"interface {name!r}: the mean is over an area, which leaves out {len(rest)} of "
-                f"{int(self.selected.sum())} selected corners of elements, on lines and points outside it; make it "
+                f"{int(self.selected.sum())} chosen corners of elements, on lines and points outside it; make it "
                 '"rigid", which takes all of them, or an interface of each'
             )
 

@@ -291,10 +291,10 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, index: int
 ) -> None:
-    """Compute the moments that resist rolling and drilling of ball i on contact member j over a time step of length
-    h, and apply them (8.46). Drilling is spinning about the normal n. ``normal`` is the normal force, ``touch`` and
-    ``index`` are where results are stored, ``known`` is the index of the pair in the last time step (-1: none);
-    ``t`` holds all tables.
+    """Compute the moments that resist rolling and drilling of ball i on contact member j, and apply them (8.46). h
+    is the length of the time step. Drilling is spinning about the normal n. ``normal`` is the normal force,
+    ``touch`` and ``index`` are where results are stored, ``known`` is the index of the pair in the last time step
+    (-1: none); ``t`` holds all tables.
 
     Derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the friction springs to
     ``t.pair_turn_end`` at ``index``.
