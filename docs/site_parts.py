@@ -33,8 +33,8 @@ INTERNAL = {
     "description.interactions": "area at_time availability check_components check_size coordinate "
     "coordinate_name coordinates constraints direction entries extent forces gaps initial_coordinate is_active "
     "is_actuator is_lossy is_plain_function members parts delay_periods quadrature "
-    "read rows share target_at times touching_ports unwrapped",
-    "measure": "unwrapped readings_of of_kind read rows share",
+    "read rows linear_reading target_at times touching_ports unwrapped",
+    "measure": "unwrapped readings_of of_kind read rows linear_reading",
     "shapes": "centred placed",
     "description.mechanism": "applied_elements expect group group_rod switches with_locks set_events",
     "description": "drawn elastic expect receive settle waiting",
