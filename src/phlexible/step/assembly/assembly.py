@@ -412,9 +412,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
         **offset_tables(indices, [schedule.indices[b, b] for b in range(layout.frames)]),
         **_family(plan, parts.soft, sizes, lambda: parts.soft.tables(blocks)),
         **_family(plan, parts.rods, sizes, lambda: parts.rods.tables(schedule.indices)),
-        **_family(
-            plan, parts.contact_groups, sizes, lambda: parts.contact_groups.tables(vectors, schedule.rows, widest)
-        ),
+        **_family(plan, parts.contact_groups, sizes, lambda: parts.contact_groups.tables(schedule.rows, widest)),
         **branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
         **bristle_tables(parts.laws),
         **impact_tables(parts.laws),

@@ -419,19 +419,17 @@ class ContactGroupTables:
         own = {k for indices in self._ends for k in indices} | set(self._axes)
         return sorted(k for k in own if k >= 0 and carried[k].carrier >= 0)
 
-    def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> Tables:
+    def tables(self, unknowns: int, widest: int) -> Tables:
         """Return the tables of the compiled time step for all contact groups, as arrays by the names of the
         tables. They contain members (balls, boxes, line segments, ...) with sizes and bodies, and laws of contact
-        force and friction. ``carried`` are all vectors on bodies, ``unknowns`` counts the rows of Newton's
-        matrix, ``widest`` is the largest number of velocities of one body.
+        force and friction. ``unknowns`` counts the rows of Newton's matrix, ``widest`` is the largest number of
+        velocities of one body.
 
         Args:
-            carried: all vectors.
             unknowns: rows of all nodes.
             widest: largest number of velocities of one carrier.
         """
         owners: dict[object, int] = {}
-        moving = self.vectors(carried)
         members, groups = [member for _, member in self._members], self._contact_groups
         radius = np.array([member.radius for member in members], dtype=np.float64)
         size = np.array([max(member.reach, 0.0) for member in members], dtype=np.float64)
@@ -451,6 +449,7 @@ class ContactGroupTables:
             member_laws += range(count - touching_ports)
         laws, turns = [each.normal_law() for each in groups], [each.rotational_bristles() for each in groups]
         resisting = [next((bristle for bristle in pair if bristle), None) for pair in turns]
+        touching, rotates = TOUCHING * len(members), any(each.resists_rotation for each in groups)
         meshed = np.zeros(len(groups), dtype=bool)
         meshed[[number for number, member in self._members if member.mesh is not None]] = True
         return {
@@ -458,8 +457,9 @@ class ContactGroupTables:
             "near_buckets": 1 << max(2 * len(members), 1).bit_length(),
             "kept_pairs": self._stored_pairs,
             "kept_turns": self._stored_rotations,
-            "turning_pairs": TOUCHING * len(members) if any(each.resists_rotation for each in groups) else 0,
-            "touching_pairs": TOUCHING * len(members),
+            "turning_pairs": touching if rotates else 0,
+            "touching_pairs": touching,
+            "matrix_pairs": touching * (2 if rotates else 1),
             "pair_unknowns": unknowns if members else 0,
             "pair_widest": widest if members else 0,
             "contact_group_law": [own[0] if own else -1 for own in self._laws],
@@ -474,7 +474,6 @@ class ContactGroupTables:
             **columns(("member_start", "member_end"), self._ends),
             "member_kind": [member.kind.value for member in members],
             "member_axis": self._axes,
-            "pair_vector": moving,
             "member_radius": radius,
             "member_hold": np.ones(3 * len(members)),
             "member_around": np.where(meshed[contact_group], WIDER, 1.0) * [member.reach for member in members],

@@ -10,7 +10,6 @@ from phlexible.step.compilation.notation import (
     Tables,
     Truth,
     Vector,
-    along,
     dot,
     lane_value,
     vector,
@@ -25,15 +24,22 @@ from phlexible.step.kernels.many.contacts_among_many import (
     find_active_pairs,
     round_contact_point,
 )
-from phlexible.step.kernels.many.member_ends import axis_point, cache_end_frames, components_in_axes, zero_matrix
+from phlexible.step.kernels.many.member_ends import axis_point, cache_end_frames
 from phlexible.step.kernels.many.pair_friction import squared_gyration_radius
-from phlexible.step.kernels.many.pairs_in_matrix import add_pair, clear_matrix_pairs, coupled_squared_frequency
+from phlexible.step.kernels.many.pairs_in_matrix import (
+    ENDS,
+    add_pair,
+    clear_matrix_pairs,
+    coupled_squared_frequency,
+    gather_end,
+    store_pair,
+)
 from phlexible.step.kernels.many.pieces import is_segment
 from phlexible.step.kernels.many.solids import lowest_rim_point
 from phlexible.step.kernels.solver.elimination import factor_frame, solve_carrier
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
-from phlexible.step.kernels.vectors import mean_vector, outer, velocity_count, velocity_index
-from phlexible.step.tables.declarations import ANGLE, CONTACT, INSET, MOST_PARTS, MOVING, RIM
+from phlexible.step.kernels.vectors import mean_vector, outer
+from phlexible.step.tables.declarations import ANGLE, CONTACT, MOST_PARTS, MOVING, RIM
 
 FIRM = 1e300  # load of what does not move
 LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight on
@@ -152,8 +158,9 @@ def set_pair_loads(t: Tables, pairs: int) -> None:
     state."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
-        normal, s, z, _, y = _contact_geometry(t, i, j)
-        t.met_mobility[n] = _member_mobility(t, i, s, normal, 0.0, y) + _member_mobility(t, j, z, normal, 0.0, y)
+        normal, s, z, arm, other = _contact_geometry(t, i, j)
+        store_pair(t, t.matrix_pairs, i, j, s, z, normal, arm, other, False)
+        t.met_mobility[n] = _pair_mobility(t, t.matrix_pairs, normal, 0.0)
         c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
         k, p = t.contact_group_stiffness[c], t.contact_group_exponent[c]
         load = resting_force(k, p, depth, t.met_change[n]) * sqrt(max(t.met_mobility[n], 0.0))
@@ -193,17 +200,23 @@ def stop_reference_force(t: Tables, f: int) -> float:
 
 
 @compiled
-def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, int, Vector]:
+def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, Vector, Vector]:
     """Return where contact members i and j (balls, segments, solids) touch: unit normal from the second to
-    the first, parameters 0 .. 1 of the contact along both axes, the index of the member that is not a solid,
-    and the contact point in the world [m]. ``t`` holds all tables (arrays) of the model and its state."""
+    the first, parameters 0 .. 1 of the contact along both axes, and the vectors from there to the contact point
+    in the world [m]. ``t`` holds all tables (arrays) of the model and its state."""
     normal, s, z = contact_normal(t, i, j)
-    solid = j if t.member_kind[j] > RIM else i
-    small = i + j - solid
-    y = axis_point(t, small, s + z) if is_segment(t, small) else mean_vector(t, t.member_start[small])
-    if t.member_kind[small] == RIM:
-        y = lowest_rim_point(t, small, (1.0 if solid == j else -1.0) * normal)
-    return normal, s, z, small, y
+    if t.member_kind[i] <= RIM and t.member_kind[j] <= RIM:
+        y = round_contact_point(t, i, j, s, axis_point(t, i, s) - axis_point(t, j, z))
+    else:
+        small, sign = (i, 1.0) if t.member_kind[j] > RIM else (j, -1.0)
+        y = axis_point(t, small, s + z) if is_segment(t, small) else mean_vector(t, t.member_start[small])
+        if t.member_kind[small] == RIM:
+            y = lowest_rim_point(t, small, sign * normal)
+        if t.member_axis[6 * small] >= 0:
+            y = y - (sign * t.member_radius[small]) * normal
+    cache_end_frames(t, i)
+    cache_end_frames(t, j)
+    return normal, s, z, y - axis_point(t, i, s), y - axis_point(t, j, z)
 
 
 @exported
@@ -212,9 +225,8 @@ def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
     bodies. The pair is also added, as a spring, to the list of coupled pairs. Returned is the squared
     frequency of its normal spring alone [1/s2]; the number of substeps of a time step of length h follows
     from it. ``t`` holds all tables (arrays) of the model and its state."""
-    i, j = t.met_first[n], t.met_second[n]
-    n_, s, z, small, y = _contact_geometry(t, i, j)
-    rubbed_at, total = y, t.met_mobility[n]
+    i, j, total = t.met_first[n], t.met_second[n], t.met_mobility[n]
+    n_, s, z, arm, other = _contact_geometry(t, i, j)
     c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
     k, p, load = t.contact_group_stiffness[c], t.contact_group_exponent[c], pair_reference_force(t, n)
     slope = contact_stiffness(k, p, depth, abs(t.met_ahead[n]), total, h) * (1.0 + t.contact_group_impact[c] / k)
@@ -227,25 +239,14 @@ def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
         sticks = t.contact_group_share[c] * swing_stiffness(t.contact_group_bristle[c], total, h, bend, bend, limit)
         slope += sticks
         stiffness = stiffness + sticks * (eye() - outer(n_, n_))
-    if t.member_kind[j] <= RIM and t.member_kind[i] <= RIM:
-        rubbed_at = round_contact_point(t, i, j, s, axis_point(t, i, s) - axis_point(t, j, z))
-    else:
-        sign = 1.0 if small == i else -1.0
-        if t.member_axis[6 * small] >= 0:
-            rubbed_at = y - (sign * t.member_radius[small]) * n_
-    cache_end_frames(t, i)
-    cache_end_frames(t, j)
-    twist, weight = zero_matrix(), squared_gyration_radius(t, i, j) if t.turning_pairs > 0 else 0.0
+    weight = squared_gyration_radius(t, i, j) if t.turning_pairs > 0 else 0.0
     if weight > 0.0:
         rolls = _roll_stiffness(t, c, 3 * n + 1, load * t.contact_group_rolling[c], weight, total, h)
         drills = _roll_stiffness(t, c, 3 * n + 2, load * t.contact_group_drilling[c], weight, total, h)
         slope += rolls + drills
         twist = weight * (rolls * (eye() - outer(n_, n_)) + drills * outer(n_, n_))
-    place = add_pair(t, i, j, s, z, stiffness, n_, rubbed_at - axis_point(t, i, s), rubbed_at - axis_point(t, j, z))
-    if weight > 0.0 and place >= 0:
-        t.held_twist[place] = twist
-    _member_mobility(t, i, s, n_, slope, y)
-    _member_mobility(t, j, z, n_, slope, y)
+        add_pair(t, i, j, s, z, twist, n_, arm, other, True)
+    _pair_mobility(t, add_pair(t, i, j, s, z, stiffness, n_, arm, other, False), n_, slope)
     return alone
 
 
@@ -262,57 +263,25 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 
 
 @compiled
-def _member_mobility(t: Tables, m: int, parameter: float, normal: Vector, slope: float, y: Vector) -> float:
-    """Return the mobility (inverse effective mass) of the contact point on member m along the contact normal.
-    Times the stiffness ``slope`` it is added to the sum of squared frequencies of each body that carries the
-    member. Members are balls, line segments and solids: ``parameter`` is the parameter (0 to 1) of the contact
-    point on a line segment, y its position on a solid. ``t`` holds all tables (arrays) of the model and its
-    state."""
-    p, q = t.member_start[m], t.member_end[m]
-    a, b = t.vector_carrier[p], t.vector_carrier[q]
-    if t.member_kind[m] > INSET:
-        if a < 0:
-            return 0.0
-        axes, row = t.member_axis + 6 * m, t.contact_group_row
-        fill(row, t.velocities_count[a], 0.0)
-        _lever_into(t, p, 1.0, normal)
-        cache_end_frames(t, m)
-        arm = components_in_axes(t, m, y - mean_vector(t, p))
-        for k in range(3):
-            if t.vector_carrier[axes[k]] >= 0:
-                _lever_into(t, axes[k], along(arm, k), normal)
-        return _add_stiffness(t, a, slope)
-    if a == b:
-        return _carrier(t, a, p, q, 1.0 - parameter, parameter, normal, slope)
-    total = _carrier(t, a, p, p, 1.0 - parameter, 0.0, normal, slope)
-    return total + _carrier(t, b, q, q, parameter, 0.0, normal, slope)
-
-
-@compiled
-def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal: Vector, slope: float) -> float:
-    if b < 0:
-        return 0.0
-    fill(t.contact_group_row, t.velocities_count[b], 0.0)
-    _lever_into(t, p, one, normal)
-    _lever_into(t, q, other, normal)
-    return _add_stiffness(t, b, slope)
-
-
-@compiled
-def _lever_into(t: Tables, k: int, share: float, normal: Vector) -> None:
-    """Add ``share`` times the generalized force of a unit normal force on point or direction k to the row of
-    numbers ``contact_group_row``. The entries of the row belong to the velocities of the body that carries k.
-    ``t`` holds all tables (arrays) of the model and its state."""
-    for i in range(velocity_count(t, k)):
-        t.contact_group_row[velocity_index(t, k, i)] += share * dot((t.lever + t.lever_vectors_begin[k])[i], normal)
-
-
-@compiled
-def _add_stiffness(t: Tables, b: int, slope: float) -> float:
-    found = mobility(t, b, t.contact_group_row, t.velocities_count[b])
-    if t.hardness[b] >= 0.0:
-        t.hardness[b] += slope * found
-    return found
+def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
+    """Return the mobility (inverse effective mass) of the contact point of pair n in Newton's matrix along the
+    contact ``normal``, of both members. Times the stiffness ``slope`` it is added to the sum of squared
+    frequencies of each body that carries a member. ``t`` holds all tables (arrays) of the model and its state."""
+    total = 0.0
+    for e in range(ENDS * n, ENDS * n + ENDS):
+        b, is_start = t.held_carrier[e], e % 2 == 0
+        if b < 0 or (not is_start and t.held_carrier[e - 1] == b):
+            continue
+        gather_end(t, e, True)
+        if is_start and t.held_carrier[e + 1] == b:
+            gather_end(t, e + 1, False)
+        for i in range(t.velocities_count[b]):
+            t.contact_group_row[i] = dot(t.pair_lever[i], normal)
+        found = mobility(t, b, t.contact_group_row, t.velocities_count[b])
+        if t.hardness[b] >= 0.0:
+            t.hardness[b] += slope * found
+        total += found
+    return total
 
 
 @exported

@@ -109,7 +109,7 @@ CONTACT_GROUP_TABLES = parse_tables(
     mesh_triangles | 1 | | in them
     touching_pairs | 1 | | most pairs that have a place in Newton's matrix
     turning_pairs  | 1 | | the same, where pairs resist turns; else 0
-    pair_vectors   | 1 | | vectors on carriers that members have
+    matrix_pairs   | 1 | | both together: ways and turns have a place each
     pair_unknowns  | 1 | | rows of all nodes, where there are members
     pair_widest    | 1 | | velocities of one carrier, the most of any, where there are members
     SYSTEM INTEGER
@@ -123,7 +123,6 @@ CONTACT_GROUP_TABLES = parse_tables(
     member_end           | members | | vector; of a sphere the same
     member_kind          | members | | ROUND .. MESH
     member_axis          | 6 members | | directions of its body at start and end, of a solid its axes; -1: none
-    pair_vector          | pair_vectors | |
     member_apart         | members | | pieces of a line nearer along it do not meet; 0: none of one body
     member_loop          | members | | pieces of a line that closes; 0: it does not
     member_far           | 2 members | | vectors of the far ends of the pieces before and after it, or its own ends
@@ -184,18 +183,13 @@ CONTACT_GROUP_TABLES = parse_tables(
     touch_second      | touching_pairs | |
     held_count        | one | | pairs in Newton's matrix
     held_across       | one | | how many of them couple what its blocks do not
-    held_point        | 4 touching_pairs | | vector of each end of both members; -1: it moves nothing
-    held_turns        | 4 touching_pairs | | end of a member, whose directions turn it; -1: none do
-    held_is_whole     | 4 touching_pairs | | 1: the elimination has all of the block of its carrier
-    held_is_rigid     | touching_pairs | | 1: no end is on a body that deforms (``rigid_pairs.py``)
-    held_others       | one | | pairs in Newton's matrix of which that is not so
-    held_carrier      | 2 touching_pairs | | of each side of one that is rigid; -1: it does not move
+    held_couples      | matrix_pairs + 1 | | 1: one of these; a place more for pairs without one
+    held_carrier      | 4 matrix_pairs + 4 | | of each end of both members; below 0: it does not move
+    held_is_whole     | 4 matrix_pairs + 4 | | 1: the elimination has all of the block of its carrier
+    held_vector       | 16 matrix_pairs + 16 | | point and directions that move each end; -1: none
     end_is_known      | 2 members | | 1: of a member, whose ``end_dual`` and ``end_turn`` are those of the step
     turning_end       | 2 members | | which these are
     turning_ends      | one | | how many
-    end_is_held       | 2 members | | 1: of a pair in Newton's matrix, whose directions turn
-    held_end          | 2 members | | which these are
-    held_ends         | one | | how many
     STEP VECTOR
     near_low          | members | m | corners of boxes in which the axes may move, pairs known
     near_high         | members | m |
@@ -204,13 +198,10 @@ CONTACT_GROUP_TABLES = parse_tables(
     touch_slip        | touching_pairs | | e (8.42); zero of what sticks
     touch_level       | touching_pairs | N/m | how friction grows with the depth
     touch_arm         | 2 touching_pairs + 2 | m | from both members to where they touch; one pair more
-    held_arm          | 2 touching_pairs | m | the same of pairs in Newton's matrix
-    held_normal       | 2 touching_pairs | | along which turns do not move round ends; zero of others
-    held_lever        | 6 touching_pairs | m | of rigid sides: what a force there is for each turn of the body
-    held_motion       | 6 touching_pairs | m s | how these turns move them
-    held_moved        | 4 touching_pairs | | how each end moves, against its way for the second member
+    held_lever        | 12 matrix_pairs + 12 | m | of each end: what a force there is for each turn of its carrier
+    held_motion       | 12 matrix_pairs + 12 | m s | how these turns move it
+    held_moved        | 4 matrix_pairs | | how each end moves, against its way for the second member
     end_dual          | 6 members | | dual to the directions at both ends of members
-    held_dual         | 6 members | | the same in Newton's matrix
     pair_lever        | pair_widest | | how a force at a place enters the balance of its carrier
     pair_motion       | pair_widest | | and how its velocities move it
     STEP REAL
@@ -227,7 +218,7 @@ CONTACT_GROUP_TABLES = parse_tables(
     pair_turn_end      | 6 kept_turns | | ``pair_turn`` at the end of the step
     touch_share        | 2 touching_pairs | | where along both axes they touch
     touch_stiffness    | 3 touching_pairs | N/m | dN/dx, and a and b (8.44)
-    held_weight        | 4 touching_pairs | | of each end
+    held_weight        | 4 matrix_pairs + 4 | | of the point of each end; 0 of turns
     pair_basis         | 13 pair_unknowns | | orthogonal velocities (``pairs_in_matrix.py``)
     pair_image         | 13 pair_unknowns | | what pairs make of each
     pair_products      | 208 one | | of these with each other, and their least squares
@@ -236,11 +227,9 @@ CONTACT_GROUP_TABLES = parse_tables(
     STEP MATRIX
     end_turn           | 2 members | | what an arm from an end is multiplied by to turn in the step
     end_moment         | 2 members | N m | sum of forces times their arms, f r^T
-    held_turn          | 2 members | | the same two in products with Newton's matrix
-    held_moment        | 2 members | |
     touch_twist        | turning_pairs | N m | couple on the first member against its turn
-    held_twist         | turning_pairs | N m s | the same times the step
-    held_slope         | touching_pairs | N s/m | force on the first member against its way, times the step
+    held_part          | 16 matrix_pairs + 16 | | what each vector of ``held_vector`` is multiplied by
+    held_slope         | matrix_pairs + 1 | N s/m | force on the first member against its way, times the step
     """
 )
 

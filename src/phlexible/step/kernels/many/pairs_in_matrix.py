@@ -1,31 +1,30 @@
 """Pairs of contact groups in Newton's matrix: blocks of bodies are eliminated, couplings of bodies are iterated.
 
-A pair is a 3 x 3 matrix between its two contact points (docs/theory.md, 8). Its part in the blocks that the
-elimination has, of one carrier each, is added there; the rest E is solved for with the factors P of these, x = P^-1
-b - P^-1 E x, by generalized minimal residuals (GMRES). So there is no fill-in and no new ordering where other pairs
-touch, and the cost of a pile is proportional to its pairs.
+A pair is a 3 x 3 matrix between its two contact points (docs/theory.md, 8); what resists rolling and drilling is a
+pair between the rotations there. Its part in the blocks that the elimination has, of one carrier each, is added
+there; the rest E is solved for with the factors P of these, x = P^-1 b - P^-1 E x, by generalized minimal residuals
+(GMRES). So there is no fill-in and no new ordering where other pairs touch, and the cost of a pile is proportional
+to its pairs.
+
+The contact point of an end moves by sum_k A_k delta(x_k): the vectors x_k are the point at this end and the three
+directions there. With the turns of the carrier these sums are stored; modes are added by the vectors.
 """
 
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill, product, scale
+from phlexible.step.compilation.dense import add_multiple, copy, fill, product, scale
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, row, vector
-from phlexible.step.kernels.floating_bodies import eye, rotation_axis
-from phlexible.step.kernels.many.member_ends import zero_matrix
-from phlexible.step.kernels.many.rigid_pairs import (
-    add_rigid_product,
-    add_side_block,
-    is_rigid_edge,
-    is_rigid_member,
-    store_side,
-)
+from phlexible.step.kernels.floating_bodies import eye, skew_of, unit
+from phlexible.step.kernels.many.pair_friction import squared_gyration_radius
 from phlexible.step.kernels.segments import block_entry, has_segments
 from phlexible.step.kernels.solver.elimination import solve_carrier, substitute
-from phlexible.step.kernels.vectors import mean_vector, outer, velocity_count, velocity_index
-from phlexible.step.tables.declarations import INSET
+from phlexible.step.kernels.vectors import mean_vector, outer
+from phlexible.step.tables.declarations import EDGE, INSET
 
 ENDS = 4  # of both members of a pair: start and end of each
+PARTS = 4  # vectors that move an end: its point, three directions
+TURNS = 3  # of a body, the most
 MOST = 12  # directions of GMRES
 ROWS = MOST + 1  # of ``pair_basis`` and ``pair_image``
 INEXACT = 1e-4  # of an update of Newton's method, by which it may be wrong
@@ -37,86 +36,111 @@ BEYOND = 1.1  # times what it finds, which is never more than there is
 def clear_matrix_pairs(t: Tables) -> None:
     """Remove all contact pairs from the part of Newton's matrix that couples bodies in contact, the tables
     ``held_...``. ``t`` holds all tables (arrays) of the model and its state."""
-    for n in range(t.held_ends[0]):
-        t.end_is_held[t.held_end[n]] = 0
-    t.held_count[0], t.held_across[0], t.held_ends[0], t.held_others[0] = 0, 0, 0, 0
+    t.held_count[0], t.held_across[0] = 0, 0
 
 
 @compiled
 def add_pair(
-    t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arm: Vector, other: Vector
+    t: Tables,
+    i: int,
+    j: int,
+    s: float,
+    z: float,
+    slope: Matrix,
+    normal: Vector,
+    arm: Vector,
+    other: Vector,
+    rotates: bool,
 ) -> int:
     """Add the contact of members i and j, a 3 x 3 stiffness ``slope``, to the iterated part of Newton's
-    matrix, the tables ``held_...``. Returned is the index of the pair, or -1 if there is no room. s and z are
-    parameters on their axes, ``arm`` and ``other`` vectors from there to the contact point, and ``normal`` is
-    the unit normal of the contact. ``t`` holds all tables (arrays) of the model and its state.
-
-    The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
-    along the normal would change its length.
-    """
+    matrix, the tables ``held_...``. Returned is the index of the pair, ``matrix_pairs`` if there is no room.
+    The other arguments are those of ``store_pair``. ``t`` holds all tables (arrays) of the model and its
+    state."""
     n = t.held_count[0]
-    if n == t.touching_pairs:
-        return -1
-    t.held_slope[n], t.held_count[0] = slope, n + 1
-    is_simple = t.turning_pairs == 0 and is_rigid_member(t, i) and is_rigid_member(t, j)
-    t.held_is_rigid[n] = 1 if is_simple else 0
-    if is_simple:
-        moving = store_side(t, 2 * n, i, s, normal, arm)
-        moving += store_side(t, 2 * n + 1, j, z, normal, other)
-        t.held_across[0] += 1 if moving > 1 else 0
-        return n
-    t.held_others[0] += 1
-    if t.turning_pairs > 0:
-        t.held_twist[n] = zero_matrix()
-    ends, whole = _store_ends(t, 2 * n, i, s, normal, arm)
-    others, all_whole = _store_ends(t, 2 * n + 1, j, z, normal, other)
-    if ends + others > 1 or not whole or not all_whole:
-        t.held_across[0] += 1
+    store_pair(t, n, i, j, s, z, normal, arm, other, rotates)
+    t.held_slope[n] = slope
+    if n < t.matrix_pairs:
+        t.held_count[0] = n + 1
+        t.held_across[0] += t.held_couples[n]
     return n
 
 
 @compiled
-def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> tuple[int, bool]:
-    """Store the ends of contact member m, as side ``side`` of a pair in Newton's matrix, with their weights
-    at parameter s. ``arm`` is the vector from there to the contact point, ``normal`` the contact normal.
-    Returned are how many ends move, and whether the elimination contains all of the blocks of their bodies.
-    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
-    its state."""
-    p, q, count, whole, at = t.member_start[m], t.member_end[m], 0, True, 2 * side
-    t.held_arm[side], t.held_normal[side] = arm, normal
-    if t.member_kind[m] > INSET or is_rigid_edge(t, m):
-        t.held_normal[side] = vector(0.0, 0.0, 0.0)
-    if is_rigid_edge(t, m):  # all of it moves as its start and the directions
-        t.held_arm[side] = arm + s * (mean_vector(t, q) - mean_vector(t, p))
-    for end in range(2):
-        k, weight = (p, 1.0 - s) if end == 0 else (q, s)
-        if p == q or is_rigid_edge(t, m):
-            weight = 1.0 - float(end)
-        b = t.vector_carrier[k]
-        if weight == 0.0 or b < 0:
-            t.held_point[at + end] = -1
-            continue
-        count += 1
-        is_whole = not has_segments(t, b)
-        whole = whole and is_whole
-        t.held_point[at + end], t.held_weight[at + end] = k, weight
-        t.held_is_whole[at + end], t.held_turns[at + end] = 1 if is_whole else 0, -1
-        if t.member_axis[6 * m + 3 * end] >= 0:
-            t.held_turns[at + end] = 2 * m + end
-            _store_end_duals(t, 2 * m + end)
-    return count, whole
+def store_pair(
+    t: Tables, n: int, i: int, j: int, s: float, z: float, normal: Vector, arm: Vector, other: Vector, rotates: bool
+) -> None:
+    """Store how the contact of members i and j, pair n of Newton's matrix, moves with the velocities of their
+    bodies. s and z are parameters on the members' axes, ``arm`` and ``other`` vectors from there to the contact
+    point, and ``normal`` is the unit normal of the contact. With ``rotates`` it is the relative rotation of the
+    members in place of the displacement of the contact point. ``t`` holds all tables (arrays) of the model and
+    its state.
+
+    The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
+    along the normal would change its length.
+    """
+    ends = _store_side(t, ENDS * n, i, s, normal, arm, rotates)
+    ends += _store_side(t, ENDS * n + 2, j, z, normal, other, rotates)
+    t.held_couples[n] = 1 if ends > 1 else 0
+    for e in range(ENDS * n, ENDS * n + ENDS):
+        if t.held_carrier[e] >= 0 and t.held_is_whole[e] == 0:
+            t.held_couples[n] = 1
 
 
 @compiled
-def _store_end_duals(t: Tables, e: int) -> None:
-    """Store the dual (reciprocal) vectors of the directions at end e of a contact member for products with
-    Newton's matrix. Later evaluations of the forces overwrite the current ones. Contact members are spheres,
-    line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
-    if t.end_is_held[e] == 0:
-        for l in range(3):
-            t.held_dual[3 * e + l] = t.end_dual[3 * e + l]
-        t.end_is_held[e], t.held_end[t.held_ends[0]] = 1, e
-        t.held_ends[0] += 1
+def _store_side(t: Tables, first: int, m: int, s: float, normal: Vector, arm: Vector, rotates: bool) -> int:
+    """Store how the ends ``first`` and ``first`` + 1 of a pair in Newton's matrix, those of contact member m,
+    move its contact point; return how many of them move. The other arguments are those of ``store_pair`` for
+    this member. ``t`` holds all tables (arrays) of the model and its state."""
+    p, q, count = t.member_start[m], t.member_end[m], 0
+    is_rigid_edge = t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
+    if t.member_kind[m] > INSET or is_rigid_edge:
+        normal = vector(0.0, 0.0, 0.0)
+    if is_rigid_edge:  # all of it moves as its start and the directions
+        arm = arm + s * (mean_vector(t, q) - mean_vector(t, p))
+    for end in range(2):
+        k, weight = (p, 1.0 - s) if end == 0 else (q, s)
+        if p == q or is_rigid_edge:
+            weight = 1.0 - float(end)
+        b = t.vector_carrier[k] if weight != 0.0 else -1
+        t.held_carrier[first + end] = b
+        if b >= 0:
+            t.held_is_whole[first + end] = 0 if has_segments(t, b) else 1
+            t.held_weight[first + end] = 0.0 if rotates else weight
+            count += 1
+            if t.velocities_count[b] > t.dimension:
+                _store_turns(t, first + end, 2 * m + end, k, weight, normal, arm, rotates)
+    return count
+
+
+@compiled
+def _store_turns(
+    t: Tables, e: int, end: int, k: int, weight: float, normal: Vector, arm: Vector, rotates: bool
+) -> None:
+    """Store how the turns of its carrier move the contact point at end e of a pair in Newton's matrix. For bodies
+    that deform it also stores by which vectors, each times a matrix, the point moves. It is ``end`` of all ends of
+    members, the point k, with this ``weight``; directions do not move it along ``normal``. With ``rotates`` it is
+    the rotation of the end. ``t`` holds all tables (arrays) of the model and its state."""
+    b, axes, g, d = t.held_carrier[e], t.member_axis + 3 * end, t.end_dual + 3 * end, t.dimension
+    turns, point, nothing = axes[0] >= 0, t.lever_vectors_begin[k] + d, vector(0.0, 0.0, 0.0)
+    for l in range(t.rigid_of[b] - d):
+        lever, motion = nothing, nothing
+        for n in range(3 if turns else 0):
+            if axes[n] >= 0 and t.vector_carrier[axes[n]] >= 0:
+                place, share = t.lever_vectors_begin[axes[n]] + d + l, dot(g[n], arm)
+                lever += 0.5 * cross(g[n], t.lever[place]) if rotates else share * t.lever[place]
+                motion += 0.5 * cross(g[n], t.motion[place]) if rotates else share * t.motion[place]
+        if not rotates:
+            lever = weight * (t.lever[point + l] + lever - dot(lever, normal) * normal)
+            motion = weight * (t.motion[point + l] + motion - dot(motion, normal) * normal)
+        t.held_lever[TURNS * e + l], t.held_motion[TURNS * e + l] = lever, motion
+    if t.velocities_count[b] == t.rigid_of[b]:
+        return
+    t.held_vector[PARTS * e], t.held_part[PARTS * e] = -1 if rotates else k, weight * eye()
+    for n in range(3):
+        moves = turns and axes[n] >= 0 and t.vector_carrier[axes[n]] >= 0
+        t.held_vector[PARTS * e + 1 + n] = axes[n] if moves else -1
+        across = (weight * dot(g[n], arm)) * (eye() - outer(normal, normal))
+        t.held_part[PARTS * e + 1 + n] = 0.5 * skew_of(g[n]) if rotates else across
 
 
 @exported
@@ -128,20 +152,14 @@ def add_pair_tangents(t: Tables, h: float) -> None:
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
         s, z, arms = t.touch_share[2 * n], t.touch_share[2 * n + 1], t.touch_arm + 2 * n
-        i, j = t.touch_first[n], t.touch_second[n]
-        place = add_pair(t, i, j, s, z, h * _contact_stiffness(t, n), t.touch_normal[n], arms[0], arms[1])
-        if t.turning_pairs > 0 and place >= 0:
-            t.held_twist[place] = h * t.touch_twist[n]
+        i, j, normal = t.touch_first[n], t.touch_second[n], t.touch_normal[n]
+        add_pair(t, i, j, s, z, h * _contact_stiffness(t, n), normal, arms[0], arms[1], False)
+        if t.turning_pairs > 0 and squared_gyration_radius(t, i, j) > 0.0:
+            add_pair(t, i, j, s, z, h * t.touch_twist[n], normal, arms[0], arms[1], True)
     for n in range(t.held_count[0]):
-        if t.held_is_rigid[n] == 1:
-            add_side_block(t, 2 * n, t.held_slope[n])
-            add_side_block(t, 2 * n + 1, t.held_slope[n])
-            continue
         for e in range(ENDS * n, ENDS * n + ENDS):
-            if t.held_point[e] >= 0 and t.held_is_whole[e] == 1:
+            if t.held_carrier[e] >= 0 and t.held_is_whole[e] == 1:
                 _add_end_block(t, e, t.held_slope[n])
-                if t.turning_pairs > 0 and t.held_turns[e] >= 0:
-                    _add_couple_block(t, e, t.held_twist[n])
 
 
 @compiled
@@ -157,282 +175,149 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 
 
 @compiled
-def _gather_lever(t: Tables, k: int, weight: float, normal: Vector) -> None:
-    """Add ``weight`` times the motions and levers of vector k to ``t.pair_motion`` and ``t.pair_lever``, one
-    for each velocity of its body. A motion is the displacement of the vector for a unit velocity; a lever
-    times a force is the generalized force. Components along ``normal`` are left out. ``t`` holds all tables
-    (arrays) of the model and its state."""
-    lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
-    for i in range(velocity_count(t, k)):
-        v = velocity_index(t, k, i)
-        t.pair_lever[v] += weight * (lever[i] - dot(lever[i], normal) * normal)
-        t.pair_motion[v] += weight * (motion[i] - dot(motion[i], normal) * normal)
+def gather_end(t: Tables, e: int, is_first: bool) -> None:
+    """Add the motions and levers of the contact point at end e of a pair to ``t.pair_motion`` and
+    ``t.pair_lever``. They are one for each velocity of its carrier, and are cleared before if ``is_first``. A
+    motion is the displacement of the point for a unit velocity; a lever times a force is the generalized force.
+    ``t`` holds all tables (arrays) of the model and its state."""
+    b, d, nothing = t.held_carrier[e], t.dimension, vector(0.0, 0.0, 0.0)
+    rigid, width, half = t.rigid_of[b], t.velocities_count[b], t.held_weight[e] * t.pair_half_step[0]
+    for i in range(width if is_first else 0):
+        t.pair_lever[i], t.pair_motion[i] = nothing, nothing
+    for i in range(d):
+        t.pair_lever[i] += t.held_weight[e] * unit(i)
+        t.pair_motion[i] += half * unit(i)
+    for l in range(rigid - d):
+        t.pair_lever[d + l] += t.held_lever[TURNS * e + l]
+        t.pair_motion[d + l] += t.held_motion[TURNS * e + l]
+    for own in range(PARTS * e, PARTS * e + PARTS if width > rigid else 0):
+        k = t.held_vector[own]
+        for j in range(t.vector_last[k] - t.vector_first[k] if k >= 0 else 0):
+            v, place = rigid + t.vector_first[k] + j, t.lever_vectors_begin[k] + rigid + j
+            t.pair_lever[v] += t.held_part[own] @ t.lever[place]
+            t.pair_motion[v] += t.held_part[own] @ t.motion[place]
 
 
 @compiled
 def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
     """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body
     that carries this end. ``t`` holds all tables (arrays) of the model and its state."""
-    k, weight, end = t.held_point[e], t.held_weight[e], t.held_turns[e]
-    b, arm, normal = t.vector_carrier[k], t.held_arm[e // 2], t.held_normal[e // 2]
-    width, nothing = t.velocities_count[b], vector(0.0, 0.0, 0.0)
-    for i in range(width):
-        t.pair_lever[i], t.pair_motion[i] = nothing, nothing
-    _gather_lever(t, k, weight, nothing)
-    if end >= 0:
-        for l in range(3):
-            direction = t.member_axis[3 * end + l]
-            if direction >= 0 and t.vector_carrier[direction] >= 0:
-                _gather_lever(t, direction, weight * dot(t.held_dual[3 * end + l], arm), normal)
-    _add_products(t, b, slope)
+    b = t.held_carrier[e]
+    if t.velocities_count[b] == t.rigid_of[b]:
+        _add_rigid_block(t, e, slope)
+        return
+    gather_end(t, e, True)
+    for i in range(t.velocities_count[b]):
+        q = t.pair_lever[i] @ slope
+        for l in range(t.velocities_count[b]):
+            own = block_entry(t, b, i, l)
+            own[0] += dot(q, t.pair_motion[l])
 
 
 @compiled
-def _add_products(t: Tables, b: int, slope: Matrix) -> None:
-    """Add pair_lever^T slope pair_motion, the stiffness of a contact point in the velocities of carrier b, to
-    the block of b in Newton's matrix. A carrier is a floating body or a node. ``t`` holds all tables (arrays)
-    of the model and its state."""
-    width = t.velocities_count[b]
-    is_dense = b >= t.frames or width == t.rigid_of[b]
-    if b < t.frames and width == SIX:
-        _add_six(t, t.blocks + t.node_diagonal[b], t.corner_stride[b], slope)
-        return
+def _add_rigid_block(t: Tables, e: int, slope: Matrix) -> None:
+    """Add the stiffness ``slope`` of a contact pair at its end e to a block of Newton's matrix. It is that of the
+    rigid body or node that carries this end. ``t`` holds all tables (arrays) of the model and its state."""
+    b, d, weight = t.held_carrier[e], t.dimension, t.held_weight[e]
+    turns, half = t.rigid_of[b] - d, weight * t.pair_half_step[0]
     block, stride = t.blocks, t.carrier_stride[b]
     if b >= t.frames:
         block = t.blocks + t.carrier_block[b]
-    elif is_dense:
+    else:
         block, stride = t.blocks + t.node_diagonal[b], t.corner_stride[b]
-    for i in range(width):
-        q = t.pair_lever[i] @ slope
-        if is_dense:
-            for l in range(width):
-                block[i * stride + l] += dot(q, t.pair_motion[l])
-        else:
-            for l in range(width):
-                own = block_entry(t, b, i, l)
-                own[0] += dot(q, t.pair_motion[l])
-
-
-@compiled
-def _add_couple_block(t: Tables, e: int, twist: Matrix) -> None:
-    """Add the rotational stiffness ``twist`` of a contact pair at its end e to the block of the end's body in
-    Newton's matrix. It is that of rolling and drilling resistance. ``t`` holds all tables (arrays) of the
-    model and its state."""
-    end, b, nothing = t.held_turns[e], t.vector_carrier[t.held_point[e]], vector(0.0, 0.0, 0.0)
-    for i in range(t.velocities_count[b]):
-        t.pair_lever[i], t.pair_motion[i] = nothing, nothing
-    for l in range(3):
-        k, g = t.member_axis[3 * end + l], 0.5 * t.held_dual[3 * end + l]
-        if t.vector_carrier[k] >= 0:
-            lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
-            for i in range(velocity_count(t, k)):
-                v = velocity_index(t, k, i)
-                t.pair_lever[v] += cross(g, lever[i])
-                t.pair_motion[v] += cross(g, motion[i])
-    _add_products(t, b, twist)
-
-
-@compiled
-def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
-    """Add pair_lever^T slope pair_motion, with the 3 x 3 stiffness ``slope``, to the block of a rigid body
-    with six velocities, as ``_add_products`` does. ``stride`` is the distance of the rows of ``block``. The
-    loops have constant length, so that the compiler unrolls them. ``t`` holds all tables (arrays) of the
-    model and its state."""
-    for i in range(SIX):
-        q = t.pair_lever[i] @ slope
-        for l in range(SIX):
-            block[i * stride + l] += dot(q, t.pair_motion[l])
+    lever, motion = t.held_lever + TURNS * e, t.held_motion + TURNS * e
+    for i in range(d):
+        own, line = block + i * stride, weight * row(slope, i)
+        for j in range(d):
+            own[j] += half * along(line, j)
+        for l in range(turns):
+            own[d + l] += dot(line, motion[l])
+    for k in range(turns):
+        own, line = block + (d + k) * stride, lever[k] @ slope
+        for j in range(d):
+            own[j] += half * along(line, j)
+        for l in range(turns):
+            own[d + l] += dot(line, motion[l])
 
 
 # Products with what couples bodies.
 
 
 @compiled
-def _end_displacement(t: Tables, e: int) -> Vector:
-    """Return the displacement of the contact point at end e of a pair, times the weight of this end. It
-    follows from the displacements of the end's points in the table ``left`` and its rotation in
-    ``held_turn``, whose part along the normal is left out. It serves products with Newton's matrix. ``t``
-    holds all tables (arrays) of the model and its state."""
-    moved, end, normal = t.left[t.held_point[e]], t.held_turns[e], t.held_normal[e // 2]
-    if end >= 0:
-        turned = t.held_turn[end] @ t.held_arm[e // 2]
-        moved += turned - dot(turned, normal) * normal
-    return t.held_weight[e] * moved
+def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
+    """Return the displacement of the contact point at end e of a pair in Newton's matrix for the velocities x
+    of all bodies. ``t`` holds all tables (arrays) of the model and its state."""
+    b, d = t.held_carrier[e], t.dimension
+    own, rigid = x + t.velocities_begin[b], t.rigid_of[b]
+    half, motion = t.held_weight[e] * t.pair_half_step[0], t.held_motion + TURNS * e
+    moved = half * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d > 2 else 0.0)
+    for l in range(rigid - d):
+        moved += own[d + l] * motion[l]
+    return moved + _elastic_displacement(t, e, own + rigid) if t.velocities_count[b] > rigid else moved
 
 
 @compiled
-def _apply_end_force(t: Tables, e: int, f: Vector) -> None:
-    """Add the force f on the contact point at end e of a pair in Newton's matrix to the forces ``right`` on
-    the end's point. Its moment is added to that of the end's directions. ``t`` holds all tables (arrays) of
-    the model and its state."""
-    own, end, normal = t.held_weight[e] * f, t.held_turns[e], t.held_normal[e // 2]
-    t.right[t.held_point[e]] += own
-    if end >= 0:
-        t.held_moment[end] = t.held_moment[end] + outer(own - dot(own, normal) * normal, t.held_arm[e // 2])
+def _elastic_displacement(t: Tables, e: int, rates: Reals) -> Vector:
+    """Return the displacement of the contact point at end e of a pair in Newton's matrix for the elastic
+    ``rates`` of its carrier. ``t`` holds all tables (arrays) of the model and its state."""
+    moved = vector(0.0, 0.0, 0.0)
+    for part in range(PARTS * e, PARTS * e + PARTS):
+        k, bent = t.held_vector[part], vector(0.0, 0.0, 0.0)
+        if k >= 0:
+            motion = t.motion + (t.lever_vectors_begin[k] + t.rigid_of[t.held_carrier[e]])
+            for j in range(t.vector_last[k] - t.vector_first[k]):
+                bent += rates[t.vector_first[k] + j] * motion[j]
+            moved += t.held_part[part] @ bent
+    return moved
 
 
 @compiled
-def _apply_pair_couples(t: Tables, n: int, is_whole: bool) -> None:
-    """Add the moments by which pair n in Newton's matrix resists relative rotation to the forces on the
-    directions of both members; without ``is_whole`` only those that the rotation of the other member causes.
-    ``t`` holds all tables (arrays) of the model and its state."""
-    first, second = ENDS * n, ENDS * n + 2
-    psi, other = _rotation_of_end(t, first), _rotation_of_end(t, second)
-    whole = t.held_twist[n] @ (psi - other)
-    if t.held_point[first] >= 0 and t.held_turns[first] >= 0:
-        is_own = not is_whole and t.held_is_whole[first] == 1
-        _apply_end_couple(t, t.held_turns[first], -1.0 * (t.held_twist[n] @ other) if is_own else whole)
-    if t.held_point[second] >= 0 and t.held_turns[second] >= 0:
-        is_own = not is_whole and t.held_is_whole[second] == 1
-        _apply_end_couple(t, t.held_turns[second], -1.0 * (t.held_twist[n] @ psi) if is_own else -1.0 * whole)
+def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
+    """Add the generalized forces of a force f on a contact point to the balances y of all bodies. It is the point
+    at end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model and its state."""
+    b, d = t.held_carrier[e], t.dimension
+    own, rigid, lever = y + t.velocities_begin[b], t.rigid_of[b], t.held_lever + TURNS * e
+    for i in range(d):
+        own[i] += t.held_weight[e] * along(f, i)
+    for l in range(rigid - d):
+        own[d + l] += dot(lever[l], f)
+    if t.velocities_count[b] > rigid:
+        _apply_elastic_force(t, e, f, own + rigid)
 
 
 @compiled
-def _rotation_of_end(t: Tables, e: int) -> Vector:
-    """Return the rotation vector of end e of a pair in Newton's matrix, from the displacements of its
-    directions in ``left``; zero if the end does not rotate. ``t`` holds all tables (arrays) of the model and
-    its state."""
-    if t.held_point[e] < 0 or t.held_turns[e] < 0:
-        return vector(0.0, 0.0, 0.0)
-    axes, g = t.member_axis + 3 * t.held_turns[e], t.held_dual + 3 * t.held_turns[e]
-    total = vector(0.0, 0.0, 0.0)
-    for l in range(3):
-        if t.vector_carrier[axes[l]] >= 0:
-            total += 0.5 * cross(g[l], t.left[axes[l]])
-    return total
-
-
-@compiled
-def _apply_end_couple(t: Tables, end: int, couple: Vector) -> None:
-    axes, g = t.member_axis + 3 * end, t.held_dual + 3 * end
-    for l in range(3):
-        t.right[axes[l]] += 0.5 * cross(couple, g[l])
-
-
-@compiled
-def _rotate_ends(t: Tables) -> None:
-    """Compute for all rotating ends of pairs in Newton's matrix the 3 x 3 matrix that takes an arm to its
-    displacement, in ``t.held_turn``. It follows from the displacements ``left`` of their directions; the
-    moments ``t.held_moment`` of the ends are set to zero. ``t`` holds all tables (arrays) of the model and
-    its state."""
-    for n in range(t.held_ends[0]):
-        e, turn = t.held_end[n], zero_matrix()
-        for l in range(3):
-            direction = t.member_axis[3 * e + l]
-            if t.vector_carrier[direction] >= 0:
-                turn = turn + outer(t.left[direction], t.held_dual[3 * e + l])
-        t.held_turn[e], t.held_moment[e] = turn, zero_matrix()
-
-
-@compiled
-def _apply_moments(t: Tables) -> None:
-    """Apply the collected moments of all rotating ends of pairs in Newton's matrix as forces ``right`` on the
-    directions of these ends. ``t`` holds all tables (arrays) of the model and its state."""
-    for n in range(t.held_ends[0]):
-        e = t.held_end[n]
-        moment = t.held_moment[e]
-        for l in range(3):
-            t.right[t.member_axis[3 * e + l]] += moment @ t.held_dual[3 * e + l]
-
-
-@compiled
-def _displace_vectors(t: Tables, x: Reals) -> None:
-    """Compute the displacements of the points and directions of contact members for a vector x of velocities
-    into ``left``. x has the shape (velocities,); the forces ``right`` on them are set to zero. Contact
-    members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state.
-
-    Vectors of a carrier are consecutive.
-    """
-    half, last, shift, spin, own = t.pair_half_step[0], -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), x
-    for n in range(t.pair_vectors):
-        k = t.pair_vector[n]
-        b = t.vector_carrier[k]
-        if b != last:
-            last, own, spin = b, x + t.velocities_begin[b], vector(0.0, 0.0, 0.0)
-            shift = half * vector(own[0], own[1] if t.dimension > 1 else 0.0, own[2] if t.dimension > 2 else 0.0)
-            for l in range(t.axes_of[b] if b < t.frames else 0):
-                spin += own[t.dimension + l] * row(t.inverse_mean[b], rotation_axis(l, t.axes_of[b]))
-            if b < t.frames:
-                spin = (half / (1.0 + dot(t.half_turn[b], t.half_turn[b]))) * spin
-        moved = shift if t.vector_is_point[k] == 1 else vector(0.0, 0.0, 0.0)
-        if b < t.frames:
-            moved += cross(spin, t.arm1[k])
-            rigid, first = t.rigid_of[b], t.vector_first[k]
-            for j in range(t.vector_last[k] - first):
-                moved += own[rigid + first + j] * t.motion[t.lever_vectors_begin[k] + rigid + j]
-        t.left[k], t.right[k] = moved, vector(0.0, 0.0, 0.0)
-
-
-@compiled
-def _gather_forces(t: Tables, y: Reals) -> None:
-    """Add the generalized forces that the forces ``right`` on points and directions of contact members exert
-    on their bodies to y, shape (velocities,). Contact members are spheres, line segments and solids. ``t``
-    holds all tables (arrays) of the model and its state."""
-    last, force, moment = -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
-    for n in range(t.pair_vectors + 1):
-        k = t.pair_vector[n] if n < t.pair_vectors else -1
-        b = t.vector_carrier[k] if k >= 0 else -1
-        if b != last:
-            if last >= 0:
-                _balance(t, y + t.velocities_begin[last], last, force, moment)
-            last, force, moment = b, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
-        if k < 0:
-            continue
-        f = t.right[k]
-        if t.vector_is_point[k] == 1:
-            force += f
-        if b < t.frames:
-            moment += 0.5 * cross(t.arm0[k] + t.arm1[k], f)
-            rigid, first = t.rigid_of[b], t.vector_first[k]
-            for j in range(t.vector_last[k] - first):
-                place = t.velocities_begin[b] + rigid + first + j
-                y[place] += dot(t.lever[t.lever_vectors_begin[k] + rigid + j], f)
-
-
-@compiled
-def _balance(t: Tables, balance: Reals, b: int, force: Vector, moment: Vector) -> None:
-    for i in range(t.dimension):
-        balance[i] += along(force, i)
-    if b < t.frames:
-        turned = t.inverse_mean[b] @ moment
-        for l in range(t.axes_of[b]):
-            balance[t.dimension + l] += along(turned, rotation_axis(l, t.axes_of[b]))
+def _apply_elastic_force(t: Tables, e: int, f: Vector, balance: Reals) -> None:
+    """Add the generalized forces of a force f on a contact point to the elastic ``balance`` of its carrier. It is
+    the point at end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model and its state."""
+    for part in range(PARTS * e, PARTS * e + PARTS):
+        k, g = t.held_vector[part], f @ t.held_part[part]
+        if k >= 0:
+            lever = t.lever + (t.lever_vectors_begin[k] + t.rigid_of[t.held_carrier[e]])
+            for j in range(t.vector_last[k] - t.vector_first[k]):
+                balance[t.vector_first[k] + j] += dot(lever[j], g)
 
 
 @compiled
 def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add to y the part of the contact pairs in Newton's matrix times velocities x, both of shape
-    (velocities,); without ``is_whole`` only the parts that couple different bodies. ``t`` holds all tables
-    (arrays) of the model and its state.
-
-    If not ``is_whole``, without the part in the blocks of carriers.
-    """
-    nothing = vector(0.0, 0.0, 0.0)
-    if t.held_others[0] < t.held_count[0]:
-        for n in range(t.held_count[0]):
-            if t.held_is_rigid[n] == 1:
-                add_rigid_product(t, n, x, y, is_whole)
-    if t.held_others[0] == 0:
-        return
-    _displace_vectors(t, x)
-    _rotate_ends(t)
+    """Add the product of the pairs in Newton's matrix with the velocities x of all bodies to y; without
+    ``is_whole`` only the part that the blocks of the single bodies do not contain. ``t`` holds all tables
+    (arrays) of the model and its state."""
     for n in range(t.held_count[0]):
-        if t.held_is_rigid[n] == 1:
+        if not is_whole and t.held_couples[n] == 0:
             continue
-        total, slope, first = nothing, t.held_slope[n], ENDS * n
+        total, slope, first = vector(0.0, 0.0, 0.0), t.held_slope[n], ENDS * n
         for e in range(first, first + ENDS):
-            if t.held_point[e] >= 0:
-                moved = _end_displacement(t, e) if e < first + 2 else -1.0 * _end_displacement(t, e)
+            if t.held_carrier[e] >= 0:
+                moved = _end_displacement(t, e, x)
+                if e >= first + 2:
+                    moved = -1.0 * moved
                 t.held_moved[e], total = moved, total + moved
         for e in range(first, first + ENDS):
-            if t.held_point[e] >= 0:
-                moved = total - t.held_moved[e] if not is_whole and t.held_is_whole[e] == 1 else total
-                f = slope @ moved
-                _apply_end_force(t, e, f if e < first + 2 else -1.0 * f)
-        if t.turning_pairs > 0:
-            _apply_pair_couples(t, n, is_whole)
-    _apply_moments(t)
-    _gather_forces(t, y)
+            if t.held_carrier[e] >= 0:
+                f = slope @ (total - t.held_moved[e] if not is_whole and t.held_is_whole[e] == 1 else total)
+                if e >= first + 2:
+                    f = -1.0 * f
+                _apply_end_force(t, e, f, y)
 
 
 @compiled
@@ -536,7 +421,7 @@ def coupled_squared_frequency(t: Tables, h: float) -> float:
 
     A power iteration with the factored blocks of inertia, by Rayleigh's quotient, times ``BEYOND``.
     """
-    if t.held_count[0] == t.touching_pairs:
+    if t.held_count[0] == t.matrix_pairs:
         return -1.0
     x, y = t.pair_basis, t.pair_image
     t.pair_half_step[0] = 0.5 * h
