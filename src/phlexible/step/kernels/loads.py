@@ -9,21 +9,23 @@ Follower loads have components in the mean triad.
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import (
-    Matrix,
     Tables,
     Vector,
     along,
     cross,
     dot,
-    matrix,
-    row,
-    transposed,
     vector,
 )
-from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.segments import block_entry
 from phlexible.step.kernels.soft import pressure_work
-from phlexible.step.kernels.vectors import mean_vector, subtract_coupling, velocity_count, velocity_index
+from phlexible.step.kernels.vectors import (
+    mean_directions,
+    mean_vector,
+    solve_moment,
+    subtract_coupling,
+    velocity_count,
+    velocity_index,
+)
 from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, PRESSURE
 
 
@@ -37,7 +39,7 @@ def apply_loads(t: Tables) -> None:
         if kind == FORCE or kind == FOLLOWER_FORCE:
             t.pull[t.load_point[q]] += world_load(t, q)
         elif kind != PRESSURE:
-            turn = solve_triad_moment(t, triad, world_load(t, q))
+            turn = solve_moment(mean_directions(t, triad, triad + 1, triad + 2), world_load(t, q))
             for i in range(3):
                 t.pull[triad + i] += cross(turn, mean_vector(t, triad + i))
 
@@ -46,30 +48,10 @@ def apply_loads(t: Tables) -> None:
 def world_load(t: Tables, q: int) -> Vector:
     """Return the force or moment of load q in world axes [N or N m]; follower loads are rotated with the mean
     axes of their attachment. ``t`` holds all tables (arrays) of the model and its state."""
-    value, kind = t.load_value[q], t.load_kind[q]
+    value, kind, k = t.load_value[q], t.load_kind[q], t.load_triad[q]
     if kind == FOLLOWER_FORCE or kind == FOLLOWER_TORQUE:
-        return value @ mean_triad(t, t.load_triad[q])
+        return value @ mean_directions(t, k, k + 1, k + 2)
     return value
-
-
-@compiled
-def mean_triad(t: Tables, k: int) -> Matrix:
-    """Return the 3 x 3 matrix whose rows are the three mean directions in the time step from vector number k
-    on. They are the axes of an attachment in the world. ``t`` holds all tables (arrays) of the model and its
-    state."""
-    return matrix(mean_vector(t, k), mean_vector(t, k + 1), mean_vector(t, k + 2))
-
-
-@compiled
-def solve_triad_moment(t: Tables, k: int, m: Vector) -> Vector:
-    """Return the vector t for which the forces t x d_i on three directions d_i have the moment m (4.16). The
-    directions are those from vector number k on, at the mean of the time step."""
-    D = mean_triad(t, k)
-    spread = transposed(D) @ D
-    size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
-    x, y, z = (size * unit(0) - row(spread, 0), size * unit(1) - row(spread, 1), size * unit(2) - row(spread, 2))
-    adjugate = matrix(cross(y, z), cross(z, x), cross(x, y))
-    return (1.0 / dot(x, cross(y, z))) * (adjugate @ m)
 
 
 @exported
@@ -82,7 +64,7 @@ def load_work(t: Tables, q: int) -> float:
         return dot(world_load(t, q), t.change[t.load_point[q]])
     if kind == PRESSURE:
         return pressure_work(t, q)
-    turn, total = solve_triad_moment(t, triad, world_load(t, q)), 0.0
+    turn, total = solve_moment(mean_directions(t, triad, triad + 1, triad + 2), world_load(t, q)), 0.0
     for i in range(3):
         total += dot(cross(turn, mean_vector(t, triad + i)), t.change[triad + i])
     return total
@@ -122,14 +104,15 @@ def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
     differentiated. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its
     state."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
-    turn, follows = solve_triad_moment(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
+    D, follows = mean_directions(t, k, k + 1, k + 2), t.load_kind[q] == FOLLOWER_TORQUE
+    turn = solve_moment(D, world_load(t, q))
     right = vector(0.0, 0.0, 0.0)
     for i in range(3):
         m, dm = mean_vector(t, k + i), 0.5 * motion_column(t, k + i, j)
         right += dot(dm, turn) * m + dot(m, turn) * dm - (2.0 * dot(m, dm)) * turn
         if follows:
             right += along(t.load_value[q], i) * dm
-    dt = solve_triad_moment(t, k, right)
+    dt = solve_moment(D, right)
     for i in range(3):
         df = h * (cross(dt, mean_vector(t, k + i)) + cross(turn, 0.5 * motion_column(t, k + i, j)))
         lever = t.lever + t.lever_vectors_begin[k + i]

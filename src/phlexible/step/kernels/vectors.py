@@ -19,6 +19,7 @@ from phlexible.step.compilation.notation import (
     dot,
     matrix,
     row,
+    transposed,
     vector,
 )
 from phlexible.step.kernels.floating_bodies import add_column, rotation_axis, unit
@@ -104,6 +105,25 @@ def mean_vector(t: Tables, k: int) -> Vector:
     """Return the mean over the time step of point or direction k, in world axes. ``t`` holds all tables
     (arrays) of the model and its state."""
     return t.world0[k] + 0.5 * t.change[k]
+
+
+@compiled
+def mean_directions(t: Tables, i: int, j: int, k: int) -> Matrix:
+    """Return the 3 x 3 matrix whose rows are the vectors i, j, k at the mean of the time step. They are, say,
+    the axes of an attachment or contact member in the world. ``t`` holds all tables (arrays) of the model and its
+    state."""
+    return matrix(mean_vector(t, i), mean_vector(t, j), mean_vector(t, k))
+
+
+@compiled
+def solve_moment(D: Matrix, moment: Vector) -> Vector:
+    """Return the vector u for which the forces u x d_i on the three directions d_i, the rows of D, have this
+    moment (4.16)."""
+    spread = transposed(D) @ D
+    size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
+    x, y, z = (size * unit(0) - row(spread, 0), size * unit(1) - row(spread, 1), size * unit(2) - row(spread, 2))
+    adjugate = matrix(cross(y, z), cross(z, x), cross(x, y))
+    return (1.0 / dot(x, cross(y, z))) * (adjugate @ moment)
 
 
 @compiled

@@ -10,7 +10,7 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, cross, dot, value_of, vector
 from phlexible.step.kernels.bristles import bristle_force, smooth_friction
-from phlexible.step.kernels.floating_bodies import eye, unit
+from phlexible.step.kernels.floating_bodies import eye
 from phlexible.step.kernels.many.member_ends import (
     apply_point_force,
     axis_point,
@@ -21,7 +21,7 @@ from phlexible.step.kernels.many.member_ends import (
     zero_matrix,
 )
 from phlexible.step.kernels.many.solids import axis_mean, drilling_radius
-from phlexible.step.kernels.vectors import mean_vector, outer
+from phlexible.step.kernels.vectors import mean_directions, mean_vector, outer, solve_moment
 from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, SLIPS, TURN
 
 # Bristles of pairs, merged step by step with the list of the pairs that touch.
@@ -253,7 +253,7 @@ def _apply_sliding_friction(
     u -= dot(u, n) * n
     reach = drilling_radius(t, i, n)
     if reach > 0.0:
-        turn = mean_rotation(t, t.member_axis + 6 * i, 3) - mean_rotation(t, t.member_axis + 6 * j, 3)
+        turn = mean_rotation(t, t.member_axis + 6 * i) - mean_rotation(t, t.member_axis + 6 * j)
         u += (reach * dot(turn, n)) * n
     if k > 0.0:
         force, to_limit, e, a, steeper, end, slips = bristle_force(k, d, bent, u, share * normal, h)
@@ -304,7 +304,7 @@ def _apply_rolling_resistance(
         return
     c, carrier, nothing = t.member_contact_group[i], _bristle_member(t, i, j), vector(0.0, 0.0, 0.0)
     stiff, slow = weight * t.contact_group_turn_stiffness[c], weight * t.contact_group_turn_damping[c]
-    psi = mean_rotation(t, t.member_axis + 6 * i, 3) - mean_rotation(t, t.member_axis + 6 * j, 3)
+    psi = mean_rotation(t, t.member_axis + 6 * i) - mean_rotation(t, t.member_axis + 6 * j)
     twist, before, after = dot(psi, n), t.pair_turn + TURN * known, t.pair_turn_end + TURN * index
     couple, slope = nothing, zero_matrix()
     if t.contact_group_rolling[c] > 0.0:
@@ -338,30 +338,14 @@ def _apply_rolling_resistance(
 
 
 @compiled
-def mean_rotation(t: Tables, parts: Integers, count: int) -> Vector:
-    """Return the rotation vector of a body in the time step from the changes of ``count`` body-fixed
-    directions, in world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean
-    directions; ``parts`` holds their indices. ``t`` holds all tables (arrays) of the model and its state."""
+def mean_rotation(t: Tables, parts: Integers) -> Vector:
+    """Return the rotation vector of a body in the time step from the changes of three body-fixed directions,
+    in world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean directions; ``parts``
+    holds their indices. ``t`` holds all tables (arrays) of the model and its state."""
     moment = vector(0.0, 0.0, 0.0)
-    for k in range(count):
+    for k in range(3):
         moment += cross(mean_vector(t, parts[k]), t.change[parts[k]])
-    return solve_moment(t, parts, count, moment)
-
-
-@compiled
-def solve_moment(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
-    """Return B^-1 times a moment, with B = sum |m|^2 I - m m^T over ``count`` body-fixed directions with the
-    means m (indices ``parts``): cross products of the result with the m are forces on the directions that
-    have this moment. ``t`` holds all tables (arrays) of the model and its state."""
-    a, b, c = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
-    for k in range(count):
-        m = mean_vector(t, parts[k])
-        square = dot(m, m)
-        a += square * unit(0) - m.x * m
-        b += square * unit(1) - m.y * m
-        c += square * unit(2) - m.z * m
-    volume = 1.0 / dot(a, cross(b, c))
-    return volume * vector(dot(moment, cross(b, c)), dot(moment, cross(c, a)), dot(moment, cross(a, b)))
+    return solve_moment(mean_directions(t, parts[0], parts[1], parts[2]), moment)
 
 
 @compiled
@@ -370,7 +354,7 @@ def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
     it. Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model
     and its state."""
     axes = t.member_axis + 6 * m
-    shared = solve_moment(t, axes, 3, couple)
+    shared = solve_moment(mean_directions(t, axes[0], axes[1], axes[2]), couple)
     for k in range(3):
         t.pull[axes[k]] += cross(shared, mean_vector(t, axes[k]))
 
