@@ -268,12 +268,13 @@ def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
     contact ``normal``, of both members. Times the stiffness ``slope`` it is added to the sum of squared
     frequencies of each body that carries a member. ``t`` holds all tables (arrays) of the model and its state."""
     total = 0.0
-    for e in range(ENDS * n, ENDS * n + ENDS):
-        b, is_start = t.held_carrier[e], e % 2 == 0
-        if b < 0 or (not is_start and t.held_carrier[e - 1] == b):
+    last = ENDS * n + t.held_ends[n]
+    for e in range(ENDS * n, last):
+        b = t.held_carrier[e]
+        if e > ENDS * n and _is_same_side(t, e - 1):
             continue
         gather_end(t, e, True)
-        if is_start and t.held_carrier[e + 1] == b:
+        if e + 1 < last and _is_same_side(t, e):
             gather_end(t, e + 1, False)
         for i in range(t.velocities_count[b]):
             t.contact_group_row[i] = dot(t.pair_lever[i], normal)
@@ -282,6 +283,13 @@ def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
             t.hardness[b] += slope * found
         total += found
     return total
+
+
+@compiled
+def _is_same_side(t: Tables, e: int) -> bool:
+    """Return whether end e of a pair in Newton's matrix and the next one are of the same member and carried by the
+    same body. ``t`` holds all tables (arrays) of the model and its state."""
+    return t.held_carrier[e] == t.held_carrier[e + 1] and t.held_weight[e] * t.held_weight[e + 1] > 0.0
 
 
 @exported

@@ -184,8 +184,9 @@ CONTACT_GROUP_TABLES = parse_tables(
     held_count        | one | | pairs in Newton's matrix
     held_across       | one | | how many of them couple what its blocks do not
     held_couples      | matrix_pairs + 1 | | 1: one of these; a place more for pairs without one
-    held_carrier      | 4 matrix_pairs + 4 | | of each end of both members; below 0: it does not move
-    held_is_whole     | 4 matrix_pairs + 4 | | 1: the elimination has all of the block of its carrier
+    held_ends         | matrix_pairs + 1 | | ends that move of both members, four at most
+    held_bends        | matrix_pairs + 1 | | 1: one of them is of a body that deforms
+    held_carrier      | 4 matrix_pairs + 4 | | of each of them
     held_vector       | 16 matrix_pairs + 16 | | point and directions that move each end; -1: none
     end_is_known      | 2 members | | 1: of a member, whose ``end_dual`` and ``end_turn`` are those of the step
     turning_end       | 2 members | | which these are
@@ -200,7 +201,7 @@ CONTACT_GROUP_TABLES = parse_tables(
     touch_arm         | 2 touching_pairs + 2 | m | from both members to where they touch; one pair more
     held_lever        | 12 matrix_pairs + 12 | m | of each end: what a force there is for each turn of its carrier
     held_motion       | 12 matrix_pairs + 12 | m s | how these turns move it
-    held_moved        | 4 matrix_pairs | | how each end moves, against its way for the second member
+    held_moved        | 4 matrix_pairs | | how each end moves
     end_dual          | 6 members | | dual to the directions at both ends of members
     pair_lever        | pair_widest | | how a force at a place enters the balance of its carrier
     pair_motion       | pair_widest | | and how its velocities move it
@@ -218,7 +219,7 @@ CONTACT_GROUP_TABLES = parse_tables(
     pair_turn_end      | 6 kept_turns | | ``pair_turn`` at the end of the step
     touch_share        | 2 touching_pairs | | where along both axes they touch
     touch_stiffness    | 3 touching_pairs | N/m | dN/dx, and a and b (8.44)
-    held_weight        | 4 matrix_pairs + 4 | | of the point of each end; 0 of turns
+    held_weight        | 4 matrix_pairs + 4 | | of the point of each end, below 0 of the second member; 0 of turns
     pair_basis         | 13 pair_unknowns | | orthogonal velocities (``pairs_in_matrix.py``)
     pair_image         | 13 pair_unknowns | | what pairs make of each
     pair_products      | 208 one | | of these with each other, and their least squares

@@ -7,7 +7,8 @@ there; the rest E is solved for with the factors P of these, x = P^-1 b - P^-1 E
 to its pairs.
 
 The contact point of an end moves by sum_k A_k delta(x_k): the vectors x_k are the point at this end and the three
-directions there. With the turns of the carrier these sums are stored; modes are added by the vectors.
+directions there. With the turns of the carrier these sums are stored; modes are added by the vectors. Ends that do
+not move are left out; those of the second member count against their way, and all ends are summed.
 """
 
 from math import sqrt
@@ -78,38 +79,44 @@ def store_pair(
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
     """
-    ends = _store_side(t, ENDS * n, i, s, normal, arm, rotates)
-    ends += _store_side(t, ENDS * n + 2, j, z, normal, other, rotates)
-    t.held_couples[n] = 1 if ends > 1 else 0
-    for e in range(ENDS * n, ENDS * n + ENDS):
-        if t.held_carrier[e] >= 0 and t.held_is_whole[e] == 0:
-            t.held_couples[n] = 1
+    t.held_ends[n], t.held_couples[n], t.held_bends[n] = 0, 0, 0
+    _store_side(t, n, i, 1.0, s, normal, arm, rotates)
+    _store_side(t, n, j, -1.0, z, normal, other, rotates)
+    if t.held_ends[n] > 1:
+        t.held_couples[n] = 1
 
 
 @compiled
-def _store_side(t: Tables, first: int, m: int, s: float, normal: Vector, arm: Vector, rotates: bool) -> int:
-    """Store how the ends ``first`` and ``first`` + 1 of a pair in Newton's matrix, those of contact member m,
-    move its contact point; return how many of them move. The other arguments are those of ``store_pair`` for
-    this member. ``t`` holds all tables (arrays) of the model and its state."""
-    p, q, count = t.member_start[m], t.member_end[m], 0
+def _store_side(
+    t: Tables, n: int, m: int, sign: float, s: float, normal: Vector, arm: Vector, rotates: bool
+) -> None:
+    """Store how the moving ends of contact member m move the contact point of pair n in Newton's matrix, times
+    ``sign``. The other arguments are those of ``store_pair`` for this member. ``t`` holds all tables (arrays) of
+    the model and its state."""
+    p, q = t.member_start[m], t.member_end[m]
     is_rigid_edge = t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
     if t.member_kind[m] > INSET or is_rigid_edge:
         normal = vector(0.0, 0.0, 0.0)
     if is_rigid_edge:  # all of it moves as its start and the directions
         arm = arm + s * (mean_vector(t, q) - mean_vector(t, p))
-    for end in range(2):
-        k, weight = (p, 1.0 - s) if end == 0 else (q, s)
-        if p == q or is_rigid_edge:
-            weight = 1.0 - float(end)
-        b = t.vector_carrier[k] if weight != 0.0 else -1
-        t.held_carrier[first + end] = b
-        if b >= 0:
-            t.held_is_whole[first + end] = 0 if has_segments(t, b) else 1
-            t.held_weight[first + end] = 0.0 if rotates else weight
-            count += 1
+    is_one = p == q or is_rigid_edge
+    for end in range(1 if is_one else 2):
+        k, weight = (p, 1.0 if is_one else 1.0 - s) if end == 0 else (q, s)
+        b, e = t.vector_carrier[k], ENDS * n + t.held_ends[n]
+        if b >= 0 and weight != 0.0:
+            t.held_carrier[e], t.held_ends[n] = b, t.held_ends[n] + 1
+            t.held_weight[e] = 0.0 if rotates else sign * weight
+            if _deforms(t, b):
+                t.held_bends[n] = 1
+            if has_segments(t, b):
+                t.held_couples[n] = 1
             if t.velocities_count[b] > t.dimension:
-                _store_turns(t, first + end, 2 * m + end, k, weight, normal, arm, rotates)
-    return count
+                _store_turns(t, e, 2 * m + end, k, sign * weight, normal, arm, rotates)
+
+
+@compiled
+def _deforms(t: Tables, b: int) -> bool:
+    return t.velocities_count[b] > t.rigid_of[b]
 
 
 @compiled
@@ -130,17 +137,17 @@ def _store_turns(
                 lever += 0.5 * cross(g[n], t.lever[place]) if rotates else share * t.lever[place]
                 motion += 0.5 * cross(g[n], t.motion[place]) if rotates else share * t.motion[place]
         if not rotates:
-            lever = weight * (t.lever[point + l] + lever - dot(lever, normal) * normal)
-            motion = weight * (t.motion[point + l] + motion - dot(motion, normal) * normal)
-        t.held_lever[TURNS * e + l], t.held_motion[TURNS * e + l] = lever, motion
-    if t.velocities_count[b] == t.rigid_of[b]:
+            lever = t.lever[point + l] + lever - dot(lever, normal) * normal
+            motion = t.motion[point + l] + motion - dot(motion, normal) * normal
+        t.held_lever[TURNS * e + l], t.held_motion[TURNS * e + l] = weight * lever, weight * motion
+    if not _deforms(t, b):
         return
     t.held_vector[PARTS * e], t.held_part[PARTS * e] = -1 if rotates else k, weight * eye()
     for n in range(3):
         moves = turns and axes[n] >= 0 and t.vector_carrier[axes[n]] >= 0
         t.held_vector[PARTS * e + 1 + n] = axes[n] if moves else -1
         across = (weight * dot(g[n], arm)) * (eye() - outer(normal, normal))
-        t.held_part[PARTS * e + 1 + n] = 0.5 * skew_of(g[n]) if rotates else across
+        t.held_part[PARTS * e + 1 + n] = (0.5 * weight) * skew_of(g[n]) if rotates else across
 
 
 @exported
@@ -157,8 +164,8 @@ def add_pair_tangents(t: Tables, h: float) -> None:
         if t.turning_pairs > 0 and squared_gyration_radius(t, i, j) > 0.0:
             add_pair(t, i, j, s, z, h * t.touch_twist[n], normal, arms[0], arms[1], True)
     for n in range(t.held_count[0]):
-        for e in range(ENDS * n, ENDS * n + ENDS):
-            if t.held_carrier[e] >= 0 and t.held_is_whole[e] == 1:
+        for e in range(ENDS * n, ENDS * n + t.held_ends[n]):
+            if not has_segments(t, t.held_carrier[e]):
                 _add_end_block(t, e, t.held_slope[n])
 
 
@@ -203,7 +210,7 @@ def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
     """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body
     that carries this end. ``t`` holds all tables (arrays) of the model and its state."""
     b = t.held_carrier[e]
-    if t.velocities_count[b] == t.rigid_of[b]:
+    if not _deforms(t, b):
         _add_rigid_block(t, e, slope)
         return
     gather_end(t, e, True)
@@ -245,26 +252,27 @@ def _add_rigid_block(t: Tables, e: int, slope: Matrix) -> None:
 
 @compiled
 def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
-    """Return the displacement of the contact point at end e of a pair in Newton's matrix for the velocities x
-    of all bodies. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the displacement of the contact point at end e of a pair in Newton's matrix for velocities x of all
+    bodies. They count as rigid ones. ``t`` holds all tables (arrays) of the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid = x + t.velocities_begin[b], t.rigid_of[b]
     half, motion = t.held_weight[e] * t.pair_half_step[0], t.held_motion + TURNS * e
     moved = half * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d > 2 else 0.0)
     for l in range(rigid - d):
         moved += own[d + l] * motion[l]
-    return moved + _elastic_displacement(t, e, own + rigid) if t.velocities_count[b] > rigid else moved
+    return moved
 
 
 @compiled
-def _elastic_displacement(t: Tables, e: int, rates: Reals) -> Vector:
-    """Return the displacement of the contact point at end e of a pair in Newton's matrix for the elastic
-    ``rates`` of its carrier. ``t`` holds all tables (arrays) of the model and its state."""
-    moved = vector(0.0, 0.0, 0.0)
-    for part in range(PARTS * e, PARTS * e + PARTS):
+def _elastic_displacement(t: Tables, e: int, x: Reals) -> Vector:
+    """Return the displacement of the contact point at end e of a pair by how its carrier deforms. The velocities
+    of all bodies are x. ``t`` holds all tables (arrays) of the model and its state."""
+    b, moved = t.held_carrier[e], vector(0.0, 0.0, 0.0)
+    rates = x + (t.velocities_begin[b] + t.rigid_of[b])
+    for part in range(PARTS * e, PARTS * e + PARTS if _deforms(t, b) else 0):
         k, bent = t.held_vector[part], vector(0.0, 0.0, 0.0)
         if k >= 0:
-            motion = t.motion + (t.lever_vectors_begin[k] + t.rigid_of[t.held_carrier[e]])
+            motion = t.motion + (t.lever_vectors_begin[k] + t.rigid_of[b])
             for j in range(t.vector_last[k] - t.vector_first[k]):
                 bent += rates[t.vector_first[k] + j] * motion[j]
             moved += t.held_part[part] @ bent
@@ -273,26 +281,28 @@ def _elastic_displacement(t: Tables, e: int, rates: Reals) -> Vector:
 
 @compiled
 def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
-    """Add the generalized forces of a force f on a contact point to the balances y of all bodies. It is the point
-    at end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the generalized forces of a force f on a contact point to the balances y of bodies as if they were rigid.
+    It is the point at end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model and its
+    state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid, lever = y + t.velocities_begin[b], t.rigid_of[b], t.held_lever + TURNS * e
     for i in range(d):
         own[i] += t.held_weight[e] * along(f, i)
     for l in range(rigid - d):
         own[d + l] += dot(lever[l], f)
-    if t.velocities_count[b] > rigid:
-        _apply_elastic_force(t, e, f, own + rigid)
 
 
 @compiled
-def _apply_elastic_force(t: Tables, e: int, f: Vector, balance: Reals) -> None:
-    """Add the generalized forces of a force f on a contact point to the elastic ``balance`` of its carrier. It is
-    the point at end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model and its state."""
-    for part in range(PARTS * e, PARTS * e + PARTS):
+def _apply_elastic_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
+    """Add the generalized forces of a force f on a contact point to the elastic balances of its carrier, of all
+    balances y. It is the point at end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model
+    and its state."""
+    b = t.held_carrier[e]
+    balance = y + (t.velocities_begin[b] + t.rigid_of[b])
+    for part in range(PARTS * e, PARTS * e + PARTS if _deforms(t, b) else 0):
         k, g = t.held_vector[part], f @ t.held_part[part]
         if k >= 0:
-            lever = t.lever + (t.lever_vectors_begin[k] + t.rigid_of[t.held_carrier[e]])
+            lever = t.lever + (t.lever_vectors_begin[k] + t.rigid_of[b])
             for j in range(t.vector_last[k] - t.vector_first[k]):
                 balance[t.vector_first[k] + j] += dot(lever[j], g)
 
@@ -305,19 +315,19 @@ def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
     for n in range(t.held_count[0]):
         if not is_whole and t.held_couples[n] == 0:
             continue
-        total, slope, first = vector(0.0, 0.0, 0.0), t.held_slope[n], ENDS * n
-        for e in range(first, first + ENDS):
-            if t.held_carrier[e] >= 0:
-                moved = _end_displacement(t, e, x)
-                if e >= first + 2:
-                    moved = -1.0 * moved
-                t.held_moved[e], total = moved, total + moved
-        for e in range(first, first + ENDS):
-            if t.held_carrier[e] >= 0:
-                f = slope @ (total - t.held_moved[e] if not is_whole and t.held_is_whole[e] == 1 else total)
-                if e >= first + 2:
-                    f = -1.0 * f
-                _apply_end_force(t, e, f, y)
+        first, count, total, slope = ENDS * n, t.held_ends[n], vector(0.0, 0.0, 0.0), t.held_slope[n]
+        moved, bends = t.held_moved + first, t.held_bends[n] == 1
+        for e in range(count):
+            shift = _end_displacement(t, first + e, x)
+            if bends:
+                shift += _elastic_displacement(t, first + e, x)
+            moved[e], total = shift, total + shift
+        for e in range(count):
+            is_all = is_whole or (bends and has_segments(t, t.held_carrier[first + e]))
+            f = slope @ (total if is_all else total - moved[e])
+            _apply_end_force(t, first + e, f, y)
+            if bends:
+                _apply_elastic_force(t, first + e, f, y)
 
 
 @compiled
