@@ -21,36 +21,27 @@ GOAL = 1e-11
 ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 
-def derivatives(
-    function: Callable[[float], Array],
-    time: float,
-    begin: float = 0.0,
-    end: float = np.inf,
-    batched: Callable[[Array], Array] | None = None,
-) -> tuple[Array, Array]:
+def derivatives(function: Callable[[Array], Array], time: float, end: float = np.inf) -> tuple[Array, Array]:
     """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
     the function's values. They are those of interpolating polynomials in shrinking windows around the time.
-    ``function`` is called with one time between ``begin`` and ``end`` [s] and returns its value; ``batched``, if it
-    is known, is called with an array of times (k,) and returns their values (k, ...).
+    ``function`` is called with an array of times (k,) between 0 and ``end`` [s] and returns their values (k, ...).
 
-    ``function`` returns arrays of one shape, ``batched``, if known, those of many times. A polynomial of degree 12
-    through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
-    and where the function ends with a ValueError) is differentiated; the window is halved until two successive
-    derivatives agree to 1e-11, or no longer come closer. Short windows in which the values of the function differ
-    by their round-off only are useless.
+    A polynomial of degree 12 through Chebyshev points of a window around the time (after it near 0, before it near
+    the ``end`` and where the function ends with a ValueError) is differentiated; the window is halved until two
+    successive derivatives agree to 1e-11, or no longer come closer. Short windows in which the values of the
+    function differ by their round-off only are useless.
 
     Raises:
         ValueError: the function refuses times on both sides.
     """
-    sampled = batched or (lambda times: np.array([function(t) for t in times.tolist()]))
     best_first, best_second = np.inf, np.inf
-    here, windows = _longest_windows(sampled, time, begin, end)
+    here, windows = _longest_windows(function, time, end)
     round_off = float(ROUND_OFF * np.abs(here).max(initial=0.0))
     length = LONGEST
-    coarse = fine = windows.pop() if windows else _window_derivatives(sampled, time, length, begin, end)
+    coarse = fine = windows.pop() if windows else _window_derivatives(function, time, length, end)
     first, second = fine
     while (length := length / 2) > SHORTEST:
-        fine = windows.pop() if windows else _window_derivatives(sampled, time, length, begin, end)
+        fine = windows.pop() if windows else _window_derivatives(function, time, length, end)
         gaps = (float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
         first_gap, second_gap = (gap + round_off / length**k for k, gap in enumerate(gaps, start=1))
         if first_gap < best_first:
@@ -66,39 +57,38 @@ def derivatives(
     return first, second
 
 
-def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
+def rough_derivatives(function: Callable[[Array], Array], times: Array) -> Array:
     """Return approximate derivatives of a user's ``function`` of time at many ``times`` [s], shape (times, k).
     They are differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown.
-    ``function`` is called once with an array of n times and returns values (n, k). No time before ``begin`` is
-    used.
+    ``function`` is called once with an array of n times and returns values (n, k). No time before 0 is used.
 
     Raises:
         ValueError: the function ends inside a window.
     """
     count = len(times)
-    samples, weights = _sample_windows(times, LONGEST, begin)
+    samples, weights = _sample_windows(times, LONGEST)
     values = function(np.concatenate([times, samples.ravel()]))
     return _weighted_changes(values[count:], values[:count], weights) * (2 / LONGEST)
 
 
-def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
+def first_derivatives(function: Callable[[Array], Array], times: Array) -> Array:
     """Return accurate derivatives of a user's function of time at many times [s], shape (times, k), by
     differences in shrinking windows. ``function`` is called with an array of n times, once for each size of
-    windows, and returns values (n, k). No time before ``begin`` is used.
+    windows, and returns values (n, k). No time before 0 is used.
 
     The windows of ``derivatives`` are halved for all times at once until each of them has converged.
     If the function ends inside a window, times are processed one after another.
     """
     try:
-        return _joint_derivatives(function, times, begin)
+        return _joint_derivatives(function, times)
     except ValueError:
-        return np.array([derivatives(lambda t: function(np.array([t]))[0], time, begin)[0] for time in times])
+        return np.array([derivatives(function, time)[0] for time in times.tolist()])
 
 
-def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
+def _joint_derivatives(function: Callable[[Array], Array], times: Array) -> Array:
     """Return the derivatives of a user's ``function`` at many ``times`` [s], shape (times, k). It is called with
     an array of n times, once for each size of windows, and returns values (n, k). Windows are halved until the
-    derivative at each time has converged. No time before ``begin`` is used."""
+    derivative at each time has converged. No time before 0 is used."""
     here = function(times)
     round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
     result = np.zeros_like(here)
@@ -106,7 +96,7 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
     open_rows = np.arange(len(times))
     length, coarse = LONGEST, None
     while len(open_rows) and length > SHORTEST:
-        samples, weights = _sample_windows(times[open_rows], length, begin)
+        samples, weights = _sample_windows(times[open_rows], length)
         fine = _weighted_changes(function(samples.ravel()), here[open_rows], weights) * (2 / length)
         going = np.ones(len(open_rows), dtype=bool)
         if coarse is not None:
@@ -119,11 +109,11 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
     return result
 
 
-def _sample_windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
+def _sample_windows(times: Array, length: float) -> tuple[Array, Array]:
     """Return the sample times in a window of the given length [s] around each of T times, shape (T, k). Also return
     the weights of the samples in the derivative at that time, shape (T, k). Windows that would begin before
-    ``begin`` lie after the time instead."""
-    is_inside = (times - length / 2 >= begin)[:, None]
+    0 lie after the time instead."""
+    is_inside = (times - length / 2 >= 0.0)[:, None]
     middle, first = _stencil(0.0), _stencil(-1.0)
     points, weights = (np.where(is_inside, *pair) for pair in zip(middle[:2], first[:2], strict=True))
     return times[:, None] + length / 2 * (points - np.where(is_inside, 0.0, -1.0)), weights
@@ -138,17 +128,17 @@ def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
 
 
 def _longest_windows(
-    function: Callable[[Array], Array], time: float, begin: float, end: float
+    function: Callable[[Array], Array], time: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
     """Return the value of a user's ``function`` at a time [s], and its first and second derivative there from
     three windows. The list has one pair (first, second) for each window of 0.0053, 0.0107 and 0.0213 s around the
     time, in this order: that of the polynomial through 13 samples. ``function`` is called once with an array of
-    all sample times; near ``begin`` and ``end`` windows are one-sided.
+    all sample times; near 0 and ``end`` windows are one-sided.
 
     The list is empty if the function ends in one of the windows.
     """
     lengths = [LONGEST / 2**k for k in range(BATCH)]
-    ratios = [_relative_time(time, length, begin, end) for length in lengths]
+    ratios = [_relative_time(time, length, end) for length in lengths]
     times = [
         time + length / 2 * (_stencil(ratio)[0] - ratio) for length, ratio in zip(lengths, ratios, strict=True)
     ]
@@ -163,27 +153,27 @@ def _longest_windows(
     return values[0], results
 
 
-def _relative_time(time: float, length: float, begin: float, end: float) -> float:
+def _relative_time(time: float, length: float, end: float) -> float:
     """Return where a time lies in the window of the given length [s] in which a function is sampled: -1 at
     its beginning, 0 in its middle, 1 at its end. The middle is preferred; the end is taken if the window
-    would pass ``end``, the beginning if it would pass ``begin``."""
-    if time + length / 2 > end and time - length >= begin:
+    would pass ``end``, the beginning if it would pass 0."""
+    if time + length / 2 > end and time - length >= 0.0:
         return 1.0
-    return 0.0 if time - length / 2 >= begin else -1.0
+    return 0.0 if time - length / 2 >= 0.0 else -1.0
 
 
 def _window_derivatives(
-    function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
+    function: Callable[[Array], Array], time: float, length: float, end: float
 ) -> tuple[Array, Array]:
     """Return the first and the second derivative of a user's function at a time [s] from samples in one window.
     It has the given length [s] and lies as ``_relative_time`` says, but before the time if the function raises
-    ``ValueError`` after it. ``function`` is called with an array of 14 times, between ``begin`` and ``end``, and
+    ``ValueError`` after it. ``function`` is called with an array of 14 times, between 0 and ``end``, and
     returns their values (14, ...)."""
-    position = _relative_time(time, length, begin, end)
+    position = _relative_time(time, length, end)
     try:
         return _interpolant_derivatives(function, time, length, position)
     except ValueError:
-        if time - length < begin:
+        if time - length < 0.0:
             raise
         return _interpolant_derivatives(function, time, length, 1.0)
 
@@ -369,9 +359,9 @@ def _one_sided_rates(values: Values, time: float) -> list[Array]:
     time [s], as a list; a side on which the function raises ``ValueError`` is left out."""
     sides = []
     with suppress(ValueError):
-        sides.append(derivatives(lambda t: values(np.array([t]))[0], time, begin=time)[0])
+        sides.append(derivatives(lambda later: values(time + later), 0.0)[0])
     with suppress(ValueError):
-        sides.append(-derivatives(lambda t: values(np.array([-t]))[0], -time, begin=-time)[0])
+        sides.append(-derivatives(lambda earlier: values(time - earlier), 0.0)[0])
     return sides
 
 

@@ -251,8 +251,7 @@ def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> 
     if frame.is_fixed:
         return np.zeros(3)
     known, order = (frame.path, 1) if frame.velocity is None else (frame.velocity, 0)
-    many = known.at_times if isinstance(known, CheckedPath) else None
-    return derivatives(lambda t: np.asarray(known(t), dtype=np.float64), time, end=end, batched=many)[order]
+    return derivatives(lambda times: _values_at(known, times, 3), time, end)[order]
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
@@ -261,9 +260,7 @@ def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -
     [s]. Moving frames are points of the ground with prescribed motion."""
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
-    turn = frame.rotation
-    many = turn.at_times if isinstance(turn, TurnSinceStart) else None
-    return derivatives(turn, time, end=end, batched=many)
+    return derivatives(lambda times: frame_rotations(frame, times), time, end)
 
 
 def planar_point(name: str, value: Array, dimension: int) -> Array:

@@ -218,16 +218,13 @@ class TimePath(Portable):
         """Return the first and second time derivative of a prescribed scalar path p(t) at a time [s]. It uses the
         user's rate or numerical differentiation, with values not later than ``end`` [s]."""
         if self.rate is None:
-            first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, batched=self.values_as_column)
+            first, second = derivatives(self.values_as_column, time, end)
             return float(first[0]), float(second[0])
         rate = self.rate
         name = f"rate of {self.name}"
         slope = number_at(rate, name, time)
-
-        def batched(times: Array) -> Array:
-            return values_at(rate, times, name)[:, None]
-
-        return slope, float(derivatives(lambda t: batched(np.array([t]))[0], time, end=end, batched=batched)[0][0])
+        second, _ = derivatives(lambda times: values_at(rate, times, name)[:, None], time, end)
+        return slope, float(second[0])
 
     def rates_at(self, times: Array) -> Array:
         """Return the time derivatives dp/dt of a prescribed scalar path p(t) at many times [s], shape (times,)."""
