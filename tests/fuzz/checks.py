@@ -13,6 +13,7 @@ from fuzz.case import EQUILIBRIUM, Case
 from fuzz.copies import Change, copied
 from fuzz.twins import Places, Twin
 from laws.figures import center_of_mass_path, energy_scale, joint_gaps, momentum_errors, orthogonality_error
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.description.ports import MovingFrame
 from phlexible.state.recording import ARRAYS
 from phlexible.state.system import moving_frames
@@ -170,7 +171,7 @@ def is_reversible(case: Case, motion: ph.Motion) -> bool:
     model = motion.mechanism
     if case.options.get("numerical_damping") or model.drives or moving_frames(model) or motion.events:
         return False
-    if any(callable(element.value) for element in model.elements):
+    if any(callable(each.value) or getattr(each, "path", None) is not None for each in model.elements):
         return False
     try:
         check_lossless(model, 0.0)
@@ -218,7 +219,11 @@ def changed(case: Case, change: Change) -> ph.Motion:
 def places_seen_back(motion: ph.Motion, change: Change) -> Places:
     """Where bodies are at the ends of the steps of a changed scene, in the original one."""
     positions, rotations = motion.recording.position[1:], motion.recording.rotation[1:]
-    return (positions / change.length - change.shift) @ change.rotation, change.rotation.T @ rotations
+    bodies = [placed.data for placed in motion.run.system.bodies]
+    moves = [np.ones(motion.run.system.layout.frames)]  # directors of shells do not move along
+    moves += [data.translations for data in bodies if isinstance(data, AbsoluteBody)]
+    shift = np.concatenate(moves)[:, None] * change.shift
+    return (positions / change.length - shift) @ change.rotation, change.rotation.T @ rotations
 
 
 def _apart(

@@ -19,6 +19,7 @@ from phlexible.description.interactions.force_elements import ForceElement, Join
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.loads import Axes, Load
 from phlexible.description.interactions.state_force import StateLaw, StateValues
+from phlexible.description.interactions.tendon import PaidOut, TendonDrive, TendonMotor, Winch
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingRow
@@ -102,7 +103,8 @@ def parts_on(model: ph.Model, part: Part) -> list[Part]:
     found: list[Part] = [node for nodes in rods for node in nodes if node is not part]
     for each in (*model.joints, *model.relations, *model.loads, *model.applied_elements, *model.drives):
         bodies = [port.placed for port in ports_of(each) if isinstance(port, Attachment)]
-        if each is not part and (part in bodies or part in list(joints_of(each))):
+        on = [*bodies, *joints_of(each), getattr(each, "driven", None)]
+        if each is not part and part in on:
             found.append(each)
     return found
 
@@ -189,7 +191,7 @@ class _Copy:
         for each in (*model.loads, *model.applied_elements, *model.drives):
             if each not in gone:
                 with self._changing(each):
-                    self.model.apply(self._applied(each))
+                    self._new[each] = self.model.apply(self._applied(each))
         for event in model.events:
             if not gone & set(parts_of(model, event)):
                 self._expect(event)
@@ -229,8 +231,10 @@ class _Copy:
         if placed.nodes is not None:
             speeds = placed.nodes.velocities
             speed = None if speeds is None or self._is_at_rest else change.arrow(speeds, VELOCITY)
-            nodes = placed.nodes.positions + own.shift
-            return self.model.add(body, placed.name, velocity=speed, shape=change.point(nodes))
+            places = placed.data.translations[:, None]  # directors of shells do not move along
+            nodes = change.arrow(placed.nodes.positions + places * own.shift, LENGTH)
+            shape = nodes + places * change.length * change.shift
+            return self.model.add(body, placed.name, velocity=speed, shape=shape)
         speed, spin = (None, None) if self._is_at_rest else (placed.velocity, placed.angular_velocity)
         return self.model.add(
             body,
@@ -355,6 +359,8 @@ class _Copy:
         return ph.Law(*(formula(text, unit=unit, law=each) for each in (law.W, law.dW)))
 
     def _joint(self, joint: Joint) -> Joint:
+        if isinstance(joint, ph.Sliding):
+            return ph.Sliding(self._port(joint.slider), self._new[joint.line])
         changes: dict[str, Any] = {"first": self._port(joint.first), "second": self._port(joint.second)}
         for name in ("axis", "along", "second_axis"):
             if hasattr(joint, name):
@@ -416,6 +422,8 @@ class _Copy:
 
     def _applied(self, part: Load | ForceElement | Drive) -> Load | ForceElement | Drive:
         unit = self._change.unit
+        if isinstance(part, Winch):
+            return self._winch(part)
         if self._change.is_none:
             return with_replaced_references(part, self._new)
         match part:
@@ -460,6 +468,14 @@ class _Copy:
                 own = self._new[face] if isinstance(face, PlacedBody) else self._port(face)
                 return replace(part, interface=own, value=changed)
         raise NotImplementedError(f"say here how {type(part).__name__} changes with the units")
+
+    def _winch(self, winch: Winch) -> Winch:
+        """On the rope of the new model, of which it was already told."""
+        rope = self._new[winch.driven]
+        if isinstance(winch, TendonMotor):
+            return rope.motor(self._force(winch.tension, self._change.length))
+        assert isinstance(winch, TendonDrive) and isinstance(winch.path.function, PaidOut)
+        return rope.drive(self._of_time(winch.path.function.length, self._change.length))
 
     def _bushing(self, bushing: ph.Bushing) -> ph.Bushing:
         """Its axes are those of the world: only turns by right angles, which give them another order."""

@@ -11,6 +11,7 @@ from formulas import formula
 from fuzz.additions import push_by_state, roll, switch_joints, touch_a_piece
 from fuzz.case import EQUILIBRIUM, Case
 from fuzz.copies import Change, copied
+from fuzz.lines import hang_shell, haul, slide
 from fuzz.rods import hang_rod
 from laws.cases import BODY_CASES, Scale, random_place
 from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
@@ -74,6 +75,10 @@ def drawn(seed: int, is_small: bool = False) -> Case:
     if rng.random() < 0.1:
         _lay_down(rng, sample, damped)
     steps = FEW_STEPS if is_small else STEPS
+    lines = np.random.default_rng([seed, 10])  # what follows has dice of its own, so that older mechanisms stay
+    for kind, share in ((hang_shell, 0.1), (slide, 0.5), (haul, 0.15)):
+        if lines.random() < share:
+            kind(lines, sample, damped, steps * sample.step)
     is_driven = _act(rng, sample, steps)
     if not is_driven and sample.initial is not DEFORMED and rng.random() < 0.1:
         with_relation(seed, sample)

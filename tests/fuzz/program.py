@@ -11,12 +11,23 @@ import phlexible as ph
 from formulas import literal
 from fuzz.case import EQUILIBRIUM, Case
 from phlexible.bodies.beam.bases import ReducedBasis
-from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
+from phlexible.bodies.locations import (
+    Along,
+    Cut,
+    End,
+    Interface,
+    MaterialPosition,
+    Node,
+    Origin,
+    Start,
+    SurfaceNode,
+)
 from phlexible.bodies.string_law import TensionOnly
 from phlexible.description.interactions.drives import Drive, Servo, ServoPush
 from phlexible.description.interactions.force_elements import JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.state_force import StateLaw, StateValues
+from phlexible.description.interactions.tendon import TendonMotor, Winch
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.rolling import RollingRow
 from phlexible.description.mechanism.events import Event
@@ -79,7 +90,11 @@ class _Writer:
             yield f"model.connect({self.written(relation)})"
         for part in (*model.loads, *model.applied_elements, *model.drives):
             yield from self._new_frames(*(getattr(part, name, None) for name in ("first", "second")))
-            yield f"model.apply({self.written(part)})"
+            applied = f"model.apply({self.written(part)})"
+            if isinstance(part, ph.Tendon):
+                self._names[part] = f"rope_{len(self._names)}"
+                applied = f"{self._names[part]} = {applied}"
+            yield applied
         for number, event in enumerate(model.events, start=1):
             when = self.written(event.when)
             yield f"event_{number} = model.at({when}, {self._happens(event)})"
@@ -112,7 +127,7 @@ class _Writer:
     def written(self, value: Any) -> str:
         """Any value as Python writes it."""
         match value:
-            case PlacedBody() | PlacedWhole() | Joint() if value in self._names:
+            case PlacedBody() | PlacedWhole() | Joint() | ph.Tendon() if value in self._names:
                 return self._names[value]
             case Enum():
                 return repr(value.value)
@@ -122,6 +137,12 @@ class _Writer:
                 return self._port(value)
             case Servo():
                 return self._servo(value)
+            case ph.Sliding():
+                return f"ph.Sliding({self._port(value.slider)}, {self.written(value.line)})"
+            case TendonMotor():
+                return f"{self._names[value.tendon]}.motor({self.written(value.tension)})"
+            case Winch():
+                return f"{self._names[value.tendon]}.drive({value.path.function.length.source})"
             case JointElement():
                 return self._joint_element(value)
             case ph.Force(value=StateLaw() as law):
@@ -179,6 +200,10 @@ class _Writer:
                 return f"{body}.end_cut(at_end={at_end})"
             case MaterialPosition(position):
                 return f"{body}.point({position!r})"
+            case Node(number) | SurfaceNode(number):
+                return f"{body}.node({number})"
+            case Interface(name):
+                return f"{body}[{name!r}]"
 
     def _joint_element(self, element: JointElement) -> str:
         if isinstance(element.force, StateLaw):

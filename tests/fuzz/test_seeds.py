@@ -6,6 +6,7 @@ import phlexible as ph
 from formulas import formula
 from fuzz.case import EQUILIBRIUM, Case
 from fuzz.contacts import outcome_of_meeting
+from fuzz.draw import drawn
 from fuzz.outcomes import outcome_of, outcome_of_seed
 from fuzz.told import smallest
 
@@ -44,3 +45,25 @@ def test_what_is_let_go_at_its_equilibrium_may_move():
     model.apply(ph.Force(bob.origin, force))
     case = Case(model, 0.01, 10, {"initial": EQUILIBRIUM})
     assert outcome_of(case, seed=1).kind == "fine"
+
+
+SHELL, SLIDING, FRICTION, DRIVE, MOTOR = "Shell", "Sliding", "Tendon with friction", "TendonDrive", "TendonMotor"
+
+
+def kinds(case):
+    """What a case has of shells, sliding joints, ropes that rub, and winches."""
+    found = {type(part).__name__ for part in (*case.model.joints, *case.model.applied_elements)}
+    found |= {type(placed.body).__name__ for placed in case.model.bodies}
+    rubs = any(isinstance(each, ph.Tendon) and each.friction for each in case.model.applied_elements)
+    return found | ({FRICTION} if rubs else set())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("kind", "seed"), [(SHELL, 23), (SLIDING, 2), (FRICTION, 84), (DRIVE, 19), (MOTOR, 7), (SHELL, 84)]
+)
+def test_what_is_drawn_last_obeys_the_laws(kind, seed):
+    case = drawn(seed, is_small=True)
+    assert kind in kinds(case)
+    outcome = outcome_of(case, seed)
+    assert (outcome.kind, outcome.text) == ("fine", "")
