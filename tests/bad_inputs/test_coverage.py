@@ -33,7 +33,7 @@ WITHIN = {
     *("element_forces", "radii_of_gyration", "sections_at", "group_rod", "with_rotation"),
     *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),
     *("effort", "forces", "output", "storage", "skin"),
-    *("expect", "set_events", "warn_of_gravity"),
+    *("expect", "set_events", "warn_of_gravity", "perpendicular_directions"),
     *("efforts", "descriptor_products", "flows", "output_products", "discrete_effort", "defect_slope"),
     *("without_multipliers", "default_inputs", "storages", "defects", "descriptor_solutions"),
 }

@@ -22,11 +22,11 @@ from math import exp
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import reals_at
 from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
-from phlexible.step.tables.requests import RequestRecord, DerivativeRequest, IntegerRow, Numbers, Rows2
+from phlexible.step.tables.requests import RequestRecord, DerivativeRequest, IntegerRow, Floats, Rows2
 
 @entry_point
 def weigh(
-    places: IntegerRow, table: Rows2, any: Numbers, request: RequestRecord[DerivativeRequest], k: int, x: float
+    places: IntegerRow, table: Rows2, any: Floats, request: RequestRecord[DerivativeRequest], k: int, x: float
 ) -> tuple[int, int]:
     """Of all kinds of arguments."""
     register = flush_subnormals()
