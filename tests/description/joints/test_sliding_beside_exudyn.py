@@ -1,6 +1,6 @@
 """Joints that slide along rods beside Exudyn 1.13.6: ``JointSliding2D`` and ``JointALEMoving2D`` on ANCF cables.
 
-Exudyn took 16 cable elements, the local formulation of its sliding joint, and steps of 0.2 ms (0.15 ms for the
+Exudyn took 16 cable elements, the local form of its sliding joint, and steps of 0.2 ms (0.15 ms for the
 eyelet) with a spectral radius of 0.6; twice the elements change the sixth digit. Cables have E A = 1e6 N,
 E I = 100 N m2 and 0.5 kg/m.
 """
