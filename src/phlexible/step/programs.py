@@ -16,7 +16,7 @@ import numpy as np
 
 from phlexible.step.compilation.entry_points import EntryPoint, code_folder
 from phlexible.step.compilation.objects import CHECKED
-from phlexible.step.tables.declarations import ANGLE, CONTACT, ROLLING, SLID
+from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED, SLID
 from phlexible.step.tables.functions import FAMILIES, ForceFamily
 from phlexible.step.tables.iterations import most_iterations
 from phlexible.step.tables.memory import DualMemory, LaneMemory, Memory
@@ -65,7 +65,7 @@ def _has_contacts(memory: Memory) -> bool:
     kinds, functions = memory["coordinate_of"], memory["functions_count"]
     is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
     slides = is_law & (functions > 1) & (kinds != ANGLE)
-    return _can_touch(memory) or bool((((kinds >= ROLLING) | slides) & (kinds < SLID)).any())
+    return _can_touch(memory) or bool((((kinds >= ROUNDED) | slides) & (kinds < SLID)).any())
 
 
 def _can_touch(memory: Memory) -> bool:

@@ -20,6 +20,7 @@ from phlexible.description.interactions.functions import (
     PointOf,
 )
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
+from phlexible.description.interactions.surfaces import RoundedCoordinate
 from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.joints.sliding import LineCoordinate
 from phlexible.description.time_functions import Timed, TimePath
@@ -48,6 +49,7 @@ from phlexible.step.tables.declarations import (
     POSITION,
     PRESSURE,
     ROLLING,
+    ROUNDED,
     SERVO,
     SLID,
     SPRING,
@@ -120,9 +122,11 @@ class ForceData:
 
 def coordinate_kind(coordinate: Coordinate) -> int:
     """Return the integer that tells the compiled time step how a coordinate follows from its scalar functions. It
-    is one of the constants POSITION, DISTANCE, ANGLE, ROLLING, LENGTH (of a tendon), PAID_OUT (of one with a
-    winch), SLID (place along a line), and FIRST_OFFSET or SECOND_OFFSET from it."""
+    is one of the constants POSITION, DISTANCE, ANGLE, ROLLING, ROUNDED, LENGTH (of a tendon), PAID_OUT (of one with
+    a winch), SLID (place along a line), and FIRST_OFFSET or SECOND_OFFSET from it."""
     match coordinate:
+        case RoundedCoordinate():
+            return ROUNDED
         case RollingCoordinate():
             return ROLLING
         case AngleCoordinate():

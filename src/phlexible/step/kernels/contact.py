@@ -6,7 +6,7 @@ from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane,
 from phlexible.step.compilation.dense import fill
 from phlexible.step.compilation.notation import Tables, all_of, any_of, where
 from phlexible.step.kernels.bristles import friction_force
-from phlexible.step.tables.declarations import LAW_WIDTH, LENGTH, PAID_OUT, ROLLING
+from phlexible.step.tables.declarations import LAW_WIDTH, LENGTH, PAID_OUT, ROLLING, ROUNDED
 
 # Discrete derivatives of the length of several functions, and of how wheels slide (docs/theory.md, 8).
 #
@@ -23,30 +23,61 @@ def clamp_to_unit(u: float) -> float:
 
 @exported
 def start_distance(t: Tables, i: int) -> float:
-    """Return the coordinate theta of interaction i, the length of a tendon, at the start of the time step. Its
-    scalar functions w are squared distances of guides. 0 for a rolling wheel, of which only the slip in the time
-    step is used. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the coordinate theta of interaction i, a distance or a length of a tendon, at the start of the time
+    step. Its scalar functions w are the components of the distance, or squared distances of guides. 0 for a rolling
+    wheel, of which only the slip in the time step is used. ``t`` holds all tables (arrays) of the model and its
+    state."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
-    total, scale, last = 0.0, t.length_scale[i - t.constraints], t.functions_end[i] - 1
-    for m in range(t.functions_begin[i], last + 1):
-        total += sqrt(max(t.function0[m], 0.0))  # the last of what is paid out is minus a length
-    if t.coordinate_of[i] == PAID_OUT:
-        return (total + t.function0[last]) * sqrt(-scale / t.function0[last])
-    return scale * total
+    total = 0.0
+    if t.coordinate_of[i] >= LENGTH:
+        scale, last = t.length_scale[i - t.constraints], t.functions_end[i] - 1
+        for m in range(t.functions_begin[i], last + 1):
+            total += sqrt(max(t.function0[m], 0.0))  # the last of what is paid out is minus a length
+        if t.coordinate_of[i] == PAID_OUT:
+            return (total + t.function0[last]) * sqrt(-scale / t.function0[last])
+        return scale * total
+    for m in range(t.functions_begin[i], t.functions_end[i]):
+        total += t.function0[m] * t.function0[m]
+    return sqrt(total)
 
 
 @exported
 def coordinate_weights(t: Tables, i: int) -> None:
     """Compute the weights omega, in ``t.along``, of the discrete derivative of interaction i's coordinate
-    with respect to its scalar functions w. It is a wheel's slip or a tendon's length. The sum of omega delta(w)
-    is the change of the coordinate in the time step. Their derivatives with respect to w at the end go to
-    ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
+    with respect to its scalar functions w. It is a distance, a wheel's slip or a tendon's length. The sum of
+    omega delta(w) is the change of the coordinate in the time step. Their derivatives with respect to w at
+    the end go to ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
     first, count = t.functions_begin[i], t.functions_count[i]
-    if t.coordinate_of[i] >= LENGTH:
+    if t.coordinate_of[i] == ROUNDED:
+        rounded_distance_weights(t, first, count)
+    elif t.coordinate_of[i] >= LENGTH:
         length_weights(t, i - t.constraints, first, count)
     else:
         rolling_weights(t, i - t.constraints, first, count)
+
+
+@compiled
+def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
+    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta =
+    |w| (8.26). The scalar functions w are ``count`` from number ``first`` on. They are written to
+    ``t.along``, derivatives with respect to w at the end of theta to ``t.slope``, of the weights to
+    ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
+    before, after = 0.0, 0.0
+    for m in range(first, first + count):
+        before += t.function0[m] * t.function0[m]
+        after += (t.function0[m] + t.function_change[m]) ** 2
+    end = sqrt(after)
+    both = max(sqrt(before) + end, LEAST)
+    for m in range(first, first + count):
+        change = t.function_change[m]
+        t.along[m] = (2.0 * t.function0[m] + change) / both
+        t.slope[m] = (t.function0[m] + change) / max(end, LEAST)
+        D = t.tangent + LAW_WIDTH * m
+        for s in range(count):
+            other = t.function0[first + s] + t.function_change[first + s]
+            D[s] = -t.along[m] * other / (both * max(end, LEAST))
+        D[m - first] += 1.0 / both
 
 
 @compiled

@@ -36,7 +36,7 @@ from phlexible.step.tables.declarations import (
     LINEAR,
     LOGARITHMIC,
     PIECES,
-    ROLLING,
+    ROUNDED,
     SERVO,
     SLID,
     SPRING,
@@ -333,7 +333,7 @@ def start_coordinate(t: Tables, i: int) -> None:
         t.theta0[f] = sqrt(max(w0, 0.0))
     elif t.coordinate_of[i] >= SLID:
         t.theta0[f] = start_slide(t, i)
-    elif t.coordinate_of[i] >= ROLLING:
+    elif t.coordinate_of[i] >= ROUNDED:
         t.theta0[f] = start_distance(t, i)
     else:
         t.theta0[f] = w0
@@ -363,7 +363,7 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
     if t.coordinate_of[i] == ANGLE:
         _compute_angle_force(t, f, first, h, damping)
         return
-    if t.coordinate_of[i] >= ROLLING:
+    if t.coordinate_of[i] >= ROUNDED:
         compute_weighted_force(t, i, h, damping)
         return
     weight, rate, bend, change = 1.0, 1.0, 0.0, t.function_change[first]

@@ -812,8 +812,8 @@ SEGMENTED, TOGETHER, GATHERED = -1, -2, -3
 """In place of the rows of a visit that are apart: a body with segments; constraints that are eliminated together,
 whose blocks (visited, neighbour) are one; other nodes whose blocks (visited, neighbour) become one in the visit."""
 
-CONSTRAINT, POSITION, DISTANCE, ANGLE, ROLLING, LENGTH, PAID_OUT, PIECES = range(8)
-SLID, FIRST_OFFSET, SECOND_OFFSET = range(8, 11)
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING, LENGTH, PAID_OUT, PIECES = range(9)
+SLID, FIRST_OFFSET, SECOND_OFFSET = range(9, 12)
 """Quantities of a joint that slides along a line. They stay the last ones: kernels ask for ``>= SLID``."""
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
