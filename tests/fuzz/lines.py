@@ -70,7 +70,8 @@ def slide(rng: np.random.Generator, sample: Sample, damped: bool, duration: floa
     if rng.integers(2):
         model.apply(joint.spring(adding.stiffness, damping=damped * adding.damping))
     if damped and rng.integers(2):
-        model.apply(joint.friction(coefficient=0.2))
+        stiffness = 10 * scale.mass / (20 * sample.step) ** 2  # by default it is that for a weight in m/s2
+        model.apply(joint.friction(coefficient=0.2, bristle=stiffness))
 
 
 def haul(rng: np.random.Generator, sample: Sample, damped: bool, duration: float) -> None:
