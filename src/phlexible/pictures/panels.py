@@ -165,7 +165,7 @@ def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
         angle = np.unwrap(np.arctan2(rotations[:, 1, 0], rotations[:, 0, 0]))
     else:
         angle = Rotation.from_matrix(rotations).magnitude()
-    return _panel("angle turned since the start [rad]", [(plain_text(hub.name), angle)], size=1.0)
+    return _panel("angle turned [rad]", [(plain_text(hub.name), angle)], size=1.0)
 
 
 def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
