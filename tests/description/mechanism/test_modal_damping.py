@@ -69,3 +69,15 @@ def test_heavy_bodies_clamp_as_the_ground_does_and_runs_warn_too():
     model = clamped(plate(), lambda placed: placed["start"], ph.RigidBody.sphere(0.3, 7850.0))
     with pytest.warns(ph.DampingWarning, match="0.02 holds in the frame"):
         model.simulate(1e-3, 1e-3, progress=False)
+
+
+def test_the_ratio_does_not_depend_on_units():
+    """Levers and displacements differ by many powers of ten from rotations in other units."""
+    for length in (1e-6, 1.0, 1e12):  # of a metre
+        steel = ph.Material(2.1e11 / length, 7850.0 / length**3, 0.3)
+        body = ph.Beam(
+            length, ph.CircularSection(0.01 * length), steel, elements=4, frame="mean_axis", damping_ratio=0.02
+        )
+        model = clamped(body, lambda placed: placed.end)
+        with pytest.warns(ph.DampingWarning, match=r"its first mode has 0\.0014:"):
+            model.linearize()

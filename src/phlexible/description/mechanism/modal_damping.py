@@ -55,9 +55,12 @@ def _first_ratio(placed: PlacedBody, ports: list[Attachment]) -> float:
     for point in (port.point for port in ports):
         rotations = np.zeros_like(point.shapes) if point.rotations is None else point.rotations
         rows.append(np.block([[eye, -cross_matrix(point.position), point.shapes], [0 * eye, eye, rotations]]))
-    motions = null_space(np.vstack(rows)[:, velocity_components(body)])
+    mass, stiffness = as_array(undeformed_mass(body)), as_array(linear_stiffness(body.strain))
+    scales = 1 / np.sqrt(np.diag(mass))  # of velocities, so that ranks do not depend on units
+    held = np.vstack(rows)[:, velocity_components(body)] * scales
+    sizes = np.linalg.norm(held, axis=1)
+    motions = scales[:, None] * null_space(held[sizes > 0] / sizes[sizes > 0, None])
     elastic = motions[body.rigid_count :]
-    mass, stiffness = motions.T @ as_array(undeformed_mass(body)) @ motions, as_array(linear_stiffness(body.strain))
-    squares, shapes = eigh(elastic.T @ stiffness @ elastic, mass, subset_by_index=[0, 0])
+    squares, shapes = eigh(elastic.T @ stiffness @ elastic, motions.T @ mass @ motions, subset_by_index=[0, 0])
     shape = elastic @ shapes[:, 0]
     return float(shape @ as_array(body.damping) @ shape / (2 * np.sqrt(squares[0])))
