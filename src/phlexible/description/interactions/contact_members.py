@@ -744,7 +744,7 @@ def _is_filled(solid: Member) -> bool:
 def _refuse_opposed(owner: object, depth: float, one: Member, other: Member) -> None:
     if can_touch(one, other):
         raise ModelError(
-            f"{owner} starts {depth:g} m deep, {one.start} and {other.start}; place the bodies least_separation,"
+            f"{owner} starts {depth:g} m deep, {one.start} and {other.start}; place the bodies apart,"
             " or leave out those that a joint connects"
         )
 
