@@ -199,24 +199,21 @@ def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
 # Factors of any sparse matrix by SuperLU, which may write beyond its memory if some columns have no pivot.
 
 
-def structural_rank(matrix: sparse.csc_matrix) -> int:
+def structural_rank(matrix: Any) -> int:
     """Return the structural rank of a square sparse ``matrix``, its rank for nearly all values of its entries.
 
-    It is the largest number of entries of which no two share a row or a column. Most rows with a zero on the
-    diagonal may change places with another row. SciPy's own function may take exponential time.
+    It is the largest number of stored entries of which no two share a row or a column: the maximum flow from the
+    rows to the columns. SciPy's own function may take exponential time, and so may the flow where rows with few
+    entries do not come first.
     """
-    is_zero = matrix.diagonal() == 0
-    exchanges = (matrix[~is_zero][:, is_zero] != 0).multiply((matrix[is_zero][:, ~is_zero] != 0).T)
-    is_regular = _largest_matching(exchanges) == is_zero.sum()
-    return matrix.shape[0] if is_regular else _largest_matching(matrix != 0)
-
-
-def _largest_matching(edges: Any) -> int:
-    (rows, columns), end, empty = edges.shape, sparse.csr_array((1, 1)), None
-    into, out = np.ones((1, rows)), np.ones((columns, 1))
-    blocks = [[end, into, empty, empty], [empty, empty, edges, empty], [empty] * 3 + [out], [empty] * 3 + [end]]
-    network = sparse.block_array(blocks, format="csr", dtype=np.int32)
-    return int(maximum_flow(network, 0, rows + columns + 1).flow_value)
+    rows = sparse.csr_array(matrix)
+    rows = rows[np.argsort(np.diff(rows.indptr), kind="stable")]
+    n, entries = rows.shape[0], rows.nnz
+    source, sink, row, column = 0, 2 * n + 1, np.arange(1, n + 1), np.arange(n + 1, 2 * n + 1)
+    ends = np.concatenate([[source, n], n + rows.indptr[1:], entries + column, [entries + 2 * n]])
+    nodes = np.concatenate([row, column[rows.indices], np.full(n, sink)])
+    edges = np.ones(len(nodes), dtype=np.int32), nodes.astype(np.int32), ends.astype(np.int32)
+    return int(maximum_flow(sparse.csr_array(edges, shape=(sink + 1, sink + 1)), source, sink).flow_value)
 
 
 def lu_factors(matrix: Any, **options: Any) -> SuperLU:
@@ -236,9 +233,7 @@ def lu_factors(matrix: Any, **options: Any) -> SuperLU:
         if not columns.data.all():
             columns = columns.copy()
             columns.eliminate_zeros()
-        rows = sparse.csr_matrix(columns)
-        few_first = np.argsort(np.diff(rows.indptr), kind="stable")  # in other orders SciPy may search for hours
-        rank, size = structural_rank(rows[few_first]), columns.shape[0]
+        rank, size = structural_rank(columns), columns.shape[0]
         if rank < size:
             raise SingularMatrixError(
                 f"a matrix of {size} equations is singular: its zeros leave at most {rank} of them independent"
