@@ -15,10 +15,8 @@ from scipy.spatial import KDTree
 from phlexible.algebra.arrays import (
     Array,
     IntArray,
-    checked_damping_ratio,
     checked_relaxation_time,
     file_path,
-    flag,
     option,
     plane_or_space,
     positive,
@@ -192,14 +190,9 @@ class FlexibleBody(Body):
             >>> round(part.mass, 6)
             0.471
         """
-        choice = ShapeOptions(
-            whole("modes", modes, 0),
-            frame,
-            option("strain", strain, MeshStrain),
-            checked_damping_ratio("damping_ratio", damping_ratio),
-            flag("moments", moments),
-            flag("inertial_shapes", inertial_shapes),
-            flag("modal_derivatives", modal_derivatives),
+        modes = whole("modes", modes, 0)
+        choice = ShapeOptions.checked(
+            modes, frame, strain, damping_ratio, moments, inertial_shapes, modal_derivatives
         )
         folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         looks = optional_color("color", color)
@@ -293,14 +286,9 @@ class FlexibleBody(Body):
         """
         looks = optional_color("color", color)
         model = nodal_model(mass, stiffness, nodes, damping, whole("modal", modal, 0))
-        choice = ShapeOptions(
-            None if modes is None else whole("modes", modes, 0),
-            frame,
-            MeshStrain.LINEAR if geometric_stiffness is None else MeshStrain.GREEN_LAGRANGE,
-            checked_damping_ratio("damping_ratio", damping_ratio),
-            flag("moments", moments),
-            flag("inertial_shapes", inertial_shapes),
-        )
+        modes = None if modes is None else whole("modes", modes, 0)
+        strain = MeshStrain.LINEAR if geometric_stiffness is None else MeshStrain.GREEN_LAGRANGE
+        choice = ShapeOptions.checked(modes, frame, strain, damping_ratio, moments, inertial_shapes)
         ports = nodal_interfaces(interfaces, model)
         viscoelasticity = checked_relaxation_time("viscosity", viscosity), maxwell_or_none("relaxation", relaxation)
         data, body = body_of_matrices(model, ports, choice, geometric_stiffness, viscoelasticity)

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, damping_ratios, reals, signed_columns
+from phlexible.algebra.arrays import (
+    Array,
+    checked_damping_ratio,
+    damping_ratios,
+    flag,
+    option,
+    reals,
+    signed_columns,
+)
 from phlexible.bodies.flexible.inertia import frame_rows
 from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, rotation_work, tied_structure
 from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion
@@ -337,6 +345,33 @@ class ShapeOptions:
     moments: bool
     inertial_shapes: bool
     modal_derivatives: bool = False
+
+    @classmethod
+    def checked(
+        cls,
+        modes: int | None,
+        frame: str | Sequence[str],
+        strain: MeshStrain | str,
+        damping_ratio: float | Sequence[float],
+        moments: bool,
+        inertial_shapes: bool,
+        modal_derivatives: bool = False,
+    ) -> "ShapeOptions":
+        """Return options as a user gave them, checked. The caller has checked ``modes``; ``frame`` is checked with the
+        interfaces.
+
+        Raises:
+            ParameterError: a value of another kind or out of range.
+        """
+        return cls(
+            modes,
+            frame,
+            option("strain", strain, MeshStrain),
+            checked_damping_ratio("damping_ratio", damping_ratio),
+            flag("moments", moments),
+            flag("inertial_shapes", inertial_shapes),
+            flag("modal_derivatives", modal_derivatives),
+        )
 
     def damping(self, frequencies: Array) -> Array:
         """Return the diagonal damping matrix of n retained displacement shapes of unit mass, from the user's

@@ -63,9 +63,9 @@ def body_of_shell(
         strain = condensed_strain(frequencies, projected_stiffness(shapes, matrix_of) + condensed.tied_work)
     moved = interface_motion(ports, condensed.displacements, condensed.rotations)
     nodes = mesh.node_at[mesh.used]
-    places = NodePoints(unknowns.vectors(shapes, count)[nodes], moved, points[nodes], None)
+    node_points = NodePoints(unknowns.vectors(shapes, count)[nodes], moved, points[nodes], None)
     moments, damping = nodal_moments(mass, unknowns, shapes), choice.damping(frequencies)
-    return retained_body(3, points[nodes], moments, strain, damping, viscosity, None, places), condensed
+    return retained_body(3, points[nodes], moments, strain, damping, viscosity, None, node_points), condensed
 
 
 def _interface(

@@ -13,9 +13,6 @@ from phlexible.algebra.arrays import (
     IntArray,
     called,
     check_callable,
-    checked_damping_ratio,
-    flag,
-    option,
     plane_or_space,
     positive,
     vector,
@@ -499,14 +496,8 @@ class Shell(NodalBody):
             >>> round(panel.mass, 3), panel.interfaces
             (49.007, ('start', 'end'))
         """
-        choice = ShapeOptions(
-            whole("modes", modes, 0),
-            frame,
-            option("strain", strain, MeshStrain),
-            checked_damping_ratio("damping_ratio", damping_ratio),
-            flag("moments", moments),
-            flag("inertial_shapes", inertial_shapes),
-        )
+        modes = whole("modes", modes, 0)
+        choice = ShapeOptions.checked(modes, frame, strain, damping_ratio, moments, inertial_shapes)
         data, body = body_of_shell(
             self.discretize(3), self.soft_mesh, self.interfaces, choice, self._laminate.viscosity
         )
