@@ -9,8 +9,8 @@ from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, all_of, any_of, rows_at, tables_at, vector, where
 from phlexible.step.kernels.floating_bodies import compute_end_moments, compute_end_rotation
 from phlexible.step.kernels.functions import compute_gradients, rate_of_function
-from phlexible.step.kernels.laws import is_active
 from phlexible.step.kernels.laws_of_functions import relation_rate
+from phlexible.step.kernels.locks import is_active
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.solver.elimination import eliminate, substitute
 from phlexible.step.kernels.step import (

@@ -6,7 +6,6 @@ from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane,
 from phlexible.step.compilation.notation import (
     Number,
     Tables,
-    Truth,
     all_of,
     any_of,
     has_derivatives,
@@ -27,6 +26,7 @@ from phlexible.step.kernels.contact import (
 )
 from phlexible.step.kernels.lines.capstan import capstan_energy, capstan_force
 from phlexible.step.kernels.lines.sliding import acting_of_slide, slide_weights, start_slide
+from phlexible.step.kernels.locks import is_active
 from phlexible.step.tables.declarations import (
     ANGLE,
     CONTACT,
@@ -240,25 +240,6 @@ def nearest_angle(measured: float, counted: float) -> float:
     """Return the angle that equals ``measured`` up to full turns and is nearest to the angle ``counted`` over full
     turns [rad]."""
     return measured + 2.0 * pi * floor((counted - measured) / (2.0 * pi) + 0.5)
-
-
-@compiled
-def is_active(t: Tables, row: int) -> Truth:
-    """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active; events may
-    lock and release rows during a run. ``t`` holds all tables (arrays) of the model and its state."""
-    switch = t.row_switch[row]
-    if switch < 0:
-        return True
-    return t.locked_at[switch] == t.locked_at[switch]
-
-
-@compiled
-def locked_value(t: Tables, row: int) -> float:
-    """Return the value at which an event has locked constraint row ``row`` (one scalar equation of a joint),
-    as value of its function. It is 0 for rows that no event changes. ``t`` holds all tables (arrays) of the
-    model and its state."""
-    switch = t.row_switch[row]
-    return t.locked_at[switch] if switch >= 0 else 0.0
 
 
 @compiled

@@ -11,6 +11,7 @@ from math import floor, sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import fill
 from phlexible.step.compilation.notation import Tables, Vector, along, cross, dot, vector, where
+from phlexible.step.kernels.locks import is_active
 from phlexible.step.tables.declarations import FIRST_OFFSET, LAW_WIDTH, PIECE_VECTORS, SLID, STEEP
 
 CORRECTIONS, FEW_CORRECTIONS = 8, 2
@@ -99,14 +100,6 @@ def _helper(way: Vector) -> Vector:
     return vector(where(is_flat, 0.0, 1.0), 0.0, where(is_flat, 1.0, 0.0))
 
 
-@compiled
-def _is_released(t: Tables, s: int) -> bool:
-    """Return whether an event has released the joint that slides along line s. ``t`` holds all tables (arrays) of
-    the model and its state."""
-    switch = t.row_switch[t.force_row[t.slide_guide[s]]]
-    return switch >= 0 and not t.locked_at[switch] == t.locked_at[switch]
-
-
 @exported
 def start_slide(t: Tables, i: int) -> float:
     """Return the coordinate theta of interaction i at the start of the time step: the place along its line, or an
@@ -118,7 +111,7 @@ def start_slide(t: Tables, i: int) -> float:
     fill(t.generalized + base, t.functions_count[i], 0.0)
     t.slide_low[s], t.slide_high[s] = 0, t.slide_pieces_count[s] - 1
     place = t.theta[t.slide_guide[s]]
-    if _is_released(t, s):
+    if not is_active(t, t.force_row[t.slide_guide[s]]):
         t.acting_first[f], t.acting_count[f], t.theta_change[f] = base, 0, 0.0
         t.loss[f] = 0.0
         return t.theta[f]
@@ -246,6 +239,6 @@ def slides_stay_near(t: Tables) -> bool:
             before = min(0.5, BEYOND * count)
         if high == count - 1:
             after = min(0.5, BEYOND * count)
-        if not _is_released(t, s):
+        if is_active(t, t.force_row[t.slide_guide[s]]):
             are_near = are_near & (place >= low - before) & (place <= high + 1 + after)
     return are_near

@@ -19,7 +19,7 @@ from phlexible.step.compilation.notation import (
     vector,
 )
 from phlexible.step.kernels.functions import compute_gradients
-from phlexible.step.kernels.laws import is_active
+from phlexible.step.kernels.locks import is_active
 from phlexible.step.kernels.soft import (
     branch_gain,
     branch_stress,
