@@ -153,7 +153,7 @@ class Breaking:
 @pytest.mark.parametrize("seed", range(8))
 def test_an_error_of_a_function_at_any_call_loses_nothing(tmp_path, monkeypatch, seed):
     monkeypatch.setattr(simulation, "FIRST_CHUNK", 5)
-    monkeypatch.setattr(simulation, "BLOCK_SECONDS", 0.0)  # blocks do not grow
+    monkeypatch.setattr(simulation, "CHUNK_SECONDS", 0.0)  # chunks do not grow
     name, path, steps, quiet = list(CASES)[seed % 4], tmp_path / "run.h5", 63, Breaking(10**9)
     expected = pushed(name, quiet).simulate(steps).recording
     calls = 10**9 - quiet.left
@@ -178,7 +178,7 @@ def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tm
         return record(*arguments)
 
     monkeypatch.setattr(simulation, "FIRST_CHUNK", 5)
-    monkeypatch.setattr(simulation, "BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr(simulation, "CHUNK_SECONDS", 0.0)
     expected = CASES[name].simulate(70).recording
     monkeypatch.setattr(run_output, "SECONDS", 0.0)
     monkeypatch.setattr(journal, "record_bytes", interrupted)

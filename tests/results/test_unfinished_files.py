@@ -37,7 +37,7 @@ def run(tmp_path_factory) -> tuple[bytes, RecordedStates]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_output, "SECONDS", 0.0)
         patch.setattr("phlexible.step.integration.simulation.FIRST_CHUNK", 4)
-        patch.setattr("phlexible.step.integration.simulation.BLOCK_SECONDS", 0.0)
+        patch.setattr("phlexible.step.integration.simulation.CHUNK_SECONDS", 0.0)
         patch.setattr("phlexible.model.progress_bar", lambda show: nullcontext(keep))
         motion = pendulum().simulate(STEPS * 0.01, 0.01, output=path)
     return copy.read_bytes(), motion.recording

@@ -399,7 +399,7 @@ class Disagreement(NamedTuple):
 
 def disagreement(energy: Function, slope: Function, arguments: Array, tolerance: float) -> Disagreement | None:
     """Return the first interval in which a user's function ``slope`` is not the derivative of the function
-    ``energy``, by more than ``tolerance``. Intervals lie between neighbouring arguments ``arguments``. None if
+    ``energy``, by more than ``tolerance``. Intervals lie between neighbouring ``arguments``. None if
     there is none. Intervals with kinks pass: a disagreement needs more than two of 64 equal parts that
     differ.
 

@@ -53,6 +53,7 @@ class Wiring:
 
     @cached_property
     def _part_indices(self) -> dict[tuple[int, int], int]:
+        """Index of each part of these functions: of a pair of function index and vector index."""
         found: dict[tuple[int, int], int] = {}
         for m, terms in enumerate(self.functions):
             for a, b in terms:

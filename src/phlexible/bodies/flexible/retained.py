@@ -357,8 +357,8 @@ class ShapeOptions:
         inertial_shapes: bool,
         modal_derivatives: bool = False,
     ) -> "ShapeOptions":
-        """Return options as a user gave them, checked. The caller has checked ``modes``; ``frame`` is checked with the
-        interfaces.
+        """Return options as a user gave them, checked. The caller has checked ``modes``; ``frame`` is checked with
+        the interfaces.
 
         Raises:
             ParameterError: a value of another kind or out of range.

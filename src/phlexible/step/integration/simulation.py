@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 FIRST_LEVEL = 2  # of steps for a tolerance: four a step of the grid
 MOST_LEVELS = 20
-HIGH_LEVEL = 8  # from which on bodies are looked at after each block, which then has
+HIGH_LEVEL = 8  # from which on bodies are looked at after each chunk, which then has
 MOST_PARTS = 2**12  # shorter steps at most, or a single one of the grid
-EASY_BLOCKS = 2  # that would have done with longer steps, before these are taken
+EASY_CHUNKS = 2  # that would have done with longer steps, before these are taken
 LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the length, whose errors are 8 times these
-FIRST_CHUNK, FIRST_VALUES = 16, 2**20  # steps; numbers where no part of a run is kept. Blocks grow while they take
-BLOCK_SECONDS = 0.2  # less than that,
+FIRST_CHUNK, FIRST_VALUES = 16, 2**20  # steps; numbers where no part of a run is kept. Chunks grow while they take
+CHUNK_SECONDS = 0.2  # less than that,
 GROWTH = 4  # times at once, with a tolerance; where they take the less the more, up to
 MOST_GROWTH = 64
 CHUNK_BYTES = 2**25
@@ -247,7 +247,7 @@ class Simulation:
         failed; the caller then takes them again, shorter or fewer.
 
         0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
-        Blocks grow while they are fast.
+        Chunks grow while they are fast.
         """
         begin, every, phase, run = wall.perf_counter(), self._every, self._since_stored, self._run
         if k + steps == self._clock.count and (phase + steps) % every:
@@ -287,8 +287,8 @@ class Simulation:
             self._since_stored = (self._since_stored + done) % self._every
         self._failed = done < steps and not taken.is_stopped
         if done == self._chunk:
-            seconds = max(wall.perf_counter() - begin, BLOCK_SECONDS / MOST_GROWTH)
-            growth = int(BLOCK_SECONDS / seconds) if self._tolerance is None else GROWTH
+            seconds = max(wall.perf_counter() - begin, CHUNK_SECONDS / MOST_GROWTH)
+            growth = int(CHUNK_SECONDS / seconds) if self._tolerance is None else GROWTH
             self._chunk = max(self._chunk, min(growth * self._chunk, self._longest_chunk()))
         return done
 
@@ -316,7 +316,7 @@ class Simulation:
         assert self._tolerance is not None, "asked for where there is one"
         if is_done and taken.error <= self._tolerance:
             self._easy = self._easy + 1 if taken.error < LONGER * self._tolerance and self._level else 0
-            if self._easy == EASY_BLOCKS:
+            if self._easy == EASY_CHUNKS:
                 self._level, self._easy = self._level - 1, 0
                 self._end_continuity()
             if self._level >= HIGH_LEVEL:
