@@ -342,6 +342,38 @@ def test_a_bead_that_a_drive_lets_go_slides_on():
     assert np.abs(motion.energy.balance_error).max() < 1e-12
 
 
+@pytest.mark.parametrize("kind", ["relation", "drive", "lock"])
+def test_a_slide_whose_position_is_prescribed_is_released_after_what_prescribes_it(kind):
+    """Or the row would keep the last position, which stands still once the joint is gone."""
+
+    def driven():
+        model = ph.Model(gravity=(0, 0, 0))
+        rod = rod_in(model, None, 4, modulus=1e9)
+        hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start, axis=(0, 0, 1)))
+        _, slide = bead(model, rod, 0.3, speed=0.5)
+        if kind == "relation":
+            return model, slide, model.connect(ph.Relation([(slide, "position", 1.0), (hinge, "angle", -1.0)]))
+        if kind == "drive":
+            return model, slide, model.apply(slide.drive(position=lambda t: 0.3 + t, rate=lambda t: 1.0))
+        return model, slide, model.at(0.01, lock=slide)
+
+    model, slide, part = driven()
+    with pytest.raises(ph.ModelError, match=r"release of Sliding.* without the position of Slid.*release .* first"):
+        model.at(0.05, release=slide)
+    model.at(0.05, release=part)
+    model.at(0.05, release=slide)
+    motion = model.simulate(0.1, step=5e-3)
+    assert len(motion.events) == (3 if kind == "lock" else 2)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+    late, slide, part = driven()
+    late.at(0.08, release=part)
+    late.at(ph.When(ph.JointPosition(slide), above=0.0), release=slide)  # never
+    late.at(0.05, release=slide)
+    with pytest.raises(ph.ModelError, match=r"release of Sliding.*at t = 0.05 s leaves .* first, by another event"):
+        late.simulate(0.1, step=5e-3)
+
+
 def test_resumed_and_live_runs_are_the_whole_run(tmp_path):
     def started():
         model = ph.Model(gravity=(0, -9.81, 0))

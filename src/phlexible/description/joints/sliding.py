@@ -292,7 +292,9 @@ class Sliding(Joint):
 
     Positions are lengths along the undeformed line [m], from 0 at its start. At an end the point rebounds with
     ``slide.stop(lower=0.0, upper=length)``, and falls off with ``model.at(ph.When(ph.JointPosition(slide),
-    above=length), release=slide)``; without either, a run in which it leaves the line ends with an error.
+    above=length), release=slide)``; without either, a run in which it leaves the line ends with an error. Springs,
+    friction, stops and motors along the position end with the released joint. A drive, relation or lock has to be
+    released before it.
 
     Attributes:
         slider: port that slides.

@@ -1,7 +1,7 @@
 """Events of a run: joints that are locked or released (docs/theory.md, 8; (8.24))."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from phlexible.algebra.arrays import non_negative
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation, Relation
+from phlexible.description.joints.sliding import Sliding
 from phlexible.description.ports import ModelPart
 from phlexible.display import distinct
 from phlexible.errors import ModelError, ParameterError
@@ -128,6 +129,23 @@ def check_not_released(event: Event, released: Sequence[Constraint], when: str) 
                 f"{event} locks coordinates of {joint.joint}, which is released {when} and has none then; lock it"
                 " before, or connect the bodies by a Contact or a spring"
             )
+
+
+def check_position_unused(event: Event, active: Iterable[Constraint]) -> None:
+    """Raise ModelError if an event releases a ``Sliding`` joint while an ``active`` constraint prescribes its
+    position, which ends with the joint: the position along a line is undefined far from the line.
+
+    Raises:
+        ModelError: names the constraint and the joint.
+    """
+    for constraint in active:
+        parts = constraint.parts if isinstance(constraint, JointRelation) else (constraint,)
+        for joint in (part.joint for part in parts if not isinstance(part, Joint)):
+            if isinstance(joint, Sliding) and joint in event.released:
+                raise ModelError(
+                    f"{event} leaves {constraint} without the position of {joint}, which ends with the joint;"
+                    f" release {constraint} first, by another event"
+                )
 
 
 def _locking_relation(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:

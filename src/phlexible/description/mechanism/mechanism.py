@@ -42,6 +42,7 @@ from phlexible.description.mechanism.events import (
     Event,
     Switch,
     check_not_released,
+    check_position_unused,
     event,
     locks_of,
     switches_of,
@@ -376,7 +377,8 @@ class Mechanism(MechanismParts):
 
         Raises:
             ParameterError: no time and no condition, or neither or both of ``lock`` and ``release``.
-            ModelError: a joint that leaves nothing free, that is driven, or something that is not in this model.
+            ModelError: a joint that leaves nothing free, that is driven, or something that is not in this model;
+                release of a ``Sliding`` joint of which a drive, relation or lock still has the position.
         """
         locks = [*locks_of(self._events, self._relations)]
         if isinstance(lock, JointRelation):
@@ -386,6 +388,7 @@ class Mechanism(MechanismParts):
             lock.constraints(self._dimension)
         released = [constraint for earlier in self._events for constraint in earlier.released]
         made = event(when, lock, release, (*self.constraints, *locks), released)
+        check_position_unused(made, (each for each in (*self.constraints, *locks) if each not in released))
         timed = [(other.when, other) for other in (*self._events, made) if isinstance(other.when, float)]
         for time, locking in timed:
             for earlier_time, releasing in timed:

@@ -11,7 +11,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.joints.joint import Joint
-from phlexible.description.mechanism.events import check_not_released
+from phlexible.description.mechanism.events import check_not_released, check_position_unused
 from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.state.layout import State, same_pose
 from phlexible.state.recording import LateReactions
@@ -156,13 +156,15 @@ class MechanismState:
 
         Raises:
             VelocityError: the constraints that are active from then on contradict each other.
-            ModelError: a lock of a joint that was released.
+            ModelError: a lock of a joint that was released, or a constraint that needs the position of a released
+                joint.
         """
         memory, system = self.memory, self.assembly.system
         happens, before = system.mechanism.events[event], float(memory["dissipated"][0])
         held, switches = memory["locked_at"], system.mechanism.switches
         gone = [each.constraint for k, each in enumerate(switches) if np.isnan(held[k])]
         check_not_released(happens, [each for each in gone if isinstance(each, Joint)], "before")
+        check_position_unused(happens, (each for each in system.mechanism.constraints if each not in gone))
         gaps = system.row_values(system.at(self.state(time)), memory["theta"][None])[0]
         for k, switch in enumerate(switches):
             rows = np.flatnonzero(system.row_switches == k)
