@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from scipy.linalg import eigvalsh
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
@@ -13,7 +14,9 @@ from fuzz.case import EQUILIBRIUM, Case
 from fuzz.copies import Change, copied
 from fuzz.twins import Places, Twin
 from laws.figures import center_of_mass_path, energy_scale, joint_gaps, momentum_errors, orthogonality_error
+from phlexible.algebra.sparse import as_array
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.mechanics.any_body import mass_matrix, stiffness_matrix
 from phlexible.description.ports import MovingFrame
 from phlexible.state.recording import ARRAYS
 from phlexible.state.system import moving_frames
@@ -138,7 +141,8 @@ def balance_error(motion: ph.Motion) -> float:
     extent = max(system.reach, float(np.abs(motion.recording.position).max()))
     mass = sum(placed.data.mass for placed in motion.mechanism.bodies)
     scale = energy_scale(motion) + mass * (AT_REST * system.reach / duration) ** 2
-    scale += (_round_off_of_rods(motion) + _round_off_of_work(motion, extent)) / LIMIT
+    rounded = _round_off_of_rods(motion) + _round_off_of_work(motion, extent) + _round_off_of_places(motion, extent)
+    scale += rounded / LIMIT
     return float(np.abs(motion.energy.balance_error).max()) / scale
 
 
@@ -148,6 +152,19 @@ def _round_off_of_rods(motion: ph.Motion) -> float:
     stiffness = sum(float(rod.stiffness_at(np.zeros(1)).max()) * rod.length for rod in rods)
     force = np.sqrt(2 * float(motion.energy.strain.max(initial=0.0)) * stiffness)
     return float(np.finfo(float).eps * force * len(motion.time))
+
+
+def _round_off_of_places(motion: ph.Motion, extent: float) -> float:
+    """Energies that the last digits of places give to the fastest vibration of each body, in each iteration [J]."""
+    run, digit = motion.run, float(np.finfo(float).eps) * extent
+    stiffness = 0.0
+    for index, placed in enumerate(run.system.bodies):
+        eta, first = run.elastic(index)[0], -placed.data.elastic_count
+        if first:
+            mass = as_array(mass_matrix(placed.data, eta))[first:, first:]
+            rigidity = as_array(stiffness_matrix(placed.data, eta))[first:, first:]
+            stiffness += placed.data.mass * float(eigvalsh(rigidity, mass)[-1])
+    return int(motion.recording.iterations[-1]) * stiffness * digit**2
 
 
 def _round_off_of_work(motion: ph.Motion, extent: float) -> float:

@@ -1,11 +1,16 @@
 """Small cases of the fuzzer, the same ones each time; ``make fuzz`` runs large ones."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import phlexible as ph
 from formulas import formula
 from fuzz.case import EQUILIBRIUM, Case
+from fuzz.checks import LIMIT, balance_error
 from fuzz.contacts import outcome_of_meeting
+from fuzz.copies import Change, copied
 from fuzz.draw import drawn
 from fuzz.outcomes import outcome_of, outcome_of_seed
 from fuzz.told import smallest
@@ -45,6 +50,17 @@ def test_what_is_let_go_at_its_equilibrium_may_move():
     model.apply(ph.Force(bob.origin, force))
     case = Case(model, 0.01, 10, {"initial": EQUILIBRIUM})
     assert outcome_of(case, seed=1).kind == "fine"
+
+
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_stiff_beams_at_rest_move_by_the_last_digits_of_places(shift):
+    """Their energy is 4e-22 J here and grows with the square of the distance from the origin."""
+    case = drawn(1648)
+    moved = copied(case.placed, Change(shift=np.array([shift, 0.0, 0.0])))
+    motion = replace(case, model=moved, is_assembled=False).run()
+    assert 0 < np.abs(motion.energy.balance_error).max() < 1e-16
+    assert balance_error(motion) < LIMIT
 
 
 SHELL, SLIDING, FRICTION, DRIVE, MOTOR = "Shell", "Sliding", "Tendon with friction", "TendonDrive", "TendonMotor"
