@@ -7,7 +7,7 @@ import numpy as np
 from errata import composed
 
 import phlexible as ph
-from phlexible.papers.equations import Equations
+from phlexible.papers.collocation import Equations
 from phlexible.papers.integrate import Method, asked_inputs, stage_loop
 
 STEPS, SKIPPED, REPEATS = 15, 3, 3

@@ -17,7 +17,7 @@ _LEAF_FUNCTIONS = {  # called by methods of the core, with the modules that defi
     "body_form": "phlexible.papers.floating_forms",
     "live_page": "phlexible.libraries.live_page",
     "rod_form": "phlexible.papers.rod_form",
-    "soft_body_form": "phlexible.papers.soft_strain_form",
+    "soft_body_form": "phlexible.papers.soft_form",
     "string_form": "phlexible.papers.string_form",
 }
 register_leaf_functions(_LEAF_FUNCTIONS)

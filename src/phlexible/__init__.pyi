@@ -114,7 +114,7 @@ from .errors import (
     VelocityError as VelocityError,
 )
 from .libraries.library import Library as Library, load_library as load_library
-from .linear.inverse_input import inverse_input as inverse_input
+from .linear.frequency_response import inverse_input as inverse_input
 from .linear.signals import JointForce as JointForce
 from .measure.sensors import (
     Acceleration as Acceleration,

@@ -53,7 +53,7 @@ def simulate(
         ParameterError: names that are given twice; no example where one is needed.
         PhlexibleError: as ``ph.gradient``.
     """
-    from phlexible.derivatives.readings_of_runs import (  # with the compiler
+    from phlexible.derivatives.gradient import (  # with the compiler
         ReadingsOfRuns,
         built_from,
         named_values,

@@ -44,8 +44,7 @@ from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating
 from phlexible.linear.linearize import Form, linearization
 from phlexible.linear.observed import observed_linearization
 from phlexible.linear.signals import Input, Output
-from phlexible.measure.quality import findings
-from phlexible.measure.wave_times import stiff_strings
+from phlexible.measure.quality import findings, stiff_strings
 from phlexible.measure.when import When, watched_conditions
 from phlexible.pictures.mechanism_plot import plot_model
 from phlexible.pictures.summaries import model_html

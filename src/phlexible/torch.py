@@ -51,7 +51,7 @@ def simulate(
         ParameterError: no tensors, names that are given twice.
         PhlexibleError: as ``ph.gradient``.
     """
-    from phlexible.derivatives.readings_of_runs import (  # with the compiler
+    from phlexible.derivatives.gradient import (  # with the compiler
         ReadingsOfRuns,
         built_from,
         named_values,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from phlexible.algebra.fields import Name, Positive, Vector, convert_fields, option_of
+from phlexible.algebra.arrays import Name, Positive, Vector, convert_fields, option_of
 
 
 class Side(Enum):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from phlexible.algebra.saddle import SaddlePoint, smallest_with_multipliers
+from phlexible.algebra.sparse import SaddlePoint, smallest_with_multipliers
 
 
 def test_small_arrays_and_sparse_matrices_have_the_same_smallest_solution():

@@ -9,7 +9,7 @@ import pytest
 import phlexible as ph
 from derivatives.whole_runs import by_differences
 from phlexible.derivatives.runs import differentiable
-from phlexible.derivatives.strains import strains_of
+from phlexible.derivatives.variations import strains_of
 from phlexible.state.system import system_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

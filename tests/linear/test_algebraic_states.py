@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
+from phlexible.algebra.elimination import null_space
 from phlexible.linear.constraint_elimination import without_algebraic_states
-from phlexible.linear.null_space import null_space
 from phlexible.port_hamiltonian.model import Port, StateGroup
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
-from phlexible.linear.null_space import null_space_basis
+from phlexible.algebra.elimination import null_space_basis
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.linear import settling
+from phlexible.linear import equilibria
 from phlexible.state.small_motions import centring_matrix, world_matrix
 
 GRAVITY = 9.81
@@ -187,7 +187,7 @@ def test_a_rope_that_sags_onto_a_bar_rests_on_it_and_does_not_fall_through():
 
 def test_a_search_that_took_rough_steps_ends_with_exact_ones(monkeypatch):
     """Whether shorter steps of the rope fail too depends on the last digit of its weight."""
-    monkeypatch.setattr(settling, "LOST", 1.0)  # so that each step that fails is followed by rough ones
+    monkeypatch.setattr(equilibria, "LOST", 1.0)  # so that each step that fails is followed by rough ones
     model, _ = line("rope")
     motion = model.simulate(0.01, 1e-3, initial=model.equilibrium().state, progress=False)
     assert np.abs(motion.recording.velocity).max() <= 1e-10

@@ -5,9 +5,8 @@ import pytest
 
 import phlexible as ph
 from phlexible.papers import collocation
-from phlexible.papers.collocation import GAUSS_LEGENDRE_2, RADAU_IIA_3, StageLoop
+from phlexible.papers.collocation import GAUSS_LEGENDRE_2, RADAU_IIA_3, Equations, StageLoop
 from phlexible.papers.elastodynamics import rod
-from phlexible.papers.equations import Equations
 from phlexible.state.initial_state import initial_state
 
 DURATION = 0.3

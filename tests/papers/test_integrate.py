@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.papers.equations import Equations
+from phlexible.papers.collocation import Equations
 from phlexible.papers.integrate import Method, stage_loop
 
 GRAVITY = (0.0, -9.81, 0.0)

@@ -6,7 +6,7 @@ from numpy.polynomial import Polynomial
 from scipy.optimize import brentq
 
 import phlexible as ph
-from phlexible.derivatives.step_matrices import StepMatrices
+from phlexible.derivatives.runs import StepMatrices
 from phlexible.tools.inverse_dynamics import least_change
 
 SMOOTH = Polynomial([0] * 8 + [6435, -40040, 108108, -163800, 150150, -83160, 25740, -3432])

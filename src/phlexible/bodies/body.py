@@ -7,8 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, option
-from phlexible.algebra.fields import convert_fields
+from phlexible.algebra.arrays import Array, convert_fields, option
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from phlexible.algebra.fields import Finite, Positive, RelaxationTime, convert_fields
+from phlexible.algebra.arrays import Finite, Positive, RelaxationTime, convert_fields
 from phlexible.bodies.sizes import HEAVY
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell, Relaxation

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import (
     Array,
+    Positive,
+    Vector,
     file_path,
     line_plane_or_space,
     plane_or_space,
@@ -17,7 +19,6 @@ from phlexible.algebra.arrays import (
     reals,
     vector,
 )
-from phlexible.algebra.fields import Positive, Vector
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin, label_of

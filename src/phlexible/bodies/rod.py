@@ -9,8 +9,16 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, line_plane_or_space, vector
-from phlexible.algebra.fields import Count, Positive, convert_fields, option_of, set_fields
+from phlexible.algebra.arrays import (
+    Array,
+    Count,
+    Positive,
+    convert_fields,
+    line_plane_or_space,
+    option_of,
+    set_fields,
+    vector,
+)
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.beam.mesh import Theory, moments_at, stiffness_at
 from phlexible.bodies.body import Body, BodyData

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, option, plane_or_space, vector
-from phlexible.algebra.fields import Count, Positive, RelaxationTime, set_fields
+from phlexible.algebra.arrays import (
+    Array,
+    Count,
+    IntArray,
+    Positive,
+    RelaxationTime,
+    option,
+    plane_or_space,
+    set_fields,
+    vector,
+)
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.mesh_matrices import PlaneState

@@ -7,8 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, finite
-from phlexible.algebra.fields import Finite, Positive, convert_fields
+from phlexible.algebra.arrays import (
+    Array,
+    Finite,
+    IntArray,
+    Positive,
+    called,
+    check_callable,
+    convert_fields,
+    finite,
+)
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import POINTS, WEIGHTS, disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState

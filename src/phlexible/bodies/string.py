@@ -6,8 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, vector
-from phlexible.algebra.fields import Count, Flag, Positive, RelaxationTime
+from phlexible.algebra.arrays import (
+    Array,
+    Count,
+    Flag,
+    IntArray,
+    Positive,
+    RelaxationTime,
+    line_plane_or_space,
+    vector,
+)
 from phlexible.algebra.sparse import lu_factors, summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, check_callable, finite
-from phlexible.algebra.fields import Positive, convert_fields
+from phlexible.algebra.arrays import Array, Positive, called, check_callable, convert_fields, finite
 from phlexible.algebra.number_tape import exceeds
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement, mean_value

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, called, whole
 from phlexible.algebra.sparse import disjoint_groups, lu_factors
-from phlexible.derivatives.model_changes import ROUNDED
+from phlexible.derivatives.both_sides import ROUNDED
 from phlexible.derivatives.parameters import Direction, Given, Parameters, Values, check_build
 from phlexible.display import short_repr, table
 from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError

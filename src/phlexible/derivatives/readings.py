@@ -8,10 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.strains import strain_indices
-from phlexible.derivatives.variations import Variation, move, pose_sizes
+from phlexible.derivatives.variations import Variation, move, pose_sizes, strain_indices
 from phlexible.errors import ModelError
-from phlexible.measure.points import point_derivatives, weighted_point
+from phlexible.measure.kinematics import point_derivatives, weighted_point
 from phlexible.state.instants import PrescribedFunctions, RecordedMotions
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, non_negative
-from phlexible.derivatives.both_sides import differentiate, perturbed_models
-from phlexible.derivatives.model_changes import equal_readings
+from phlexible.derivatives.both_sides import differentiate, equal_readings, perturbed_models
 from phlexible.derivatives.parameters import (
     Build,
     Built,
@@ -21,15 +20,13 @@ from phlexible.derivatives.parameters import (
 )
 from phlexible.derivatives.readings import Reader, state_jacobian, states_at
 from phlexible.derivatives.runs import RunInterval, TakenRun, instants_of, take_run
-from phlexible.derivatives.step_derivatives import DifferentiableSteps
-from phlexible.derivatives.steps import entries, functions_of
-from phlexible.derivatives.strains import strain_indices
+from phlexible.derivatives.steps import DifferentiableSteps, entries, functions_of
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
-from phlexible.derivatives.variations import Variation, move
+from phlexible.derivatives.variations import Variation, move, strain_indices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
-from phlexible.measure.points import weighted_point
+from phlexible.measure.kinematics import weighted_point
 from phlexible.measure.sensors import checked_sensors
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.recording import RecordedStates

@@ -22,12 +22,10 @@ from scipy.linalg import null_space
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.mechanics.floating import mass_diagonal
-from phlexible.derivatives.costs import Costs
-from phlexible.derivatives.costs_of_runs import CostsOfRun
+from phlexible.derivatives.costs import Costs, CostsOfRun
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
 from phlexible.derivatives.runs import RunInterval, TakenRun, take_run
-from phlexible.derivatives.step_derivatives import pose_map
-from phlexible.derivatives.steps import functions_of
+from phlexible.derivatives.steps import functions_of, pose_map
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
 from phlexible.derivatives.variations import Variation, move, rotation_vectors, variation_between
 from phlexible.description.time_functions import Signal

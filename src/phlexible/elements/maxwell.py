@@ -8,8 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, positive, reals
-from phlexible.algebra.fields import convert_fields
+from phlexible.algebra.arrays import Array, convert_fields, finite, positive, reals
 from phlexible.errors import ParameterError
 
 EXPECTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e9, 20.0)]"

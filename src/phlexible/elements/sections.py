@@ -9,8 +9,18 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, check_callable, finite, positive, reals
-from phlexible.algebra.fields import Positive, RelaxationTime, convert_fields, set_fields
+from phlexible.algebra.arrays import (
+    Array,
+    Positive,
+    RelaxationTime,
+    called,
+    check_callable,
+    convert_fields,
+    finite,
+    positive,
+    reals,
+    set_fields,
+)
 from phlexible.elements.line_functions import gauss
 from phlexible.elements.maxwell import Relaxation
 from phlexible.errors import ParameterError

@@ -11,11 +11,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.saddle import natural_scale
+from phlexible.algebra.elimination import null_space
+from phlexible.algebra.sparse import natural_scale
 from phlexible.linear.constraint_elimination import dynamic_and_multipliers
 from phlexible.linear.first_order import StateKind, kinds_of_states
 from phlexible.linear.mechanics import LinearMechanics
-from phlexible.linear.null_space import null_space
 from phlexible.linear.observed import ObservedPHDAE
 from phlexible.linear.symmetric_modes import lowest_symmetric_modes, static_responses
 

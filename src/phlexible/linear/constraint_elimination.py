@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.saddle import natural_scale
+from phlexible.algebra.elimination import NullSpace, null_space
+from phlexible.algebra.sparse import natural_scale
 from phlexible.errors import ModelError
 from phlexible.linear.linearize import Form
-from phlexible.linear.null_space import NullSpace, null_space
 from phlexible.linear.observed import ObservedPHDAE, mechanical_model, observed
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import StateGroup

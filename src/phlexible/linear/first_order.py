@@ -1,18 +1,24 @@
-"""Linear models of first order: velocities and stresses, energy coordinates."""
+"""Linear models of first order: velocities and stresses, energy coordinates, state spaces A, B, C, D."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import io, linalg, sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, file_path
 from phlexible.algebra.units import base_powers
-from phlexible.errors import ModelError
-from phlexible.linear.constraint_elimination import dynamic_and_multipliers
+from phlexible.errors import ModelError, ParameterError, writing
+from phlexible.extras import optional
+from phlexible.linear.constraint_elimination import algebraic_states, dynamic_and_multipliers, without_constraints
 from phlexible.linear.observed import ObservedPHDAE
 from phlexible.port_hamiltonian.model import Port, StateGroup
+
+if TYPE_CHECKING:
+    from control import StateSpace
 
 # Which states of a linear model are velocities and which are stresses.
 #
@@ -195,7 +201,7 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
     E, Q = (matrix[moving][:, moving].toarray() for matrix in (model.descriptor, model.effort_matrix))
     factors = _factors(E)
     to_energy, from_energy, velocities = _split_coordinates(E.T @ Q, kinds_of_states(model)[moving])
-    map_forces, n = np.asarray(_solve(factors, to_energy.T)).T, len(to_energy)  # G = U E^-1
+    map_forces, n = np.asarray(_solve(factors, to_energy.T, transposed=True)).T, len(to_energy)  # G = U E^-1
     J, R = (
         np.asarray((map_forces @ matrix[moving][:, moving]) @ map_forces.T) if matrix.nnz else np.zeros((n, n))
         for matrix in (model.structure, model.dissipation)
@@ -241,13 +247,15 @@ def _factors(E: Array) -> tuple[Array, Array, Array]:
     return size, lower_upper, pivots
 
 
-def _solve(factors: tuple[Array, Array, Array], right: Array) -> Array:
-    """Solve the transposed system E^T x = right and return x, shape (n, columns), with the LU factors of E from
-    ``_factors``."""
-    size, lower_upper, pivots = factors
+def _solve(factors: tuple[Array, Array, Array], right: Array, transposed: bool = False) -> Array:
+    """Solve E x = right, or E^T x = right if ``transposed``, and return x, shape (n, columns). ``factors`` are
+    those of ``_factors``."""
+    size, *lower_upper = factors
     if not len(size):
         return right
-    return np.asarray(linalg.lu_solve((lower_upper, pivots), right, trans=1) / size[:, None])
+    scaled = right if transposed else right / size[:, None]
+    found = np.asarray(linalg.lu_solve(tuple(lower_upper), scaled, trans=int(transposed)))
+    return found / size[:, None] if transposed else found
 
 
 def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, int | None]:
@@ -338,3 +346,166 @@ def _output_rows(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_
         names = ", ".join(name for name, miss in zip(model.outputs, missed, strict=True) if miss)
         raise ModelError(f"{names}: displacements that have no energy are no outputs here; take velocities")
     return np.asarray(found)
+
+
+# State spaces A, B, C, D, also where inputs prescribe velocities.
+
+# State spaces of models whose inputs prescribe velocities, or whose outputs are joint forces (docs/theory.md, 7).
+#
+# In energy coordinates with ``N^T y = T u`` the states are a of y = P a + N T u. Their rates hold no du/dt, but
+# the multipliers ``lambda = T du/dt - N^T (J - R) y - N^T B u`` do, and so do accelerations: the model is improper
+# where an output answers to du/dt. There the acceleration du/dt is the input to take, as in two-input two-output
+# port models.
+
+IMPROPER = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpaceMatrices:
+    """Matrices of a state space with names of states, inputs and outputs. The equations are ``dx/dt = A x + B u``,
+    ``y = C x + D u``.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def for_control(self, period: float | None = None) -> "StateSpace":
+        """Return these matrices as a ``StateSpace`` of python-control with names of states, inputs and outputs.
+        Underscores stand for dots in them, which python-control reserves for subsystems. ``period`` is that of the
+        samples [s]; None: continuous.
+
+        Raises:
+            MissingExtraError: python-control is not installed.
+        """
+        names = {
+            kind: [name.replace(".", "_") for name in getattr(self, kind)]
+            for kind in ("states", "inputs", "outputs")
+        }
+        return optional("control", "control").ss(self.A, self.B, self.C, self.D, period or 0, **names)
+
+
+def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -> StateSpaceMatrices:
+    """Return the state-space matrices A, B, C, D of a linear model of which some inputs prescribe velocities. Of
+    the inputs named in ``accelerations``, the velocities become states and their rates become the inputs.
+
+    Raises:
+        ParameterError: accelerations of inputs that prescribe no velocity.
+        ModelError: outputs that answer to the rate of another input, named with it.
+    """
+    form = energy_form(model)
+    is_rate = _rate_inputs(model, accelerations, form.tie_ports)
+    prescribed = form.ties @ form.tie_ports
+    A, B, C = form.on_free_states(form.structure - form.dissipation), form.free_ports, form.free_outputs
+    D = form.seen @ prescribed - form.tie_outputs @ form.ties.T @ form.ports
+    D_rate = form.tie_outputs @ form.tie_ports
+    later = np.array(model.differentiations, dtype=bool)
+    if form.tie_outputs[later].any():
+        raise ModelError("rates of joint forces are no outputs of a state space")
+    D_rate[later], D[later], C[later] = (form.outputs @ prescribed)[later], C[later] @ B, C[later] @ A
+    _check_proper(model, D_rate, is_rate)
+    added = np.flatnonzero(is_rate)
+    n, k, m = len(A), len(added), B.shape[1]
+    inputs = np.where(is_rate, 0.0, B)
+    integrators = np.zeros((k, m))
+    integrators[np.arange(k), added] = 1.0
+    return StateSpaceMatrices(
+        np.block([[A, B[:, added]], [np.zeros((k, n + k))]]),
+        np.vstack([inputs, integrators]),
+        np.hstack([C, D[:, added]]),
+        np.where(is_rate, D_rate, D),
+        (*(f"state {i}" for i in range(n)), *(model.inputs[j] for j in added)),
+        tuple(f"rate of {name}" if rate else name for name, rate in zip(model.inputs, is_rate, strict=True)),
+        model.outputs,
+    )
+
+
+def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
+    """Return a mask of the inputs of a linear model that are to be given by their rates, shape (inputs,).
+    They are named in ``accelerations`` and must prescribe velocities. ``tie_ports`` is the matrix of inputs
+    into constraints, shape (constraints, inputs)."""
+    if isinstance(accelerations, str):
+        raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
+    owners = [port.name for port in model.ports for _ in range(port.size)]
+    prescribes = np.asarray(np.abs(tie_ports).any(axis=0))
+    chosen = np.zeros(len(owners), dtype=bool)
+    for name in accelerations:
+        found = np.array([name in pair for pair in zip(owners, model.inputs, strict=True)])
+        if not (found & prescribes).any() or (found & ~prescribes).any():
+            known = ", ".join(each for each, does in zip(model.inputs, prescribes, strict=True) if does) or "none"
+            raise ParameterError(
+                f"accelerations must name inputs that prescribe a velocity ({known}), got {name!r}"
+            )
+        chosen |= found
+    return chosen
+
+
+def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
+    """Raise a ``ModelError`` if an output of a linear model depends on the rate of an input whose rate is not
+    given. ``is_rate`` says which are given. There is no proper state space then; ``D_rate``, shape (outputs,
+    inputs), is the dependence."""
+    improper = np.where(is_rate, 0.0, np.abs(D_rate)) > IMPROPER * np.abs(D_rate).max(initial=0.0)
+    if not improper.any():
+        return
+    output, given = np.argwhere(improper)[0]
+    others = int(improper.sum()) - 1
+    raise ModelError(
+        f"the model is improper: {model.outputs[output]!r} answers to the rate of {model.inputs[given]!r}"
+        + (f", and {others} other pairs do alike" if others else "")
+        + "; give rates instead, to_state_space(accelerations=[...]), leave the outputs out, or connect the port"
+    )
+
+
+# The matrices A, B, C, D of a model without multipliers, for control software and ``.mat`` files.
+
+LARGEST = 4000
+
+
+def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
+    """Return the dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x +
+    D u``; multipliers of constraints are eliminated first. Inputs named in ``accelerations`` prescribe a
+    velocity by its rate instead.
+
+    Args:
+        accelerations: ports or inputs that prescribe a velocity, given by its rate instead.
+
+    Raises:
+        ParameterError: accelerations that name no such input.
+        ModelError: more than 4000 states, or an E that is singular beyond multipliers of constraints.
+    """
+    mechanics = model.mechanics
+    states = model.order if mechanics is None else 2 * mechanics.freedom + mechanics.inner_count
+    if states > LARGEST:
+        raise ModelError(f"a dense state space of {states} states is refused (at most {LARGEST}); reduce first")
+    algebraic = algebraic_states(model)
+    if accelerations or model.port_map[algebraic].nnz or model.output_matrix[:, algebraic].nnz:
+        return prescribed_state_space(model, accelerations)
+    model = without_constraints(model)
+    factors = _factors(model.descriptor.toarray())
+    A, B = (_solve(factors, right.toarray()) for right in (model.system_matrix, model.port_map))
+    rows = model.output_matrix.toarray()
+    differentiated = np.array(model.differentiations, dtype=bool)[:, None]
+    C = np.where(differentiated, rows @ A, rows)
+    D = np.where(differentiated, rows @ B, 0.0)
+    return StateSpaceMatrices(A, B, C, D, model.state_names, model.inputs, model.outputs)
+
+
+def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
+    """Save state-space ``matrices`` A, B, C, D and the names of states, inputs and outputs to a MATLAB file
+    (level 5) at ``path``. Names are cell arrays.
+
+    Raises:
+        ParameterError: a path that does not end in ``.mat``.
+        ResultFileError: the file cannot be written.
+    """
+    if not file_path("path", path).endswith(".mat"):
+        raise ParameterError(f"the path of a MATLAB file must end in .mat, got {str(path)!r}")
+    variables: dict[str, object] = {name: getattr(matrices, name) for name in "ABCD"}
+    for name in ("states", "inputs", "outputs"):
+        variables[name] = np.array(getattr(matrices, name), dtype=object)
+    with writing(path):
+        io.savemat(str(path), variables)

@@ -14,12 +14,11 @@ from phlexible.bodies.stress_space import StressContinuity, StressSpace
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
-from phlexible.linear.inner_strains import in_blocks
-from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
+from phlexible.linear.mechanics import LinearMechanics, in_blocks, linear_mechanics
 from phlexible.linear.signals import Input, Output, coordinates, input_rows, multipliers, output_sensors, rates_of
-from phlexible.linear.stability import check_stability
 from phlexible.linear.steady_rotation import check_constant_coefficients, rotation_left_out
 from phlexible.linear.sticking import principal_stiffnesses
+from phlexible.linear.symmetric_modes import check_stability
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateGroup

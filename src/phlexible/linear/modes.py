@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
 from phlexible.algebra.arrays import Array, whole
-from phlexible.algebra.saddle import SaddlePoint, natural_scale
+from phlexible.algebra.sparse import SaddlePoint, natural_scale
 from phlexible.description.ports import Attachment
 from phlexible.display import shortened
 from phlexible.errors import ModelError

@@ -7,8 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
-from phlexible.algebra.fields import field_values
+from phlexible.algebra.arrays import Array, field_values
 from phlexible.bodies.stress_space import StressContinuity
 from phlexible.display import shortened
 from phlexible.errors import ModelError, ParameterError

@@ -9,13 +9,12 @@ import numpy as np
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.elimination import null_space
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.algebra.saddle import SaddlePoint, natural_scale
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.sparse import SaddlePoint, lu_factors, natural_scale
 from phlexible.errors import EquilibriumError, PhlexibleError
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
-from phlexible.linear.null_space import null_space
 from phlexible.state.forces import applied_forces, gravity_and_load_forces
 from phlexible.state.initial_velocity import with_rigid_velocity
 from phlexible.state.layout import State

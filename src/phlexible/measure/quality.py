@@ -1,15 +1,19 @@
 """Quality of a motion, by balances, joints, lengths of steps and limits of the models (docs/theory.md, 4)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.caching import cached_on_owner
-from phlexible.algebra.sparse import as_array, lu_factors
+from phlexible.algebra.sparse import as_array, lu_factors, nearest_point
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.mesh import BeamFields
 from phlexible.bodies.beam.points import BeamPoints
@@ -19,7 +23,11 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass, undeformed_mass
 from phlexible.bodies.rod import LARGEST_ACCURATE_ROTATION, LARGEST_ROTATION
 from phlexible.description.interactions.contact import Contact
+from phlexible.description.interactions.loads import Load
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.membership import Part, ports_of
 from phlexible.description.mechanism.wholes import RodInModel
+from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import (
     LargeDeflectionWarning,
     LargeStrainWarning,
@@ -30,13 +38,201 @@ from phlexible.errors import (
 from phlexible.measure.energy import energy_of
 from phlexible.measure.passing import passage_warnings
 from phlexible.measure.reactions import slack_parts
-from phlexible.measure.ringing import ringing_dampers
 from phlexible.measure.section_forces import rod_forces
-from phlexible.measure.unsupported import falling_bodies, redundant_joints
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
+from phlexible.state.redundancy import redundancies, redundancy_text
+from phlexible.state.system import ScalarForce, System
 from phlexible.step.tables.declarations import MOST_PARTS
+
+# Strings whose waves run along an element many times in a step (docs/theory.md, 4).
+
+MANY_TIMES = 1e3
+"""Of a step over a wave time; Newton's method has been seen to fail from 1e4 on, with 12 halvings, and rarely."""
+
+
+def wave_time(body: AbsoluteBody) -> float:
+    """Return the shortest time that a wave takes along an element of an undeformed string (``body``) without
+    viscosity [s]; infinity if there is no such element."""
+    shortest = np.inf
+    line_density = body.mass / sum(float(group.weights.sum()) for group in body.strains) if body.strains else 0.0
+    for group in body.strains:
+        if group.viscosity == 0.0:
+            slowness = float(np.sqrt(line_density / group.law.modulus))
+            spacing = 2.0 / np.abs(group.first).sum(axis=1).max()  # r' is a difference of nodes over it
+            shortest = min(shortest, slowness * float(spacing))
+    return shortest
+
+
+def stiff_strings(system: System, step: float) -> list[str]:
+    """Return a warning message for each string of a system whose waves pass an element more than a thousand
+    times in one time step. ``step`` is the time step [s]."""
+    return [
+        f"a step is {step / time:.0f} times as long as a wave takes along an element of {placed.name}"
+        f" ({time:.2g} s): where the string slackens or is plucked, Newton's method needs many halved steps and"
+        " may fail; take a smaller step, or give the string viscosity or less stiffness"
+        for placed in system.bodies
+        if isinstance(placed.data, AbsoluteBody) and step > MANY_TIMES * (time := wave_time(placed.data))
+    ]
+
+
+# Bodies under gravity that nothing holds, joints that cannot move: a joint that was forgotten, or one too many.
+
+
+def falling_bodies(run: RecordedRun) -> list[str]:
+    """Return a warning message for each group of bodies that falls from rest in a run because nothing holds
+    it: no joint, force element or load acts between it and the world."""
+    mechanism = run.mechanism
+    if not np.any(mechanism.gravity):
+        return []
+    first = run.at(slice(0, 1)).recording
+    at_rest = {
+        placed
+        for index, placed in enumerate(run.system.bodies)
+        if not first.velocity[0, run.system.layout.span(index)].any()
+    }
+    groups = [group for group in _unsupported_groups(mechanism) if group <= at_rest]
+    return [
+        f"nothing holds {', '.join(placed.name for placed in mechanism.bodies if placed in group)}: no joint, force"
+        " element or load acts between it and the world, and it falls; connect it, or leave out gravity"
+        for group in groups
+    ]
+
+
+def redundant_joints(run: RecordedRun) -> list[str]:
+    """Return a list with one message about redundant joint constraints at the first instant of a run, and about
+    joints that they lock; an empty list if there are none."""
+    if not run.has_redundant_joints:
+        return []
+    state, begin = run.recording.state(0), run.at(slice(0, 1)).instants
+    system = run.system.phase(run.recording.locked_at[0]).system
+    return [redundancy_text(system, state, redundancies(system, state, begin), begin)]
+
+
+def _unsupported_groups(mechanism: Mechanism) -> list[set[PlacedBody]]:
+    """Return the groups of connected bodies of a mechanism that no joint or element connects with the world and no
+    load acts on."""
+    number = {placed: k for k, placed in enumerate(mechanism.bodies)}
+    links = [(set(whole.parts), False) for whole in mechanism.wholes.values()]
+    parts: tuple[Part, ...] = (*mechanism.joints, *mechanism.drives, *mechanism.elements, *mechanism.loads)
+    links += [_bodies_of_part(part) for part in parts]
+    pairs = [(number[a], number[b]) for own, _ in links for a, b in pairwise(own)]
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(pairs)), (ends[0], ends[1])), (len(number), len(number)))
+    labels = connected_components(graph, directed=False)[1]
+    groups: dict[int, set[PlacedBody]] = {}
+    for placed, label in zip(mechanism.bodies, labels.tolist(), strict=True):
+        groups.setdefault(label, set()).add(placed)
+    for own, is_held in links:
+        for placed in own if is_held else ():
+            groups.pop(int(labels[number[placed]]), None)
+    return list(groups.values())
+
+
+def _bodies_of_part(part: Part) -> tuple[set[PlacedBody], bool]:
+    """Return the bodies that ``part`` (joint, element, drive or load) acts on, and whether it supports them.
+    It does if it connects them with the world or loads them."""
+    ports = list(ports_of(part))
+    own = {port.placed for port in ports if isinstance(port, Attachment)}
+    return own, len(own) < 2 or any(not isinstance(port, Attachment) for port in ports) or isinstance(part, Load)
+
+
+# Dampers and servos that are too strong for the step: the rate that they shall stop swings about zero instead.
+#
+# A damper d takes a rate down by exp(-d c h) in a step h, where c is the rate that a unit impulse along its
+# coordinate gives. Midpoint steps leave (2 - d c h) / (2 + d c h) of it: beyond d c h = 2 with the other sign, far
+# beyond for long.
+
+WINDOW = 33  # instants that follow each other, at the start, in the middle and at the end of a run
+LEAST_WINDOW = 6
+MOST_FORCES = 300  # with dampers; of more none is looked at
+TURNS = 2.0  # d c h from which on a rate changes its sign in each step
+CLEARLY = 2.0  # times that
+SHARE = 0.25  # of the squares of a rate, in what changes its sign from instant to instant
+ENERGY = 1e-2  # of the greatest kinetic energy, in that part: less is seen in rates of light parts only
+NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a body
+
+
+def ringing_dampers(run: RecordedRun) -> list[str]:
+    """Return a warning message for each damper or servo of a run that is too strong for the time step: the
+    rate that it damps changes its sign at every recorded instant."""
+    laws = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
+    damped = [each for each in laws if not each.force.coordinate.history_variable_count]  # of several rates
+    if not damped or len(damped) > MOST_FORCES:
+        return []
+    record, energy = run.recording, energy_of(run.recording)
+    stored = record.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
+    mass = sum(placed.data.mass for placed in run.system.bodies)
+    weight = mass * float(np.linalg.norm(run.mechanism.gravity)) * run.system.body_length
+    least = max(ENERGY * float(record.kinetic.max()), NEGLIGIBLE * (float(stored.max()) + weight))
+    found: dict[str, str] = {}
+    for rows in _instant_windows(record.time):
+        part = run.at(rows)
+        interval = float(part.recording.time[1] - part.recording.time[0])
+        for each, rates in zip(damped, _rates(part, damped).T, strict=True):
+            swing = (rates[2:] - 2 * rates[1:-1] + rates[:-2]) / 4
+            name = str(each.element)
+            if name in found or not _alternates(swing, rates[1:-1]):
+                continue
+            worst = int(np.argmax(np.abs(swing))) + 1
+            compliance, body = _impulse_response(run.system, part, worst, each)
+            strength = each.force.damping * compliance
+            if strength * interval > CLEARLY * TURNS and swing[worst - 1] ** 2 / (2 * compliance) > least:
+                found[name] = _message(each, body, strength, interval, float(part.recording.time[worst]))
+    return list(found.values())
+
+
+def _message(force: ScalarForce, body: str, strength: float, interval: float, time: float) -> str:
+    return (
+        f"{force.element} damps too strongly for the step: damping over the inertia that it moves, mostly that of"
+        f" {body}, is {strength:.3g} 1/s, {strength * interval:.3g} in the {interval:.3g} s between instants;"
+        f" beyond {TURNS:g} a decaying rate changes its sign in each step, as near t = {time:.4g} s. Take"
+        f" steps of {TURNS / strength:.2g} s or less damping; use a drive, a lock or Fixed to prevent a motion"
+    )
+
+
+def _instant_windows(time: Array) -> Iterator[slice]:
+    """Yield slices of 33 consecutive, evenly spaced instants at the start, in the middle and at the end of a
+    run. ``time`` are its times [s]."""
+    last = len(time)
+    for begin in sorted({0, max(0, (last - WINDOW) // 2), max(0, last - WINDOW)}):
+        intervals = np.diff(time[begin : begin + WINDOW])
+        if len(intervals) >= LEAST_WINDOW and np.ptp(intervals) < 1e-6 * intervals[0]:
+            yield slice(begin, begin + WINDOW)
+
+
+def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
+    """Return the rates of the joint coordinates along which the given force elements act, at all instants of a run:
+    shape (instants, forces) [rad/s or m/s]."""
+    rows = run.system.coordinate_rows([force.force.coordinate for force in forces])
+    return rows.rates(run.instants, run.recording.velocity)
+
+
+def _alternates(swing: Array, rates: Array) -> bool:
+    """Return whether a rate changes its sign from each instant to the next. It does if the squares of its
+    alternating part ``swing`` are more than a quarter of those of ``rates``, and the products of neighbouring
+    ``swing`` values are below minus a quarter of its squares, in sum over the instants."""
+    square = float((swing**2).sum())
+    changes = float((swing[1:] * swing[:-1]).sum())
+    return square > SHARE * float((rates**2).sum()) > 0 and changes < -SHARE * square
+
+
+def _impulse_response(system: System, run: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
+    """Return the rate that a unit impulse along the coordinate of a force element (``force``) of a system
+    causes with all joints closed. It is the inverse effective mass at ``instant`` of a run. Return also the
+    name of the body that moves most."""
+    own = slice(instant, instant + 1)
+    at, state = run.instants.at(own), run.recording.state(instant)
+    system = system.phase(run.recording.locked_at[instant]).system
+    row = coordinate_row(system, at, force.force.coordinate)[0]
+    mass, joints = system.mass(state), sparse.csr_array(system.rows.matrix(at))
+    velocities, _ = nearest_point(mass, joints).solve(row)
+    momentum = mass @ velocities
+    indices = [system.layout.span(index) for index in range(len(system.bodies))]
+    shares = [float(velocities[offset] @ momentum[offset]) for offset in indices]
+    return float(row @ velocities), system.bodies[int(np.argmax(shares))].name
+
 
 # Finds meshed bodies that turned further in their frame than their strain holds (docs/theory.md, 3).
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, option, whole
-from phlexible.algebra.fields import Finite, UnitVector, convert_fields, option_of
+from phlexible.algebra.arrays import Array, Finite, UnitVector, convert_fields, option, option_of, whole
 from phlexible.algebra.number_tape import quaternions, with_sign_of
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.drives import Drive

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from phlexible.algebra.arrays import check_callable, optional_text
-from phlexible.algebra.fields import set_fields
+from phlexible.algebra.arrays import check_callable, optional_text, set_fields
 from phlexible.description.interactions.feedback import actuated_count, measured_count
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.functions import expect

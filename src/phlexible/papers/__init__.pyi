@@ -1,7 +1,11 @@
 """What users call of the papers' models: loaded when asked for, and read by type checkers."""
 
-from .elastodynamics import rod as rod, solid as solid
-from .plates import bending_plate as bending_plate, thin_plate as thin_plate
+from .elastodynamics import (
+    bending_plate as bending_plate,
+    rod as rod,
+    solid as solid,
+    thin_plate as thin_plate,
+)
 from .quadratic_strains import (
     QuadraticStrainModel as QuadraticStrainModel,
     duffing_oscillator as duffing_oscillator,

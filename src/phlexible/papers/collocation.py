@@ -1,18 +1,175 @@
 """Collocation for port-Hamiltonian descriptor models of index 1 and 2: the papers' equations as they stand."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import as_array, lu_factors
 from phlexible.elements.line_functions import gauss
 from phlexible.errors import ConvergenceError, ModelError, SingularMatrixError
-from phlexible.papers.equations import Equations
-from phlexible.port_hamiltonian.model import Matrix
+from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, slope_by_differences
+
+# Residuals, their derivatives and projections of a port-Hamiltonian model with given inputs.
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+BatchedInputs: TypeAlias = Callable[[Array, Array], Array]
+"""u of T instants from times (T,) and states (T, n), shape (T, m)."""
+
+TAKEN = 1e-2
+SMALL_STATE = 1e-3
+
+
+class Equations:
+    """Equations of a port-Hamiltonian model whose inputs are functions u(t, x), for integrators: residuals,
+    derivatives, projection.
+
+    Args:
+        model: of n states.
+        inputs: of many instants.
+        initial: a state, shape (n,); tells which states are multipliers.
+        input_states: entries of x that u may depend on; None: all.
+
+    Attributes:
+        is_algebraic: True where row and column of E are zero, shape (n,).
+        block_begins: first entry of each block of states that is not empty.
+    """
+
+    def __init__(
+        self,
+        model: PortHamiltonianModel,
+        inputs: BatchedInputs,
+        initial: Array,
+        input_states: IntArray | None = None,
+    ) -> None:
+        self.model, self.inputs = model, inputs
+        self.input_states = np.arange(len(initial)) if input_states is None else input_states
+        self._used_states: IntArray | None = None
+        descriptor = model.descriptor_matrix(initial)
+        size = abs(descriptor)
+        total = (np.asarray(size.sum(axis=0)) + np.asarray(size.sum(axis=1))).ravel()
+        self.is_algebraic: BoolArray = total == 0
+        begins = np.concatenate([[0], np.cumsum([block.size for block in model.states])])
+        self.block_begins = np.unique(begins[:-1][np.diff(begins) > 0])
+
+    @property
+    def has_constraints(self) -> bool:
+        """Whether a port-Hamiltonian model has multipliers: states without a time derivative, whose row and column
+        of the descriptor matrix E are zero."""
+        return bool(self.is_algebraic.any())
+
+    def inputs_at(self, times: Array, states: Array) -> Array:
+        """Return the inputs u of a port-Hamiltonian model at T times (T,) and ``states`` (T, n); shape (T,
+        m), by the function that was given for them."""
+        return self.inputs(times, states)
+
+    def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
+        """Return the residuals E dx/dt - (J - R) z - B u of a port-Hamiltonian model at T instants; shape (T,
+        n), for given ``times``, states and ``rates`` dx/dt; the efforts z are those of the ``states`` unless
+        ``efforts`` has others."""
+        z = self.model.efforts(states) if efforts is None else efforts
+        flows = self.model.flows(states, z, self.inputs_at(times, states))
+        return self.model.descriptor_products(states, rates) - flows
+
+    def tangent(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
+        """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one
+        ``time`` [s]. The descriptor matrix E, which multiplies dx/dt, comes with it. Inputs that depend on x
+        count in the derivative; both matrices have shape (n, n). ``rate`` is dx/dt; slopes of inputs are
+        sought along all states if ``is_careful``.
+
+        Args:
+            is_careful: inputs are asked for their slopes along all states that they may depend on; False: along
+                those that they have depended on so far.
+        """
+        u = self.inputs(np.array([time]), x[None])[0]
+        slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
+        if len(self.input_states) and len(u):
+            turning = self._input_slope(time, x, is_careful)
+            moved = np.flatnonzero(turning.any(axis=1))
+            by_inputs = sparse.csr_array(self.model.port_matrix(x))[:, moved] @ sparse.csr_array(turning[moved])
+            slope = slope - (by_inputs.toarray() if isinstance(slope, np.ndarray) else by_inputs)
+        descriptor = self.model.descriptor_matrix(x)
+        return slope, as_array(descriptor) if isinstance(slope, np.ndarray) else descriptor
+
+    def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
+        """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x
+        at one ``time`` [s], by difference quotients; shape (m, n). All states are tried if ``is_careful``."""
+        own = self.input_states if is_careful or self._used_states is None else self._used_states
+
+        def inputs(entries: Array) -> Array:
+            states = np.tile(x, (len(entries), 1))
+            states[:, own] = entries
+            return self.inputs_at(np.full(len(states), time), states)
+
+        slope = slope_by_differences(inputs, x[own], np.maximum(np.abs(x[own]), SMALL_STATE))
+        result = np.zeros((len(slope), len(x)))
+        result[:, own] = slope
+        known = np.zeros(0, dtype=np.int64) if self._used_states is None else self._used_states
+        self._used_states = np.union1d(known, own[(slope != 0).any(axis=0)])
+        return result
+
+    def algebraic_residuals(self, time: float, states: Array) -> Array:
+        """Return the residuals of the algebraic equations (constraints) of a port-Hamiltonian model for T states at
+        one time, shape (T, algebraic rows): those rows of (J - R) z + B u that have no time derivative."""
+        u = self.inputs_at(np.full(len(states), time), states)
+        return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
+
+    def project(self, time: float, x: Array) -> Array:
+        """Return the state x (n,) of a port-Hamiltonian model changed along its constraint forces until its
+        velocity constraints hold at this time, shape (n,); of all such states it is the nearest in kinetic energy.
+
+        Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
+        way. Where inputs depend on velocities it does not, and differences say by how much.
+        """
+        forces, ways = self.constraint_directions(x)
+        if not len(ways):
+            return x
+        rows = self.velocity_constraints
+        inverse, first = np.linalg.inv(forces @ ways.T), self.algebraic_residuals(time, x[None])[0, rows]
+        shift = inverse @ first
+        moved = x + shift @ ways
+        rest = self.algebraic_residuals(time, moved[None])[0, rows]
+        if np.abs(rest).max() > TAKEN * np.abs(first).max():
+            values = self.algebraic_residuals(time, x + ways)[:, rows]
+            slope = (values - first).T
+            shift = np.linalg.solve(slope, -first)
+            rest = self.algebraic_residuals(time, (x + shift @ ways)[None])[0, rows]
+            return np.asarray(x + (shift - np.linalg.solve(slope, rest)) @ ways)
+        return np.asarray(moved + inverse @ rest @ ways)
+
+    def state_rates(self, flows: Array) -> Array:
+        """Return the rates dx/dt = E^-1 times the given right-hand sides ``flows`` (n,) of a port-Hamiltonian
+        model; shape (n,), with the descriptor matrix E at its state of rest."""
+        return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
+
+    def constraint_directions(self, x: Array) -> tuple[Array, Array]:
+        """Return two arrays for the velocity constraints of a port-Hamiltonian model at the state x, each of shape
+        (constraints, n). They are the generalized forces of unit multipliers, and the rates dx/dt that these forces
+        cause."""
+        forces = self._multiplier_flows(x)[self.velocity_constraints]
+        forces[:, self.is_algebraic] = 0.0
+        return forces, self.model.descriptor_solutions(x, forces)
+
+    def _multiplier_flows(self, x: Array) -> Array:
+        """Return how unit multipliers (constraint forces) act in the equations of a port-Hamiltonian model at the
+        state x: right-hand sides, shape (multipliers, n). One multiplier after the other is 1, all other efforts
+        are zero."""
+        units = np.eye(len(x))[self.is_algebraic]
+        no_inputs = np.zeros((len(units), self.model.port_size))
+        return self.model.flows(np.broadcast_to(x, units.shape), units, no_inputs)
+
+    @cached_property
+    def velocity_constraints(self) -> IntArray:
+        """Indices, among the algebraic equations of a port-Hamiltonian model, of those in which no multiplier
+        occurs: constraints on velocities, which make the model one of index 2."""
+        flows = self._multiplier_flows(self.model.rest_state)
+        return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)
+
 
 # Coefficients of collocation schemes for port-Hamiltonian descriptor models of index 2.
 #
@@ -375,3 +532,146 @@ class DiscreteGradientLoop(StageLoop):
         start, end = x.copy(), x + step * k[0]
         start[algebraic] = end[algebraic] = k[0, algebraic]
         return self.equations.model.discrete_effort(start, end)[None]
+
+
+# The linearly implicit scheme of Brugnoli, Matignon, Morlier, Nonlinear Dynamics (2025).
+#
+# For models ``E dx/dt = (J(q) - R(q)) z + B(q) u`` with constant E, coordinates q whose rates are efforts, and
+# efforts that are linear in all other states y, such as velocities and stresses (docs/theory.md, 5)::
+#
+#     q_+ = q_n + h/2 dq/dt(y_n)
+#     E (x_{n+1} - x_n) = h (J - R)(q_+) z(mean(y)) + h B(q_+) u(t_m)
+#
+# One linear system a step. J is skew, so that the power balance is exact; order 2, symmetric in time.
+
+APART = 0.1  # of the greatest state of a block: how far from x0 the model is tried
+EXACT = 1e-9
+REMEDY = (
+    'method="linearly_implicit" needs constant E, efforts that are linear in velocities and stresses, and J that is'
+    " affine in the coordinates: strings of the law of St. Venant and Kirchhoff, soft bodies by"
+    " port_hamiltonian(stresses=True), phlexible.papers.QuadraticStrainModel. For others take"
+    ' method="discrete_gradient"'
+)
+
+
+class LinearlyImplicitLoop(StageLoop):
+    """Solver of steps of the linearly implicit midpoint rule, for models with strains that are quadratic in their
+    coordinates. The coordinates are half a step ahead.
+
+    What is left is linear: Newton's method takes one iteration, and another one that finds round-off.
+
+    Args:
+        equations: of the model.
+        initial: a state, shape (n,).
+
+    Raises:
+        ModelError: a model that is no such one; says what of it is not.
+    """
+
+    expected = 1e-16
+
+    def __init__(self, equations: Equations, initial: Array) -> None:
+        super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
+        self._coordinates = equations.model.coordinates
+        self._half = np.zeros(len(self._coordinates))
+        self._strains = _strain_rows(equations, initial)
+        _check_model(equations, initial, self._coordinates, self._strains)
+
+    def advance(self, time: float, step: float, x: Array) -> Step:
+        """Solve one time step of the linearly implicit midpoint rule, of length ``step`` [s] from the state x
+        (n,) at ``time`` [s]: coordinates advance explicitly by half a time step, then one linear system gives
+        velocities and stresses."""
+        self._half = x[self._coordinates] + step / 2 * self._free_flow(x)[self._coordinates]
+        self._factors = None  # J has changed
+        return super().advance(time, step, x)
+
+    def conserved_start(self, step: float, x: Array) -> Array:
+        """Return the initial state x, shape (n,), with strains or stresses changed to those that the linearly
+        implicit time steps conserve: those of the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead of
+        e(q), for time steps of length ``step`` h [s].
+
+        Then C s = e(q_-, q_+) holds at all times, and stresses do not drift away from the coordinates.
+        """
+        ahead, change = x.copy(), np.zeros_like(x)
+        ahead[self._coordinates] += step / 2 * self._free_flow(x)[self._coordinates]
+        change[self._strains] = (self._free_flow(ahead, x) - self._free_flow(x))[self._strains]
+        return np.asarray(x - step / 4 * self.equations.state_rates(change))
+
+    def _free_flow(self, x: Array, efforts_of: Array | None = None) -> Array:
+        """Return the right-hand side (J - R)(x) z of a port-Hamiltonian model without inputs at the state x; shape
+        (n,), with the efforts z of x, or of the state ``efforts_of`` if it is given."""
+        model = self.equations.model
+        z = model.efforts((x if efforts_of is None else efforts_of)[None])
+        return np.asarray(model.flows(x[None], z, np.zeros((1, model.port_size)))[0])
+
+    def _stage_states(self, x: Array, step: float, k: Array) -> Array:
+        """Return the state in the middle of a time step of length ``step`` from the state x for stage rates
+        k; shape (1, n), in which the coordinates are those that were advanced explicitly by half a time step."""
+        states = super()._stage_states(x, step, k)
+        states[:, self._coordinates] = self._half
+        return states
+
+    def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
+        """Return the factored matrix of the linear system of one linearly implicit time step. The coordinates
+        in it are fixed at their values half a time step ahead. ``states`` and k are states and rates; slopes
+        of inputs are sought along all states if ``is_careful``. ``times`` are those of the stages."""
+        slope, descriptor = self.equations.tangent(float(times[0]), states[0], k[0], is_careful)
+        moves = np.ones(len(states[0]))
+        moves[self._coordinates] = 0.0  # the step does not move them
+        slope = slope @ sparse.diags_array(moves) if sparse.issparse(slope) else slope * moves
+        return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
+
+
+def _strain_rows(equations: Equations, x: Array) -> IntArray:
+    """Return the indices of the strains or stresses among the states of a port-Hamiltonian model
+    (``equations``). They are all states but coordinates, algebraic states (multipliers), and states with an
+    entry in a row of coordinates in the structure matrix J(x), i.e. velocities."""
+    coordinates = equations.model.coordinates
+    structure = sparse.csr_array(equations.model.structure_matrix(x))[coordinates]
+    is_strain = ~equations.is_algebraic
+    is_strain[coordinates], is_strain[structure.nonzero()[1]] = False, False
+    return np.flatnonzero(is_strain)
+
+
+def _check_model(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
+    """Raise ``ModelError`` unless a port-Hamiltonian model (``equations``) has what linearly implicit time
+    steps need: constant E, linear efforts, and ``strains`` quadratic in the coordinates q. It is tested at
+    random states that differ from x by up to a tenth of the greatest state of each block.
+
+    Raises:
+        ModelError: says what does not fit.
+    """
+    model, generator = equations.model, np.random.default_rng(0)
+    begins = equations.block_begins
+    sizes = np.maximum(np.maximum.reduceat(np.abs(x), begins), SMALL_STATE)
+    sizes = np.repeat(sizes, np.diff([*begins, len(x)]))
+    first, second, rate, z = generator.uniform(-APART, APART, (4, len(x))) * sizes
+    turned, u = np.zeros(len(x)), generator.normal(size=model.port_size)
+    turned[q] = first[q]
+
+    def efforts(change: Array) -> Array:
+        return np.asarray(model.efforts((x + change)[None])[0])
+
+    def momenta(change: Array) -> Array:
+        return np.asarray(model.descriptor_products((x + change)[None], rate[None])[0])
+
+    def flows(change: Array) -> Array:
+        return np.asarray(model.flows((x + change)[None], z[None], u[None])[0])
+
+    none = np.zeros(len(x))
+    identity = np.asarray(model.descriptor_products(x[None], rate[None])[0][q]) - rate[q]
+    bent = flows(2 * turned)[strains] - 2 * flows(turned)[strains] + flows(none)[strains]
+    trials = {
+        "the rates of its coordinates are no efforts": (identity, rate[q]),
+        "E depends on the state": (momenta(first) - momenta(none), momenta(none)),
+        "its efforts depend on the coordinates": (efforts(turned) - efforts(none), efforts(none)),
+        "its efforts are not linear": (
+            efforts(first + second) - efforts(first) - efforts(second) + efforts(none),
+            efforts(first),
+        ),
+        "J, R or B depend on states that are no coordinates": (flows(first) - flows(turned), flows(turned)),
+        "its strains are not quadratic in the coordinates": (bent, flows(turned)[strains]),
+    }
+    for words, (gap, size) in trials.items():
+        if not np.abs(gap).max(initial=0.0) <= EXACT * np.abs(size).max(initial=0.0):
+            raise ModelError(f"{words}: {REMEDY}")

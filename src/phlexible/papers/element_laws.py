@@ -2,12 +2,13 @@
 
 Each scalar force has its coordinate theta as a state, a storage U(theta) and a resistance: the force
 ``-r dtheta/dt`` with ``r(x) >= 0``, also of dry friction ``level v / max(|v|, v_0)`` and of impacts. Friction of a
-contact resists the sliding of what touches (docs/theory.md, 8; (8.17 to 8.19), (8.28), (8.31)). What sticks is in
-``bristles.py``.
+contact resists the sliding of what touches (docs/theory.md, 8; (8.17 to 8.19), (8.28), (8.31)). What sticks is a
+storage, joined by a transformer to what slides.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
@@ -18,15 +19,437 @@ from phlexible.description.interactions.force_elements import Bristle, Coordinat
 from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.interactions.state_force import StateLaw
-from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
+from phlexible.description.interactions.surfaces import RubbingCoordinate, SegmentCoordinate, SlidingCoordinate
 from phlexible.description.joints.relations import RelationFunction
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
-from phlexible.papers.bristles import Bristles, BristleState, Touching, tangential_component
 from phlexible.papers.joined_functions import JoinedFunctions, Poses
 from phlexible.state.forces import measured_rows, prescribed_force
 from phlexible.state.instants import Instants
 from phlexible.state.system import System
+
+# Friction that sticks in the papers' equations: bristles as storages, joined by transformers to what slides.
+#
+# The law (docs/theory.md, 8; (8.49)) is what steps of (8.41) and (8.42) become as they grow shorter, with
+#
+#     J = [[0, -j V^T], [j V, S]],  R = [[a d V^T V, r V^T], [r V, (1 - a p)/d]],  j = a (1 + p)/2,  r = a (p - 1)/2
+#
+# of the velocities and z with v = V nu and the effort k z; S turns z with its normal and body.
+
+
+class BristleKind(Enum):
+    """Motions that a bristle resists: sliding, rolling along a surface, rotation about its normal."""
+
+    SLIDING = "bristle"
+    ROLLING = "rolling"
+    DRILLING = "drilling"
+
+
+@dataclass(frozen=True, eq=False)
+class Touching:
+    """Two surfaces in contact with friction: the functions of their gap and the vectors whose combination slides.
+
+    Attributes:
+        joined: has them.
+        force: with its coordinate.
+        coordinate: that one.
+        gap: functions of the gap.
+        parts: vectors of the sum that slides: what touches, what carries, directions of both.
+    """
+
+    joined: JoinedFunctions
+    force: CoordinateForce
+    coordinate: RubbingCoordinate
+    gap: slice
+    parts: IntArray
+
+    @classmethod
+    def from_force(cls, joined: JoinedFunctions, force: CoordinateForce, begin: int) -> "Touching":
+        """Return the description of a contact with friction between two surfaces, made from one contact force of
+        the mechanism. ``joined`` evaluates the functions of all joints and forces; ``begin`` is the index among
+        them of the first function of this force, which are those of the gap."""
+        coordinate = force.coordinate
+        assert isinstance(coordinate, RubbingCoordinate), "chosen so"
+        end = begin + coordinate.gap_count
+        return cls(joined, force, coordinate, slice(begin, end), joined.difference_vectors(end))
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the mechanism that this contact between two surfaces belongs to: 2 (plane) or 3 (space)."""
+        return self.coordinate.dimension
+
+    @property
+    def _direction_indices(self) -> tuple[IntArray, IntArray]:
+        """Indices of the body-fixed direction vectors of the two bodies in contact, which say how the bodies are
+        rotated: first those of the touching body, then those of the body that has the surface; an array may be
+        empty."""
+        points = self.coordinate.points
+        first = points + self.coordinate.rotating_direction_count
+        return self.parts[points:first], self.parts[first:]
+
+    def sliding_coefficients(self, at: Poses) -> tuple[Array, Array]:
+        """Return the coefficients of the vectors of this contact in the sliding displacement of its surfaces,
+        shape (T, vectors), and the unit contact normals; shape (T, 3). The vectors are points and body-fixed
+        directions of both bodies in world axes; a weighted sum of them slides. T is the number of states in
+        ``at``."""
+        X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
+        normal, _ = self._gap_gradient(at)
+        assert self.force.contact is not None, "it rubs"
+        side, own = self.force.contact.side, X[:, 1]
+        theta = np.array([coordinate.value(y) for y in at.values[:, self.gap]])
+        arm = -side * coordinate.contact_radius(theta, self.force.rest, side)[..., None] * normal
+        weights = np.zeros((len(X), len(self.parts)))
+        weights[:, 0], weights[:, 1] = 1.0, -1.0
+        if isinstance(coordinate.gap, SegmentCoordinate):
+            position = np.clip(at.values[:, self.gap][:, 1] / at.values[:, self.gap][:, 2], 0.0, 1.0)
+            weights[:, 1], weights[:, 2] = position - 1.0, -position
+            own = own + position[:, None] * (X[:, 2] - own)
+            if coordinate.is_on_axis:
+                arm = own - X[:, 0]
+        points, first = coordinate.points, coordinate.points + coordinate.rotating_direction_count
+        if coordinate.rotating_direction_count:
+            weights[:, points:first] = _moment_arm_coefficients(X[:, points:first], arm, d)
+        if len(self.parts) > first:
+            weights[:, first:] = -_moment_arm_coefficients(X[:, first:], X[:, 0] + arm - own, d)
+        return weights, normal
+
+    def _gap_gradient(self, at: Poses) -> tuple[Array, Array]:
+        """Return the gradient of the gap between two bodies in contact with respect to the touching point, in
+        world axes for T states: its direction, which is the contact normal, shape (T, 3), and its length,
+        shape (T, 1). ``at`` holds the T states."""
+        on_vectors = np.zeros_like(at.vectors)
+        self.joined.add_gradient(at, self.gap, on_vectors)
+        gradient = on_vectors[:, self.parts[0]]
+        size = np.linalg.norm(gradient, axis=1)[:, None]
+        return gradient / np.where(size > 0, size, 1.0), size
+
+    def slip_rotation(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
+        """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates,
+        shape (T, 3) [rad/s]: it follows the rotation of the contact normal and, about the normal, that of a
+        body. ``rates`` are rates of functions, dX (T, vectors, 3) those of vectors. ``at`` holds the T
+        states."""
+        own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
+        for t, y in enumerate(own):
+            slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
+        change = np.zeros_like(at.vectors)
+        for moved in (replace(at, slopes=slopes), self.joined.with_gradient_rates(at, dX)):
+            self.joined.add_gradient(moved, self.gap, change)
+        _, size = self._gap_gradient(at)
+        turned = np.cross(normal, change[:, self.parts[0]] / np.where(size > 0, size, 1.0))
+        touches, carries = self._direction_indices
+        carrier = carries if len(carries) or self.coordinate.is_grounded else touches
+        return np.asarray(turned + normal_component(_angular_velocity(at, dX, carrier), normal) * normal)
+
+    def sliding_velocity(self, weights: Array, dX: Array) -> Array:
+        """Return the relative velocity of the two surfaces of a contact at the place where they touch, in world
+        axes for T states; shape (T, 3) [m/s]: the sum of the rates dX of the vectors of the contact times their
+        coefficients ``weights`` in the sliding displacement."""
+        return np.asarray((weights[..., None] * dX[:, self.parts]).sum(axis=1))
+
+    def add_sliding_force(self, weights: Array, force: Array, on_vectors: Array) -> None:
+        """Add a friction force (T, 3) [N] of this contact to the forces on vectors, ``on_vectors`` (T, vectors, 3):
+        each point or direction vector of the contact gets the force times its coefficient ``weights`` in the
+        sliding displacement."""
+        for part, weight in zip(self.parts.tolist(), weights.T, strict=True):
+            on_vectors[:, part] += weight[:, None] * force
+
+    def relative_spin(self, at: Poses, dX: Array) -> Array:
+        """Return the angular velocity of the touching body minus that of the other body of the contact, in
+        world axes for T states; shape (T, 3) [rad/s]. dX are the rates of all vectors; rolling and drilling
+        friction resist this rotation. ``at`` holds the T states."""
+        touches, carries = self._direction_indices
+        return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
+
+    def add_moment(self, at: Poses, moment: Array, on_vectors: Array) -> None:
+        """Add a moment (T, 3) [N m] on the touching body of a contact, and its opposite on the other body, to
+        ``on_vectors``. They are added as forces on the body-fixed direction vectors of both bodies;
+        ``on_vectors`` has shape (T, vectors, 3). ``at`` holds the T states."""
+        for sign, parts in zip((1.0, -1.0), self._direction_indices, strict=True):
+            if len(parts):
+                on_vectors[:, parts] += sign * couple_forces(at.vectors[:, parts], moment)
+
+
+def normal_component(v: Array, n: Array) -> Array:
+    """Return the components v . n of T vectors v (T, 3) along vectors n (T, 3), as scalars of shape (T, 1)."""
+    return np.asarray((v * n).sum(axis=1)[:, None])
+
+
+def tangential_component(v: Array, n: Array) -> Array:
+    """Return the tangential components v - (v . n) n of T vectors v (T, 3), perpendicular to unit normals n (T, 3);
+    shape (T, 3)."""
+    return np.asarray(v - normal_component(v, n) * n)
+
+
+def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
+    """Return the angular velocity of one body in world axes for T states; shape (T, 3) [rad/s], from the
+    rates dX (T, vectors, 3) of its body-fixed direction vectors, whose indices are ``parts``; zero for a body
+    without such vectors. ``at`` holds the T states."""
+    if not len(parts):
+        return np.zeros((len(dX), 3))
+    m = at.vectors[:, parts]
+    return _solve_moments(m, np.cross(m, dX[:, parts]).sum(axis=1))
+
+
+def couple_forces(m: Array, moment: Array) -> Array:
+    """Return forces on the d body-fixed direction vectors m (T, d, 3) of a body that together make a given moment
+    (T, 3) [N m]; shape (T, d, 3). The sum of m x force is the moment: so a moment acts on a body that is described
+    by direction vectors."""
+    return np.asarray(np.cross(_solve_moments(m, moment)[:, None], m))
+
+
+def _solve_moments(m: Array, moment: Array) -> Array:
+    """Return the solutions x of B x = moment at T instants, shape (T, 3). The matrix B = sum(|m|^2 I - m m^T) over
+    the d body-fixed direction vectors m (T, d, 3) of a body has the form of an inertia tensor."""
+    B = (m**2).sum(axis=(1, 2))[:, None, None] * np.eye(3) - np.swapaxes(m, 1, 2) @ m
+    return np.asarray(np.linalg.solve(B, moment[..., None])[..., 0])
+
+
+def _moment_arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
+    """Return the coefficients with which a body's d direction vectors add up to a moment arm (T, 3), shape (T, d).
+    The vectors ``directions`` (T, d, 3) are fixed to the body, in world axes; ``dimension`` is 2 or 3."""
+    basis = directions[:, :, :dimension].transpose(0, 2, 1)
+    return np.asarray(np.linalg.solve(basis, arm[:, :dimension, None])[..., 0])
+
+
+@dataclass(frozen=True, eq=False)
+class AttachedBristle:
+    """One friction spring (bristle) of a force, with the functions or surfaces that it resists and its entries z in
+    the state.
+
+    Attributes:
+        force: number of its force.
+        bristle: its numbers.
+        kind: what it holds.
+        components: slice of its z among those of all friction springs.
+        axes: of a vector, those that z has.
+        functions: that slide; none along a coordinate and where surfaces rub.
+        touching: of surfaces that rub.
+    """
+
+    force: int
+    bristle: Bristle
+    kind: BristleKind
+    components: slice
+    axes: tuple[int, ...]
+    functions: slice | None
+    touching: Touching | None
+
+
+@dataclass(frozen=True, eq=False)
+class BristleState:
+    """Friction spring in T states: the factors of its law (8.49) and the geometry of its contact.
+
+    Attributes:
+        share, spring_share: a and p of (8.49), shapes (T,).
+        weights: c_k where surfaces rub, shape (T, parts).
+        normal, turning: there, and the angular velocity of z, shapes (T, 3).
+    """
+
+    share: Array
+    spring_share: Array
+    weights: Array
+    normal: Array
+    turning: Array
+
+
+def bristle_state_count(forces: Sequence[CoordinateForce]) -> int:
+    """Return the number of states that the friction springs (bristles: elastic slip of friction that sticks) of the
+    given forces have together: one for each component of the deflection of each spring."""
+    return sum(len(_deflection_axes(forces[k], kind)) for k, kind, _ in _all_bristles(forces))
+
+
+def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, Bristle]]:
+    """Yield the force index, the resisted motion and the parameters of each friction spring (bristle) of the given
+    forces. The motion is sliding, rolling or drilling; a force may have several springs or none."""
+    for k, force in enumerate(forces):
+        for kind, bristle in zip(BristleKind, force.friction.bristles if force.friction else (), strict=False):
+            if bristle:
+                yield k, kind, bristle
+
+
+def _deflection_axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
+    """Return the indices of the vector components that the deflection z of one friction spring (bristle) has
+    as states. ``kind`` is that of the bristle, ``force`` has it. They are (0,) for a scalar deflection,
+    otherwise the components of the slip vector that the dimension needs."""
+    coordinate = force.coordinate
+    if kind is BristleKind.DRILLING or not force.contact:
+        return (0,)
+    if isinstance(coordinate, SlidingCoordinate):
+        return tuple(range(len(coordinate.across)))
+    assert isinstance(coordinate, RubbingCoordinate), "two bodies that touch"
+    if coordinate.dimension == 3:
+        return (0, 1, 2)
+    return (2,) if kind is BristleKind.ROLLING else (0, 1)
+
+
+class Bristles:
+    """Friction springs (bristles) of all forces of a mechanism, as storages of a port-Hamiltonian model.
+
+    Args:
+        forces: all of them.
+        joined: lines of constraints, then of forces.
+        first: the line of the first force.
+        touching: of forces between surfaces that rub.
+    """
+
+    def __init__(
+        self,
+        forces: Sequence[CoordinateForce],
+        joined: JoinedFunctions,
+        first: int,
+        touching: Mapping[int, Touching],
+    ) -> None:
+        self._joined, self._first = joined, first
+        self.springs = list[AttachedBristle]()
+        for k, kind, bristle in _all_bristles(forces):
+            begin, axes, functions = self.size, _deflection_axes(forces[k], kind), None
+            if forces[k].contact and k not in touching:
+                functions = slice(int(joined.first[first + k]) + 1, int(joined.first[first + k + 1]))
+            own = slice(begin, begin + len(axes))
+            self.springs.append(AttachedBristle(k, bristle, kind, own, axes, functions, touching.get(k)))
+        self._stiffness = np.array([b.bristle.stiffness for b in self.springs for _ in b.axes], dtype=np.float64)
+
+    @property
+    def size(self) -> int:
+        """Total number of deflection components of all friction springs (bristles) of a mechanism, which are states
+        of its port-Hamiltonian model."""
+        return self.springs[-1].components.stop if self.springs else 0
+
+    def deflection_indices(self, force: int) -> IntArray:
+        """Return the indices of the deflection components of one force's friction springs (bristles) among those of
+        all friction springs of the mechanism. ``force`` is the index of the force."""
+        own = [np.arange(b.components.start, b.components.stop) for b in self.springs if b.force == force]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *own])
+
+    def efforts(self, z: Array) -> Array:
+        """Return the elastic forces k z of the friction springs (bristles) of a mechanism for their deflections z,
+        in the shape of z; k are the stiffnesses of the springs."""
+        return np.asarray(self._stiffness * z)
+
+    def energies(self, z: Array) -> Array:
+        """Return the elastic energy that all friction springs (bristles) of a mechanism store together, shape (T,)
+        [J]. It is the sum of k z^2 / 2 for the deflections z (T, components) in T states."""
+        return np.asarray((self._stiffness * z**2).sum(axis=1) / 2)
+
+    def contact_states(
+        self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
+    ) -> list[BristleState]:
+        """Evaluate each friction spring (bristle) of a mechanism in T states: return for each the two factors
+        of the friction law (8.49), which limit its force to the friction limit, and the coefficients, normal
+        and rotation of its contact. ``at`` holds the T states. z are their deflections, ``pressed`` the
+        friction limit and normal force of each, ``rates`` and dX the rates of functions and vectors.
+
+        Args:
+            z: of the states, shape (T, size).
+            pressed: of each force with bristles the limit of sliding and the normal force, shapes (T,).
+            rates, dX: of functions and vectors.
+        """
+        found = list[BristleState]()
+        for spring in self.springs:
+            level, normal = pressed[spring.force]
+            limit = level if spring.kind is BristleKind.SLIDING else spring.bristle.lever * normal
+            own, longest = z[:, spring.components], limit / spring.bristle.stiffness
+            kept = _length_limit_factors(longest, own)
+            weights, normals, turning = np.zeros((len(z), 0)), np.zeros((len(z), 3)), np.zeros((len(z), 3))
+            if spring.touching:
+                weights, normals = spring.touching.sliding_coefficients(at)
+                turning = spring.touching.slip_rotation(at, normals, rates, dX)
+            state = BristleState(kept, kept, weights, normals, turning)
+            v = self.slip_rate(spring, state, at, rates, dX)
+            g = kept[:, None] * own + spring.bristle.damping / spring.bristle.stiffness * v
+            found.append(replace(state, share=_length_limit_factors(longest, g)))
+        return found
+
+    def slip_rate(self, spring: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
+        """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it,
+        in T states, shape (T, components): rate of a force coordinate, sliding velocity, or angular velocity
+        for rolling and drilling friction. A force coordinate is the length or angle along which a force
+        element acts. ``at`` holds the T states. dX are the rates of vectors. ``rates`` are those of
+        functions."""
+        if spring.functions:
+            return np.asarray(rates[:, spring.functions])
+        if not spring.touching:
+            return np.asarray(self._joined.line_rates(at, rates)[:, [self._first + spring.force]])
+        n = state.normal
+        if spring.kind is BristleKind.SLIDING:
+            return tangential_component(spring.touching.sliding_velocity(state.weights, dX), n)[:, spring.axes]
+        psi = spring.touching.relative_spin(at, dX)
+        if spring.kind is BristleKind.ROLLING:
+            return tangential_component(psi, n)[:, spring.axes]
+        return normal_component(psi, n)
+
+    def _add_force(
+        self, spring: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
+    ) -> None:
+        """Add the friction force of one friction spring (bristle) to the three arrays ``out``: forces along
+        force coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is the opposite
+        of the friction force. A force coordinate is the length or angle along which a force element acts.
+        ``state`` has its contact. ``at`` holds the T states."""
+        along, functions, vectors = out
+        if spring.functions:
+            functions[:, spring.functions] -= f
+            return
+        if not spring.touching:
+            along[:, spring.force] -= f[:, 0]
+            return
+        if spring.kind is BristleKind.DRILLING:
+            spring.touching.add_moment(at, -f * state.normal, vectors)
+            return
+        whole = np.zeros((len(f), 3))
+        whole[:, spring.axes] = f
+        whole = -tangential_component(whole, state.normal)
+        if spring.kind is BristleKind.SLIDING:
+            spring.touching.add_sliding_force(state.weights, whole, vectors)
+        else:
+            spring.touching.add_moment(at, whole, vectors)
+
+    def deflection_rates(
+        self,
+        springs: Sequence[BristleState],
+        at: Poses,
+        effort: Array,
+        motion: tuple[Array, Array],
+        out: tuple[Array, Array, Array],
+    ) -> Array:
+        """Return the rates dz/dt of the deflections z of all friction springs (bristles) in T states by the
+        friction law (8.49), shape (T, components). Their friction forces are added to the arrays ``out``:
+        along force coordinates, on functions and on vectors. A force coordinate is the length or angle along
+        which a force element acts. ``at`` holds the T states. ``effort`` are the derivatives of the stored
+        energy, ``motion`` the rates of functions and vectors.
+
+        Args:
+            effort: k z, shape (T, size).
+            motion: rates of functions and vectors.
+        """
+        rates = np.zeros_like(effort)
+        for spring, state in zip(self.springs, springs, strict=True):
+            v, e = self.slip_rate(spring, state, at, *motion), effort[:, spring.components]
+            a, p = state.share, state.spring_share
+            self._add_force(spring, state, at, a[:, None] * (p[:, None] * e + spring.bristle.damping * v), out)
+            rates[:, spring.components] = a[:, None] * v - ((1 - a * p) / spring.bristle.damping)[:, None] * e
+            rates[:, spring.components] += self.rotation_rates(spring, state, e)
+        return rates
+
+    def rotation_rates(self, spring: AttachedBristle, state: BristleState, effort: Array) -> Array:
+        """Return how fast the deflection vector of one friction spring (bristle) changes because its contact
+        rotates, in T states, shape (T, components): angular velocity times deflection; zero for scalar deflections.
+        ``effort`` is the spring force k z."""
+        if not spring.touching or spring.kind is BristleKind.DRILLING:
+            return np.zeros_like(effort)
+        whole = np.zeros((len(effort), 3))
+        whole[:, spring.axes] = effort / spring.bristle.stiffness
+        return np.asarray(np.cross(state.turning, whole)[:, spring.axes])
+
+
+def _length_limit_factors(longest: Array, v: Array) -> Array:
+    """Return the factors, between 0 and 1, that shorten vectors v (T, m) to at most the lengths ``longest`` (T,),
+    shape (T,): 1 where a vector is short enough, 0 where the allowed length is zero."""
+    size = np.linalg.norm(v, axis=1)
+    is_long = size > longest
+    return np.asarray(np.where(is_long, longest / np.where(is_long, size, 1.0), np.where(longest > 0, 1.0, 0.0)))
+
+
+# Force elements: storages, resistances, inputs.
 
 CLOSE = 1e-6
 

@@ -26,13 +26,14 @@ from phlexible.papers.collocation import (
     GAUSS_LEGENDRE_1,
     GAUSS_LEGENDRE_2,
     RADAU_IIA_3,
+    BatchedInputs,
     DiscreteGradientLoop,
+    Equations,
+    LinearlyImplicitLoop,
     StageLoop,
     Step,
     multipliers_at_ends,
 )
-from phlexible.papers.equations import BatchedInputs, Equations
-from phlexible.papers.linearly_implicit import LinearlyImplicitLoop
 from phlexible.pictures.style import finish, house_style, new_figure, picture_path, plain_text
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateGroup, check_model, slice_of
 from phlexible.results.files.writing import replacing

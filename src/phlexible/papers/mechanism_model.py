@@ -18,8 +18,15 @@ from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
-from phlexible.papers.bristles import Bristles, bristle_state_count, couple_forces
-from phlexible.papers.element_laws import ElementLaws, Resistances, refuse_controller, state_laws
+from phlexible.papers.element_laws import (
+    Bristles,
+    ElementLaws,
+    Resistances,
+    bristle_state_count,
+    couple_forces,
+    refuse_controller,
+    state_laws,
+)
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
 from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_resolver, velocity_indices
 from phlexible.papers.soft_form import SoftForm

@@ -9,11 +9,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, positive, reals, whole
 from phlexible.algebra.sparse import summed_blocks
-from phlexible.bodies.mechanics.absolute import mass_matrix
-from phlexible.bodies.soft_law import PAIRS, QuadraticConstitution
 from phlexible.elements.line_functions import gauss, hermite_curvatures, hermite_slopes, hermite_values
-from phlexible.errors import ModelError, ParameterError
-from phlexible.papers.soft_form import SoftForm
+from phlexible.errors import ParameterError
 from phlexible.papers.strain_form import StrainForm
 from phlexible.port_hamiltonian.model import Matrix, Port, StateGroup
 
@@ -255,57 +252,4 @@ def von_karman_beam(
         weight=np.zeros(len(kept)),
         start=np.zeros(2 * len(kept)),
         inputs={"force": sparse.eye_array(len(kept), format="csr")},
-    )
-
-
-def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
-    """Return the port-Hamiltonian model of a soft body of the law of St. Venant and Kirchhoff with second
-    Piola-Kirchhoff stresses [Pa] as additional states, from its model ``form`` in positions and velocities.
-
-    Strains are E = (C - 1)/2 at the quadrature points, times their volumes, in the order 11, 22, 33, 23, 13, 12
-    with shear strains twice.
-
-    Raises:
-        ModelError: another law.
-    """
-    body = form.body
-    d, blocks, constants, begin = body.dimension, [], [], 0
-    strain, first, second, factor = [], [], [], []
-    for group in body.elements:
-        if not isinstance(group.law, QuadraticConstitution):
-            raise ModelError(
-                "stresses=True is for soft bodies of the law of St. Venant and Kirchhoff: strains of others are no"
-                " linear functions of stresses"
-            )
-        e, p = group.weights.shape
-        tangent = group.law.tangent(np.eye(3))
-        blocks.append(sparse.kron(sparse.diags_array(1 / group.weights.ravel()), tangent))
-        one = np.tile([0.5, 0.5, 0.5, 0.0, 0.0, 0.0], e * p) * np.repeat(group.weights.ravel(), 6)
-        across = np.tile([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], e * p) * one if group.is_sheet else 0.0
-        constants.append(across - one)
-        k = group.nodes.shape[1]
-        for row, (a, b) in enumerate(PAIRS):
-            if group.is_sheet and row in (2, 3, 4):
-                continue
-            own = np.einsum("ep,epi,epj->epij", group.weights, group.gradients[..., a], group.gradients[..., b])
-            own = own if a == b else own + own.swapaxes(2, 3)
-            for axis in range(d):
-                shape = (e, p, k, k)
-                indices = begin + 6 * np.arange(e * p).reshape(e, p) + row
-                strain.append(np.broadcast_to(indices[:, :, None, None], shape).ravel())
-                first.append(np.broadcast_to(d * group.nodes[:, None, :, None] + axis, shape).ravel())
-                second.append(np.broadcast_to(d * group.nodes[:, None, None, :] + axis, shape).ravel())
-                factor.append(own.ravel())
-        begin += 6 * e * p
-    terms = ProductTerms(*(np.concatenate(each) for each in (strain, first, second, factor)))
-    return QuadraticStrainModel(
-        mass=mass_matrix(body),
-        stiffness=sparse.csr_array(sparse.block_diag(blocks, "csr")),
-        constant=np.concatenate(constants),
-        linear=sparse.csr_array((begin, body.elastic_count)),
-        quadratic=terms,
-        weight=form.weight,
-        start=form.initial_state,
-        inputs=form.interface_forces,
-        viscosity=body.elements[0].viscosity,
     )

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, finite, option, positive, text, whole
-from phlexible.algebra.fields import field_values
+from phlexible.algebra.arrays import (
+    Array,
+    IntArray,
+    called,
+    check_callable,
+    field_values,
+    finite,
+    option,
+    positive,
+    text,
+    whole,
+)
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import velocity_components

@@ -19,7 +19,7 @@ from phlexible.description.interactions.functions import receive
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError
-from phlexible.linear.state_space import StateSpaceMatrices
+from phlexible.linear.first_order import StateSpaceMatrices
 
 if TYPE_CHECKING:
     from control import StateSpace

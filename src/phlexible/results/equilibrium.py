@@ -13,7 +13,7 @@ from phlexible.display import in_row, table
 from phlexible.errors import SlackStringWarning
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.mechanics import linear_mechanics
-from phlexible.linear.stability import growth_rate
+from phlexible.linear.symmetric_modes import growth_rate
 from phlexible.pictures.style import picture_html
 from phlexible.results.motion import Motion
 from phlexible.results.readings import Readings

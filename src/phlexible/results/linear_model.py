@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, flag, option, positive, texts
-from phlexible.algebra.fields import field_values
+from phlexible.algebra.arrays import Array, field_values, flag, option, positive, texts
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError
 from phlexible.linear.composition import body_model, composed_model
 from phlexible.linear.constraint_elimination import with_momenta, without_constraints
+from phlexible.linear.first_order import save_mat, state_space_matrices
 from phlexible.linear.frequency_response import frequency_response
 from phlexible.linear.linearize import Linearization
 from phlexible.linear.modes import lowest_model_modes
@@ -27,7 +27,6 @@ from phlexible.linear.reduction.methods import (
     reduction_error,
 )
 from phlexible.linear.reduction.state_bases import ReductionMethod
-from phlexible.linear.state_space import save_mat, state_space_matrices
 from phlexible.pictures.modes import BodeResponse, ModeShapes
 from phlexible.port_hamiltonian.interconnection import gyrator
 from phlexible.port_hamiltonian.linear import LinearPHDAE

@@ -14,8 +14,8 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
-from phlexible.measure import kinematics, mesh_stress as mesh_stresses, reactions, section_forces
-from phlexible.measure.section_forces import BeamStress, SectionForces
+from phlexible.measure import kinematics, reactions, section_forces
+from phlexible.measure.section_forces import BeamStress, MeshStress, SectionForces
 from phlexible.measure.sensors import (
     ElasticDisplacement,
     ElementForce,
@@ -183,9 +183,7 @@ class Readings:
         """
         return section_forces.stress(self.run, body, x, fibres)
 
-    def mesh_stress(
-        self, body: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
-    ) -> mesh_stresses.MeshStress:
+    def mesh_stress(self, body: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1) -> MeshStress:
         """Return the stress of a meshed ``body`` at its ``nodes`` [Pa] (None: those of the surface) at all
         instants, or at each ``every``-th one. An example is ``motion.mesh_stress(part).von_mises``.
 
@@ -201,4 +199,4 @@ class Readings:
             ModelError: a body without a mesh, or of another model.
             ParameterError: numbers out of range.
         """
-        return mesh_stresses.mesh_stress(self.run, body, nodes, whole("every", every))
+        return section_forces.mesh_stress(self.run, body, nodes, whole("every", every))

@@ -15,10 +15,10 @@ from phlexible.description.interactions.state_force import FeedbackPart, StateLa
 from phlexible.description.joints.joint import Joint
 from phlexible.errors import EquilibriumError, StepWarning, warn_user
 from phlexible.linear.equilibria import OperatingKind
+from phlexible.linear.first_order import state_space_matrices
 from phlexible.linear.linearize import Form, linearization
 from phlexible.linear.observed import observed_linearization
 from phlexible.linear.signals import Input, JointForce
-from phlexible.linear.state_space import state_space_matrices
 from phlexible.measure.quality import findings
 from phlexible.measure.sensors import JointPosition, JointRate, JointSensor, PointSensor
 from phlexible.results.closed_loop import closed_loop

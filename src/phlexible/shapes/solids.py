@@ -10,8 +10,18 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only, reals, vector
-from phlexible.algebra.fields import Positive, UnitVector, Vector, convert_fields, set_fields
+from phlexible.algebra.arrays import (
+    Array,
+    IntArray,
+    Positive,
+    UnitVector,
+    Vector,
+    convert_fields,
+    make_arrays_read_only,
+    reals,
+    set_fields,
+    vector,
+)
 from phlexible.display import short_repr
 from phlexible.errors import MeshWarning, ParameterError
 from phlexible.shapes.surfaces import (

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.saddle import nearest_point, smallest_solution
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.sparse import lu_factors, nearest_point, smallest_solution
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.mechanics.floating import moment_products

@@ -11,8 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.algebra.saddle import smallest_solution
-from phlexible.algebra.sparse import Matrix, is_small
+from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
 from phlexible.bodies.locations import Interface
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.description.joints.joint import Joint
@@ -22,8 +21,7 @@ from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import JointGapError, PhlexibleError, VelocityError
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
-from phlexible.state.parts_as_made import allowed_gap
-from phlexible.state.system import RowOwner, System
+from phlexible.state.system import RowOwner, System, allowed_gap
 
 # Do the joints close at the initial pose?
 

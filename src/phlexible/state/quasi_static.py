@@ -21,8 +21,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.algebra.saddle import SaddlePoint
-from phlexible.algebra.sparse import Matrix, as_array, block_array, block_matrix, is_small
+from phlexible.algebra.sparse import Matrix, SaddlePoint, as_array, block_array, block_matrix, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import stiffness_matrix
 from phlexible.bodies.mechanics.floating import rigid_motion_forces, rigid_motion_tangent

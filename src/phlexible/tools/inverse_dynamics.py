@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, called, check_callable, option, positive, reals, whole_steps
-from phlexible.derivatives.step_matrices import StepMatrices
+from phlexible.derivatives.runs import StepMatrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
 from phlexible.display import short_repr
@@ -36,7 +36,7 @@ from phlexible.state.layout import State
 from phlexible.state.system import require_bodies, system_of
 
 if TYPE_CHECKING:
-    from phlexible.derivatives.step_derivatives import DifferentiableSteps
+    from phlexible.derivatives.steps import DifferentiableSteps
     from phlexible.step.assembly.assembly import Assembly
 
 
@@ -294,7 +294,7 @@ class _Servo:
     def __init__(
         self, model: Model, paths: Mapping[Sensor, Path], names: Sequence[str], step: float, start: State
     ) -> None:
-        from phlexible.derivatives.step_matrices import equal_steps_alone  # with the compiler
+        from phlexible.derivatives.runs import equal_steps_alone  # with the compiler
 
         self._model, self._paths, self._step, self._start = model, paths, step, start
         self._sensors = list(paths)
@@ -393,12 +393,12 @@ class _Servo:
         return np.asarray((used - self._first) @ self._directions)
 
     def _simulated(self, used: Array, step: float) -> "DifferentiableSteps":
-        from phlexible.derivatives.step_matrices import take_steps
+        from phlexible.derivatives.runs import take_steps
 
         return take_steps(self._assembly, self._start, step, len(used), added=self._added(used))
 
     def _matrices(self, run: "DifferentiableSteps") -> "StepMatrices":
-        from phlexible.derivatives.step_matrices import step_matrices
+        from phlexible.derivatives.runs import step_matrices
 
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
 
@@ -452,7 +452,7 @@ class _Servo:
     def _mobility(self) -> "_Mobility":
         """Return how inputs accelerate outputs through inertia alone, from a time step so short that springs
         do not matter, cached."""
-        from phlexible.derivatives.step_matrices import step_matrices
+        from phlexible.derivatives.runs import step_matrices
 
         short = SHORTER * self._step
         run = self._simulated(self._first[None], short)

@@ -19,7 +19,7 @@ from phlexible.description.references import with_replaced_references
 from phlexible.errors import EquilibriumError, ModelError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.mechanics import linear_mechanics
-from phlexible.linear.stability import growth_rate
+from phlexible.linear.symmetric_modes import growth_rate
 from phlexible.model import Model
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.results.linear_model import LinearModel

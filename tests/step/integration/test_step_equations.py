@@ -9,8 +9,7 @@ import pytest
 
 import phlexible as ph
 from laws.cases import LAW_CASES, SOFT_LAWS, Scale, random_soft_body, random_string
-from phlexible.derivatives.strains import strain_indices
-from phlexible.derivatives.variations import Variation, move, pose_sizes, pose_tangents
+from phlexible.derivatives.variations import Variation, move, pose_sizes, pose_tangents, strain_indices
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 from phlexible.step.integration.step_equations import StepEquations

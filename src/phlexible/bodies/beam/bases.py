@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, damping_ratios, read_only, reals, signed_columns
-from phlexible.algebra.fields import DampingRatio, set_fields
+from phlexible.algebra.arrays import (
+    Array,
+    DampingRatio,
+    IntArray,
+    damping_ratios,
+    read_only,
+    reals,
+    set_fields,
+    signed_columns,
+)
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness

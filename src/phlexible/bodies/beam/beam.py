@@ -8,9 +8,20 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, make_arrays_read_only, option, plane_or_space, whole
+from phlexible.algebra.arrays import (
+    Array,
+    Count,
+    DampingRatio,
+    Flag,
+    Positive,
+    make_arrays_read_only,
+    option,
+    option_of,
+    plane_or_space,
+    set_fields,
+    whole,
+)
 from phlexible.algebra.caching import CACHED_COUNT
-from phlexible.algebra.fields import Count, DampingRatio, Flag, Positive, option_of, set_fields
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.bases import (
     Axial,

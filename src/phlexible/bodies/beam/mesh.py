@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, reals
+from phlexible.algebra.arrays import Array, Finite, IntArray, Positive, convert_fields, reals
 from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
-from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.sparse import Matrix, as_array, hstack, scaled_rows, vstack
 from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.material import Material

@@ -6,8 +6,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, positive, unit_vector
-from phlexible.algebra.fields import Finite, Positive, RelaxationTime, convert_fields, set_fields
+from phlexible.algebra.arrays import (
+    Array,
+    Finite,
+    Positive,
+    RelaxationTime,
+    convert_fields,
+    finite,
+    positive,
+    set_fields,
+    unit_vector,
+)
 from phlexible.bodies.material import Material
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError

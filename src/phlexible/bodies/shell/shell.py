@@ -10,15 +10,17 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import (
     Array,
+    Finite,
     IntArray,
+    Positive,
     called,
     check_callable,
     plane_or_space,
     positive,
+    set_fields,
     vector,
     whole,
 )
-from phlexible.algebra.fields import Finite, Positive, set_fields
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody

@@ -9,7 +9,7 @@ from typing import Annotated, cast
 
 import numpy as np
 
-from phlexible.algebra.fields import Name, NonNegative, Positive, set_fields
+from phlexible.algebra.arrays import Name, NonNegative, Positive, set_fields
 from phlexible.description.interactions.contact_members import (
     DEEPEST,
     Member,

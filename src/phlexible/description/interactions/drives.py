@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
-from phlexible.algebra.fields import Name, convert_fields
+from phlexible.algebra.arrays import Array, Name, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.force_elements import CoordinateForce, JointElement
 from phlexible.description.interactions.functions import Bilinear, KinematicPair, expect

@@ -13,14 +13,17 @@ from phlexible.algebra.arrays import (
     ANY_SIZE,
     LARGEST,
     Array,
+    Name,
+    NonNegative,
     called,
     check_callable,
+    convert_fields,
     finite,
     make_immutable,
     positive,
     reals,
+    set_fields,
 )
-from phlexible.algebra.fields import Name, NonNegative, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.functions import KinematicPair, expect, receive
 from phlexible.description.interactions.sensor import Availability, Sensor

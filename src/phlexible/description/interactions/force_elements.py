@@ -12,12 +12,19 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import (
     ANY_SIZE,
     Array,
+    Finite,
+    Flag,
+    Name,
+    NonNegative,
+    Positive,
+    Times,
     called,
     check_callable,
+    convert_fields,
     finite,
     reals,
+    set_fields,
 )
-from phlexible.algebra.fields import Finite, Flag, Name, NonNegative, Positive, Times, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement
 from phlexible.description.interactions.feedback import Feedback

@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from phlexible.algebra.fields import Finite, Name, NonNegative, Positive, set_fields
+from phlexible.algebra.arrays import Finite, Name, NonNegative, Positive, set_fields
 from phlexible.description.interactions.contact_members import size_of
 from phlexible.description.interactions.effective_mass import SHALLOW, SIZE, effective_mass, weight_stiffness
 from phlexible.description.interactions.force_elements import (

@@ -14,14 +14,17 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import (
     ANY_SIZE,
     Array,
+    Name,
+    Times,
     called,
     check_callable,
+    convert_fields,
     finite,
     make_immutable,
+    option_of,
     reals,
     vector,
 )
-from phlexible.algebra.fields import Name, Times, convert_fields, option_of
 from phlexible.algebra.portable import Portable
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.flexible.points import FlexiblePoints

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.fields import set_fields
+from phlexible.algebra.arrays import Array, IntArray, set_fields
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.flexible.selected_points import selected_points
 from phlexible.bodies.locations import SurfaceNode

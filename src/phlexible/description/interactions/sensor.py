@@ -7,8 +7,7 @@ from enum import Enum
 from types import UnionType
 from typing import Any, ClassVar, TypeAlias
 
-from phlexible.algebra.arrays import Array
-from phlexible.algebra.fields import convert_fields
+from phlexible.algebra.arrays import Array, convert_fields
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody

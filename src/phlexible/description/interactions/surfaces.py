@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, flag, make_immutable, unit_vector
+from phlexible.algebra.arrays import Array, Positive, convert_fields, flag, make_immutable, unit_vector
 from phlexible.algebra.caching import cached_on_owner
-from phlexible.algebra.fields import Positive, convert_fields
 from phlexible.description.interactions.functions import (
     AXES,
     Bilinear,

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import check_callable, positive
-from phlexible.algebra.fields import Name, NonNegative, Positive, Times
+from phlexible.algebra.arrays import Name, NonNegative, Positive, Times, check_callable, positive
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.force_elements import (
     CoordinateForce,

@@ -5,8 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
-from phlexible.algebra.arrays import Array, check_callable, finite, make_immutable, non_negative, warn_of_degrees
-from phlexible.algebra.fields import Name, convert_fields
+from phlexible.algebra.arrays import (
+    Array,
+    Name,
+    check_callable,
+    convert_fields,
+    finite,
+    make_immutable,
+    non_negative,
+    warn_of_degrees,
+)
 from phlexible.algebra.user_derivatives import SOON
 from phlexible.description.interactions.drives import Drive, Servo, ServoPush
 from phlexible.description.interactions.feedback import Controller, Feedback

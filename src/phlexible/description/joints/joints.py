@@ -7,9 +7,8 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, check_callable, positive, unit_vector
+from phlexible.algebra.arrays import Array, called, check_callable, positive, set_fields, unit_vector
 from phlexible.algebra.caching import cached_on_owner
-from phlexible.algebra.fields import set_fields
 from phlexible.algebra.portable import Portable
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.force_elements import SpringDamper

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
-from phlexible.algebra.arrays import finite
-from phlexible.algebra.fields import Flag, Name, Positive, convert_fields
+from phlexible.algebra.arrays import Flag, Name, Positive, convert_fields, finite
 from phlexible.description.interactions.functions import Bilinear, Coordinate, KinematicPair, expect
 from phlexible.description.ports import ModelPart, Port
 from phlexible.errors import ModelError, ParameterError

@@ -7,8 +7,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, make_immutable, unit_vector
-from phlexible.algebra.fields import Name, Positive, convert_fields, set_fields
+from phlexible.algebra.arrays import Array, Name, Positive, convert_fields, make_immutable, set_fields, unit_vector
 from phlexible.description.interactions.functions import (
     AXES,
     Bilinear,

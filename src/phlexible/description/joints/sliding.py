@@ -6,9 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, set_fields
 from phlexible.algebra.caching import cached_on_owner
-from phlexible.algebra.fields import set_fields
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.rod import Rod
 from phlexible.bodies.string import String

@@ -12,6 +12,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import SuperLU
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.elimination import null_space
 from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.condensed import CondensedModel, condensed
@@ -26,25 +27,22 @@ from phlexible.linear.first_order import (
 )
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.modes import lowest_model_modes
-from phlexible.linear.null_space import null_space
 from phlexible.linear.observed import ObservedPHDAE, dense_model, observed
 from phlexible.linear.reduction.bases import (
-    SPARE,
-    craig_bampton_basis,
-    krylov_basis,
-    modal_basis,
-    random_mixtures,
-    reachable_rigid_motions,
-)
-from phlexible.linear.reduction.krylov import (
     DEPENDENT,
+    SPARE,
     Answers,
     ComplexArray,
     by_energy,
+    craig_bampton_basis,
     extended,
     extended_basis,
     greatest_error,
+    krylov_basis,
+    modal_basis,
     moment_basis,
+    random_mixtures,
+    reachable_rigid_motions,
     real_columns,
 )
 from phlexible.linear.reduction.normal_forms import (

@@ -6,8 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.saddle import smallest_with_multipliers
-from phlexible.algebra.sparse import solver
+from phlexible.algebra.sparse import smallest_with_multipliers, solver
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
