@@ -15,7 +15,7 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 _LEAF_FUNCTIONS = {  # called by methods of the core, with the modules that define them
     "body_form": "phlexible.papers.floating_forms",
-    "live_page": "phlexible.libraries.live_page",
+    "live_page": "phlexible.libraries.web_page",
     "rod_form": "phlexible.papers.rod_form",
     "soft_body_form": "phlexible.papers.soft_form",
     "string_form": "phlexible.papers.string_form",

@@ -48,8 +48,7 @@ from phlexible.measure.quality import findings, stiff_strings
 from phlexible.measure.when import When, watched_conditions
 from phlexible.pictures.mechanism_plot import plot_model
 from phlexible.pictures.summaries import model_html
-from phlexible.results.assembled_model import AssembledModel, assembled_model
-from phlexible.results.equilibrium import Equilibrium
+from phlexible.results.equilibrium import AssembledModel, Equilibrium, assembled_model
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
 from phlexible.results.live import LiveRun

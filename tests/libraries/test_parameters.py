@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import phlexible as ph
 from phlexible.cli import app
 from phlexible.libraries.linking import host
-from phlexible.libraries.parameter_functions import FunctionFit, Range, SampledValues
+from phlexible.libraries.parameters import FunctionFit, Range, SampledValues
 
 STEP = 1e-3
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None or host() is None, reason="no C compiler")

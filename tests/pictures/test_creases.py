@@ -5,9 +5,8 @@ import pytest
 
 import phlexible as ph
 from phlexible.bodies.skin import solid_skin
-from phlexible.shapes.creases import merged_vertices, sharp_edges
 from phlexible.shapes.solids import BALL, ROUND
-from phlexible.shapes.surfaces import Triangulation, enclosed_moments, open_edges
+from phlexible.shapes.surfaces import Triangulation, enclosed_moments, merged_vertices, open_edges, sharp_edges
 
 
 def skin_of(shape):

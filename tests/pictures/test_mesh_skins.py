@@ -5,7 +5,7 @@ import pytest
 import skfem
 
 import phlexible as ph
-from phlexible.pictures.scenes import scene_of
+from phlexible.pictures.scene import scene_of
 from phlexible.shapes.surfaces import Triangulation, enclosed_moments, open_edges
 
 RUBBER = ph.Material(2e8, 1200.0)

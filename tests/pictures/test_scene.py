@@ -7,8 +7,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.bodies.skin import tube_skin
-from phlexible.pictures.scene import SymbolKind
-from phlexible.pictures.scenes import scene_at_start, scene_of
+from phlexible.pictures.scene import SymbolKind, scene_at_start, scene_of
 from phlexible.shapes.surfaces import Triangulation, circle, enclosed_moments, open_edges
 from results.samples import sample
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.pictures.scenes import mesh_fields, scene_of
+from phlexible.pictures.scene import mesh_fields, scene_of
 from phlexible.pictures.style import StressColors, inner_sides_moved_back
 
 skfem = pytest.importorskip("skfem")

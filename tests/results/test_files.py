@@ -15,8 +15,8 @@ import phlexible as ph
 from phlexible.bodies.body import Body
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.results.files.encoding import FAMILIES, VALUES, _descendants, array_as_json, array_from_json
-from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.files import load_for_resume
+from phlexible.results.files.journal import FIELDS, labels
 from phlexible.results.files.run_output import RunOutput
 from phlexible.state.system import system_of
 from results.samples import mechanism, sample, untouched

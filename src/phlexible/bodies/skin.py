@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.shapes.creases import merged_vertices, shading_vertices, sharp_edges
-from phlexible.shapes.surfaces import Outline, Triangulation
+from phlexible.shapes.surfaces import Outline, Triangulation, merged_vertices, shading_vertices, sharp_edges
 
 NO_LINES: tuple[IntArray, ...] = ()
 

@@ -1,35 +1,187 @@
-"""Data of a model in C: tables, start, functions of time, inputs and outputs, in one header for ``model.c``."""
+"""Data of a model in C, in one header for ``model.c``: tables, start, functions, controllers, inputs and outputs."""
 
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.number_tape import FIRST, TapeOperation
+from phlexible.description.interactions.feedback import Feedback, transition_matrices
 from phlexible.description.time_functions import TimePath
+from phlexible.errors import ModelError
 from phlexible.libraries.c_text import array_of, bit_patterns, integers, quoted, real, reals
-from phlexible.libraries.controllers import ControllerData
 from phlexible.libraries.linking import HERE
-from phlexible.libraries.outputs import Outputs
+from phlexible.libraries.outputs import Outputs, OutputTables
 from phlexible.libraries.parameters import ParameterData, parameters_in_c
 from phlexible.libraries.programs import families, programs
 from phlexible.libraries.time_functions import Column, TimeData
-from phlexible.libraries.user_energies import ADDRESSES, UserEnergies
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.assembly.controlled import ControlledValue, Target
 from phlexible.step.compilation.objects import c_name
+from phlexible.step.compilation.user_function import UserFunction, module_text
 from phlexible.step.integration.clock import breakpoints_of
 from phlexible.step.integration.stepper import Stepper
 from phlexible.step.tables.declarations import MOST_PARTS, MOVING, TABLES
 from phlexible.step.tables.memory import PLACES, Memory
 from phlexible.step.tables.requests import RELAXATION, StepRequest
 from phlexible.version import __version__
+
+ADDRESSES = ("energy_address", "slope_address", "soft_energy", "soft_derivative")
+"""Tables with addresses of functions; in a library they hold numbers of functions, from 1 on."""
+
+
+class UserEnergies:
+    """Functions of users in the tables of a model.
+
+    Args:
+        assembly: of the model.
+
+    Raises:
+        ModelError: one that Numba does not compile.
+    """
+
+    def __init__(self, assembly: Assembly) -> None:
+        own = [pair for law in assembly.laws if (pair := law.functions)]
+        functions: list[UserFunction] = [each for pair in (*own, *assembly.soft.users.values()) for each in pair]
+        if not all(each.is_compiled for each in functions):
+            elements = [str(force.element) for force in assembly.system.forces if callable(force.force.energy)]
+            raise ModelError(
+                f"{', '.join(dict.fromkeys(elements)) or 'a law of a body'}: energies that are functions go into a"
+                " library where Numba compiles them, of numbers and functions of math and numpy, without raise,"
+                " dictionaries and objects; write them so, or take a law of phlexible, such as a linear one"
+            )
+        self._indices = {each.address: k for k, each in enumerate(functions, start=1)}
+        texts = {self._name(k): module_text(each, self._name(k)) for k, each in enumerate(functions)}
+        self.modules: Mapping[str, str] = texts
+
+    @staticmethod
+    def _name(number: int) -> str:
+        return f"ph_user_{number}"
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of the user's compiled energy functions. Numbers of a model with other functions do not
+        fit the library."""
+        return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
+
+    def with_indices(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
+        """Return a table of the model with this ``content`` as the library stores it, in which addresses of
+        user functions are replaced by their numbers."""
+        if table not in ADDRESSES:
+            return content
+        return np.array([self._indices.get(int(x), 0) for x in content.ravel()], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ControllerData:
+    """Data of one linear controller.
+
+    Attributes:
+        begin, end: range of the numbers of the tape that it measures, of which the last ``count`` are its
+            arguments.
+        count: number of arguments.
+        size: number of values that it returns.
+        queue: stored samples, one more than the periods of its delay.
+        period: between samples [s]; None: each step.
+        A, B, C, D: from sample to sample.
+        target_column: first function of time from which arguments are subtracted; -1: none.
+        targets: load values that it sets.
+    """
+
+    begin: int
+    end: int
+    count: int
+    size: int
+    queue: int
+    period: float | None
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    target_column: int
+    targets: tuple[Target, ...]
+
+    @property
+    def order(self) -> int:
+        """Return the number of states of a linear controller in a compiled library."""
+        return len(self.A)
+
+    @property
+    def memory(self) -> int:
+        """Return the number of values that a linear controller of a library stores between time steps: three
+        for its clock, its last inputs, its states, and the outputs that a delay holds back."""
+        return 3 + self.count + self.order + self.queue * self.size
+
+    @property
+    def constants(self) -> Array:
+        """Return the constants of a linear controller as one array for C: its sampling period (0: each time
+        step), then the matrices A, B, C and D, each row by row."""
+        return np.concatenate([[self.period or 0.0], *(x.ravel() for x in (self.A, self.B, self.C, self.D))])
+
+
+def check_controllers(controlled: Sequence[ControlledValue]) -> None:
+    """Raise ModelError for controllers (``controlled``) that a compiled library cannot contain: Python
+    functions, and controllers with states but without a sampling period.
+
+    Raises:
+        ModelError: functions of Python, and continuous states without a period.
+    """
+    functions = [each.name for each in controlled if each.feedback.law is None]
+    if functions:
+        raise ModelError(
+            f"{', '.join(dict.fromkeys(functions))}: controllers and forces of the state are functions of Python,"
+            " which a compiled model has not; write a linear controller as a StateSpace or TransferFunction of"
+            " python-control, or make the force an input, a constant load, torque or force with a name, and set it"
+            " from step to step"
+        )
+    for each in controlled:
+        law = each.feedback.law
+        if law is not None and len(law.A) and each.feedback.period is None:
+            raise ModelError(
+                f"{each.name}: a controller with states is sampled in a compiled model; give Feedback(period=...),"
+                " which may be the step"
+            )
+
+
+def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) -> tuple[ControllerData, ...]:
+    """Return the data of all linear controllers (``controlled``) of a model for a library. Their measurements
+    are added to ``tables`` first, before the outputs.
+
+    Raises:
+        ModelError: what a controller of a compiled model cannot measure.
+    """
+    found, column = list[ControllerData](), 0
+    for each in controlled:
+        feedback, law = each.feedback, each.feedback.law
+        assert law is not None, "as was checked"
+        begin, end = tables.measured(each.name, feedback.measured)
+        A, B = (law.A, law.B) if feedback.period is None else transition_matrices(law, feedback.period)
+        target = -1
+        if feedback.target is not None:
+            target, column = column, column + feedback.count
+        sizes = feedback.count, each.size, feedback.delay_periods + 1, feedback.period
+        found.append(ControllerData(begin, end, *sizes, A, B, law.C, law.D, target, each.targets))
+    return tuple(found)
+
+
+def targets_at(feedbacks: Sequence[Feedback], times: Array) -> Array:
+    """Return the targets (reference values) of all given controllers (``feedbacks``) at many times [s], shape
+    (times, targets)."""
+    return np.array(
+        [
+            np.concatenate([np.zeros(0), *(np.broadcast_to(each.target_at(t), each.count) for each in feedbacks)])
+            for t in times.tolist()
+        ]
+    )
+
 
 NEVER = 2**62
 BLOCK = 16  # steps that model.c takes at a time

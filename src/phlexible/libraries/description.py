@@ -13,11 +13,16 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError
-from phlexible.libraries.controllers import check_controllers, controllers_of, targets_at
-from phlexible.libraries.data import InputData, ModelData
+from phlexible.libraries.data import (
+    InputData,
+    ModelData,
+    UserEnergies,
+    check_controllers,
+    controllers_of,
+    targets_at,
+)
 from phlexible.libraries.outputs import OutputTables, joint_outputs
 from phlexible.libraries.time_functions import TimeData, mean_rates, time_data, weighted_sum
-from phlexible.libraries.user_energies import UserEnergies
 from phlexible.results.live import LiveRun
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.clock import breakpoints_of

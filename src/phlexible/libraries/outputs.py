@@ -1,18 +1,223 @@
-"""Outputs of a library: formulas of sensors applied to the measurements of compiled code."""
+"""Outputs of a library: measurements of compiled code, and the formulas of sensors applied to them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 
-from phlexible.algebra.number_tape import NumberTape, TapeEntry
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.number_tape import NumberTape, TapeEntry, TapeNumber
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.sensor import LinearReading, Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
-from phlexible.libraries.measured_values import MeasuredSource, MeasuredValues
 from phlexible.measure.sensors import EnergyKind, EnergyOf, JointPosition, JointRate
 from phlexible.results.live import LiveRun
+from phlexible.results.live_readings import QuickReading, quick_reading, vector_reading
+from phlexible.state.instants import Instants, MeasuredInstant, RecordedMotions
+from phlexible.state.recorded_run import RecordedRun
+from phlexible.state.redundancy import redundancies
+from phlexible.state.vectors import CarriedVector, VectorSet
+from phlexible.step.integration.recorder import recording_of
+from phlexible.step.tables.declarations import MOVING
+
+NEGLIGIBLE = 1e-6
+"""Coefficients of redundant constraints below this are round-off."""
+
+
+class PathNumber(TapeNumber):
+    """Value of a path, before which its cosine and sine are measured."""
+
+    __slots__ = ()
+
+    def cos(self) -> TapeNumber:
+        """Return the cosine of a prescribed path's value as a number of the tape (list of recorded operations),
+        since compiled code measures it."""
+        return self.tape.number(self.tape.index(self) - 2)
+
+    def sin(self) -> TapeNumber:
+        """Return the sine of a prescribed path's value as a number of the tape (list of recorded operations), since
+        compiled code measures it."""
+        return self.tape.number(self.tape.index(self) - 1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TapedRun(RecordedRun):
+    """Run of one instant with numbers of a tape, on which the formulas of sensors are recorded.
+
+    Attributes:
+        velocities_on_joints: numbers of the velocities, shape (1, velocities).
+        measured: as of ``MeasuredInstant``.
+        differentiated: receives what was differentiated in time.
+    """
+
+    velocities_on_joints: Array
+    measured: "partial[Array]"
+    differentiated: list[Array] = field(default_factory=list)
+
+    @cached_property
+    def velocities(self) -> Array:
+        """Return the velocities of all bodies, projected so that they satisfy the joints, as numbers of the tape
+        (recorded operations), shape (1, velocities)."""
+        return self.velocities_on_joints
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Return the constraint multipliers of the last time step as numbers of the tape (recorded
+        operations), shape (1, rows)."""
+        return self.recording.multipliers
+
+    @cached_property
+    def instants(self) -> Instants:
+        """Return the state of a model at one instant, whose vectors are symbolic numbers of a tape. So formulas of
+        sensors, evaluated with it, are recorded as operations that a library can repeat."""
+        at = self.recording.instants()
+        return MeasuredInstant(
+            at.time, at.position, at.rotation, at.eta, at.velocity, at.prescribed, measured=self.measured
+        )
+
+    def rate(self, values: Array) -> Array:
+        """Return values unchanged and note that they must be differentiated in time. Compiled code forms
+        their difference over a time step."""
+        self.differentiated.append(values)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredSource:
+    """Joint, or points and directions, that compiled code measures.
+
+    Attributes:
+        reading: its tables.
+        moves: of each vector its number among the moving ones, or -1.
+        first: place of its first number among all that are measured.
+    """
+
+    reading: QuickReading
+    moves: IntArray
+    first: int
+
+    @property
+    def count(self) -> int:
+        """Return the number of values that compiled code measures of this source: value and rate of each
+        coordinate, or of each vector."""
+        (items, *_), weights = self.reading.arguments[1], self.reading.arguments[2]
+        return 2 * len(items) if weights is None else 6 * len(items)
+
+
+class MeasuredValues:
+    """Positions of all measurements: velocities of bodies, drifts of joints, moving vectors, then sources.
+
+    Args:
+        run: of the model, at its start.
+        tape: receives what is found from them.
+
+    Attributes:
+        run: the instant of the start.
+    """
+
+    def __init__(self, run: LiveRun, tape: NumberTape) -> None:
+        self.run: RecordedRun = run.now
+        self._tape, self._assembly = tape, run.stepper.assembly
+        self._work_sources = run.stepper.work_sources
+        counts = self._assembly.memory.counts
+        self._moving = counts["velocities"] + counts["rows"]
+        self._begin = self._moving + 3 * counts["moving"]
+        moving = enumerate(self._assembly.moving)
+        self._keys = {part.key: k for k, part in moving if isinstance(part, CarriedVector)}
+        self._sources: dict[object, MeasuredSource] = {}
+        self._origins: list[object] = []
+        self._state = self._entries(-1, -1 - counts["state_size"], -1)
+        self._velocities = self._entries(0, counts["velocities"])
+
+    @cached_property
+    def _ambiguous(self) -> list[int]:
+        """Return the ascending indices of redundant constraint rows, whose multipliers are not unique and
+        cannot be read from one state."""
+        state = self.run.recording.state(0)
+        found = redundancies(self._assembly.system, state, self.run.instants)
+        return sorted({row for each in found for row, c in each.combination.items() if abs(c) > NEGLIGIBLE})
+
+    @property
+    def sources(self) -> tuple[MeasuredSource, ...]:
+        """Return all sources (joints, or sets of points and directions) that compiled code measures, in the order
+        of their numbers."""
+        return tuple(self._sources.values())
+
+    def taped_run(self, name: str) -> TapedRun:
+        """Return a run of one instant whose states are numbers of the tape, so that reading a sensor records its
+        operations. ``name`` is the output for messages."""
+        system = self._assembly.system
+        rows = dict(self._assembly.memory.rows(self._state[None]))
+        rows["counter"] = np.zeros(rows["counter"].shape)
+        rows["multiplier"] = rows["multiplier"].copy()
+        rows["multiplier"][:, self._ambiguous] = np.nan
+        paths = np.array([[self._path(path) for path in system.paths]], dtype=object).reshape(1, -1)
+        nothing = np.full((1, len(system.moving_frames), 3), np.nan)
+        turns = np.full((1, len(system.moving_frames), 3, 3), np.nan)
+        given = RecordedMotions(nothing, turns, nothing, nothing, paths, np.full(paths.shape, np.nan))
+        recording = recording_of(system, self._work_sources, np.array([np.nan]), rows, prescribed=given)
+        measured = partial(self._vectors, name)
+        return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
+
+    def of_source(self, name: str, origin: object) -> list[TapeNumber]:
+        """Return the numbers that compiled code measures of ``origin``, a joint or attachment (coordinates
+        and rates), as numbers of the tape (recorded operations). ``name`` is that of the controller or
+        sensor.
+
+        Raises:
+            ModelError: a joint whose coordinates compiled code does not measure.
+        """
+        if id(origin) not in self._sources:
+            reading = quick_reading(self.run, origin, with_moving_frames=True)  # type: ignore[arg-type]
+            if reading is None:
+                raise ModelError(f"{name}: compiled models do not measure coordinates of {origin}")
+            self._add(id(origin), reading, name, str(origin))
+            self._origins.append(origin)
+        source = self._sources[id(origin)]
+        numbers, gather = self._of_source(source), source.reading.arguments[2]
+        found: list[TapeNumber] = (numbers if gather is None else gather @ numbers).tolist()
+        return found
+
+    def _path(self, path: TimePath) -> PathNumber:
+        number = next(k for k, part in enumerate(self._assembly.moving) if part is path)
+        return PathNumber(self._tape, {(self._moving + 3 * number + 2,): 1.0})
+
+    def _vectors(self, name: str, wanted: VectorSet) -> Array:
+        """Return values (index 0) and rates (index 1) of k positions and directions as numbers of the tape
+        (recorded operations), shape (2, 1, k, 3). ``wanted`` is the set of these vectors, ``name`` that of
+        the sensor.
+
+        Raises:
+            ModelError: one that moves with a frame that no joint holds.
+        """
+        key = tuple(vector.key for vector in wanted.vectors)
+        if key not in self._sources:
+            self._add(key, vector_reading(self._assembly.system.layout, wanted.vectors), name, "it")
+        return self._of_source(self._sources[key]).reshape(1, len(key), 2, 3).transpose(2, 0, 1, 3)
+
+    def _of_source(self, source: MeasuredSource) -> Array:
+        first = self._begin + source.first
+        return self._entries(first, first + source.count)
+
+    def _entries(self, *indices: int) -> Array:
+        """Return the numbers of the tape (recorded operations) at the positions ``range(*indices)``, as an
+        array of objects, shape (count,)."""
+        found = np.empty(len(range(*indices)), dtype=object)
+        found[:] = [self._tape.number(index) for index in range(*indices)]
+        return found
+
+    def _add(self, key: object, reading: QuickReading, name: str, label: str) -> None:
+        moves = [self._keys.get(vector.key, -1) for vector in reading.carried]
+        if any(vector.carrier == MOVING and k < 0 for vector, k in zip(reading.carried, moves, strict=True)):
+            raise ModelError(
+                f"output {name!r}: {label} is measured at or along axes of a moving frame that no joint or element"
+                " holds; measure a position or a velocity of a body instead"
+            )
+        first = sum(each.count for each in self._sources.values())
+        self._sources[key] = MeasuredSource(reading, np.array(moves, dtype=np.int64), first)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from phlexible.description.mechanism.differences import first_difference
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import ModelData
-from phlexible.libraries.parameter_functions import FunctionFit, SampledValues
-from phlexible.libraries.parameters import ParameterData, ParameterRange
+from phlexible.libraries.parameters import FunctionFit, ParameterData, ParameterRange, SampledValues
 from phlexible.step.tables.declarations import ANGLE, TABLES, Kind
 from phlexible.step.tables.memory import OF_TYPES
 

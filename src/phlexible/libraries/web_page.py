@@ -1,40 +1,133 @@
-"""Page for a browser that steps a model: the viewer of reports, and a WebAssembly module."""
+"""Page for a browser that steps a model: the viewer of reports, a WebAssembly module, and points to drag."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.skin import Skin
+from phlexible.bodies.soft_mesh import SoftPoints
 from phlexible.description.ground import frame_positions, frame_rotations
-from phlexible.description.interactions.loads import Load, Torque
+from phlexible.description.interactions.loads import Force, Load, Torque
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.parts import part_counts
-from phlexible.description.ports import Attachment
-from phlexible.errors import PhlexibleError
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import InputData, ModelData
-from phlexible.libraries.grips import Grip
-from phlexible.libraries.outputs import Output
+from phlexible.libraries.description import check_events, library_data
+from phlexible.libraries.linking import TARGETS, WASM, check_linker, linked_library, sources
+from phlexible.libraries.outputs import Output, page_outputs
+from phlexible.libraries.parameter_models import Variants, usual_values, with_parameters
+from phlexible.libraries.programs import object_files_of
 from phlexible.libraries.time_functions import Column, TimeData, time_data
 from phlexible.measure.energy import energy_of
-from phlexible.pictures.report_page import (
-    Packing,
-    Tree,
-    anchor_data,
-    model_sections,
-    page,
-    scene_data,
-)
-from phlexible.pictures.reports import FLAT
-from phlexible.pictures.scene import DrawnBody, Scene
-from phlexible.pictures.scenes import scene_of
+from phlexible.pictures.reports import FLAT, Packing, Tree, anchor_data, model_sections, page, scene_data
+from phlexible.pictures.scene import DrawnBody, Scene, scene_of
 from phlexible.results.live import LiveRun
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.integration.clock import breakpoints_of
+
+AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
+
+MOST_BODIES, MOST_ON_A_BODY, MOST_IN_ALL = 60, 3, 60
+"""Limits on the number of grips; each is a load of the compiled model in all steps."""
+ZERO = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """Point of a body that can be dragged.
+
+    Attributes:
+        port: the point.
+        force: a load there.
+        torque: of a rigid body, which can be pulled at anywhere; None: of others.
+    """
+
+    port: Attachment
+    force: Load
+    torque: Load | None = None
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """Return the loads by which the mouse drags a body at this grip: a force, and on rigid bodies also a
+        torque."""
+        return (self.force,) if self.torque is None else (self.force, self.torque)
+
+
+def with_grips(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
+    """Return a copy of the model with zero loads added, by which the mouse can drag its bodies, and these drag
+    points (grips)."""
+    pulled = model.shallow_copy()
+    found = [
+        grip
+        for placed, most in _grip_counts(pulled.bodies)
+        for port in _ports(placed, most)
+        if (grip := _grip(pulled, placed, port)) is not None
+    ]
+    return pulled, tuple(found)
+
+
+def _grip_counts(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
+    """Return the bodies that the mouse can drag, with the number of drag points on each; of more than 60
+    bodies only 60, evenly spread. There are at most 3 points on each of several bodies, 10 on a single one,
+    and about 60 in all."""
+    count = min(len(bodies), MOST_BODIES)
+    positions = np.linspace(0, len(bodies) - 1, count).round().astype(int)
+    most = int(np.clip(MOST_IN_ALL // max(count, 1), 1, MOST_ON_A_BODY if count > 1 else MOST_IN_ALL // 6))
+    return [(bodies[k], most) for k in positions]
+
+
+def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:
+    """Return a drag point (grip) at a port of a body (``placed``), or None if the model refuses a force there. A
+    force of zero is added to the model, and a torque of zero if the body is rigid and can rotate; a page sets
+    them while its user drags the body."""
+    try:
+        force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
+    except PhlexibleError:
+        return None
+    if not _is_rigid(placed) or not placed.data.rotates:
+        return Grip(port, force)
+    return Grip(port, force, model.apply(Torque(port, ZERO, name=f"turn about {port}")))
+
+
+def _is_rigid(placed: PlacedBody) -> bool:
+    return placed.nodes is None and not placed.data.elastic_count
+
+
+def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
+    """Return the attachments of a body (``placed``) at which the mouse can drag it: its origin, points along
+    its length, nodes or interfaces. ``most`` limits their number."""
+    if _is_rigid(placed):
+        return [placed.origin]
+    along = placed.resolved.contact_positions()
+    if along:
+        spread = np.linspace(min(along), max(along), most) if most > 1 else [max(along)]
+        return [placed.at(float(x)) for x in spread]
+    if placed.nodes is not None:
+        assert isinstance(placed.data.points, SoftPoints), "strings have positions along them"
+        numbers = np.unique(placed.data.points.mesh.cells)
+        positions = placed.nodes.positions[placed.data.points.mesh.node_at[numbers]]
+        return [placed.node(int(numbers[k])) for k in _farthest_points(positions, max(most, 8))]
+    return [Attachment(placed, location) for location in placed.resolved.port_locations().values()]
+
+
+def _farthest_points(points: Array, count: int) -> list[int]:
+    """Return the indices of ``count`` points that are far from each other (farthest-point sampling). The
+    first one is the farthest from the centroid. With fewer points than ``count`` it is the indices of all."""
+    away = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    found = [int(away.argmax())]
+    away = np.linalg.norm(points - points[found[0]], axis=1)
+    while len(found) < min(count, len(points)):
+        found.append(int(away.argmax()))
+        away = np.minimum(away, np.linalg.norm(points - points[found[-1]], axis=1))
+    return found
+
 
 WAITS, MOST_STEPS, SHOWN = 6.0, 3000, 40
 """Duration [s], largest number of steps, and shown instants of a preliminary run that finds the extent of the
@@ -121,7 +214,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
             "mass": _mass(parts),
             "outputs": [output.size for output in data.outputs.outputs],
             "inputs": _inputs(parts, max(energy, _weight(parts) * scene.reach), scene.reach),
-            "grips": [_grip(parts, grip, number, pack) for grip, number in _numbered(parts)],
+            "grips": [_grip_data(parts, grip, number, pack) for grip, number in _numbered(parts)],
             "parameters": _parameters(data),
             **_posed(parts, scene, pack),
         },
@@ -404,7 +497,7 @@ def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
     return found
 
 
-def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
+def _grip_data(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
     """Return the data of a drag point (grip) for a page: its position on a body, the mass of the body, and
     the inputs that it sets. ``parts`` is the data of the page. ``number`` is that of its first input;
     ``pack`` stores arrays."""
@@ -457,3 +550,98 @@ def _column(column: Column) -> Tree:
         "waves": [list(wave) for wave in column.waves],
         "pieces": [[piece.begin, piece.scale, list(piece.coefficients)] for piece in column.pieces],
     }
+
+
+def live_page(
+    model: AnyMechanism,
+    start: Callable[[AnyMechanism], LiveRun],
+    name: str,
+    *,
+    inputs: Sequence[str] | None = None,
+    outputs: Mapping[str, Sensor] | None = None,
+    duration: float | None = None,
+    seen: RecordedRun | None = None,
+    sections: Sequence[str] = (),
+    variants: Variants[Any] | None = None,
+) -> str:
+    """Return the HTML text of a page that simulates a model in the browser by WebAssembly. ``name`` is its title.
+    The function ``start`` is called with the model, or a copy with further loads, and returns its run. ``inputs``
+    get sliders, ``outputs`` (sensors by name) curves; functions of time are tabulated up to ``duration`` [s]. The
+    run ``seen`` sets the view, ``sections`` are texts, ``variants`` makes models of parameters. Messages are
+    printed.
+
+    Args:
+        model: stays as it is.
+        start: begins a run of it, or of a copy with further loads.
+        name: of the model, the title of the page.
+        inputs: names of those that have sliders; None: all.
+        outputs: sensors whose curves are drawn, by name; none: coordinates of joints and energies.
+        duration: up to which functions of time are known [s]; None: without end.
+        seen: a run of the model, which says how far things go; None: one is taken beforehand.
+        sections: of the page, before those of the model.
+        variants: the model as a function of parameters, which get sliders; None: there are none.
+
+    Raises:
+        ModelError, ParameterError, MissingExtraError: as of ``ph.build``.
+    """
+    check_linker(TARGETS[WASM])
+    check_events(model)
+
+    def parts_of(
+        model: AnyMechanism, outputs: Mapping[str, Sensor] | None, inputs: Sequence[str] | None
+    ) -> PageParts:
+        pulled, grips = with_grips(model)
+        run = start(pulled)
+        loads = [load for grip in grips for load in grip.loads]
+        sensors = page_outputs(model) if outputs is None else outputs
+        known = name, inputs, sensors, duration
+        has_parameters = variants is not None
+        data = library_data(run, run.step_size, *known, loads, from_start=True, has_parameters=has_parameters)
+        return PageParts(model, run, data, grips, duration, sensors)
+
+    parts = parts_of(model, outputs, inputs)
+    if variants is not None:
+        parts = _with_sliders(parts, variants, parts_of, inputs)
+    data = parts.data
+    seen = run_ahead(start(with_grips(model)[0]), parts) if seen is None else seen
+    for words in data.messages:
+        print(words)
+    try:
+        codes = object_files_of(data.memory, {WASM: TARGETS[WASM]}, data.energies.modules)
+    except RuntimeError as error:
+        raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
+    module = linked_library(TARGETS[WASM], sources(codes[WASM], data.header()))
+    return page_of(parts, seen, module, sections)
+
+
+def _with_sliders(
+    parts: PageParts,
+    variants: Variants[Any],
+    parts_of: Callable[[Any, Mapping[str, Sensor] | None, Sequence[str] | None], PageParts],
+    inputs: Sequence[str] | None,
+) -> PageParts:
+    """Return the data of a live page (``parts``) with sliders for parameters of the model added. ``variants`` is
+    the model as a function of parameters. The function ``parts_of`` is called with the model of some parameter
+    values, its outputs and the names of its inputs, and returns the data of its page. ``inputs`` are those with
+    sliders.
+
+    Raises:
+        ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.
+    """
+
+    def data_of(values: Mapping[str, float], inputs: Sequence[str] | None) -> ModelData:
+        return parts_of(*variants.made(values), inputs).data
+
+    usual = usual_values(variants.ranges)
+    for own in variants.ranges:
+        for value in (own.low, own.high):
+            other = parts_of(*variants.made(usual | {own.name: value}), inputs)
+            has_parts = other.data.memory.counts == parts.data.memory.counts  # ``with_parameters`` refuses others
+            if has_parts and (names := drawn_differently(parts, other)):
+                raise ParameterError(
+                    f"{own.name} changes the shape or the path of {', '.join(names)}: a page steps the model with"
+                    f" other numbers, and draws it as it was built. Leave {own.name} out of parameters=, or build a"
+                    " page for each value; a library or FMU takes it"
+                )
+    grips = [str(load) for grip in parts.grips for load in grip.loads]
+    return replace(parts, data=with_parameters(data_of, parts.data, variants.ranges, inputs, grips))

@@ -15,7 +15,7 @@ from phlexible.extras import optional
 from phlexible.measure.sensors import Position
 from phlexible.pictures.artists import draw_arrows, draw_bodies, draw_surroundings, draw_symbols, draw_touched
 from phlexible.pictures.mechanism_plot import figure_height, new_axes, picked_instants, scene_figure
-from phlexible.pictures.scenes import scene_of
+from phlexible.pictures.scene import scene_of
 from phlexible.pictures.style import INK, QUIET, house_style
 from phlexible.state.recorded_run import RecordedRun
 

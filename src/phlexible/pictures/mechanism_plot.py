@@ -1,4 +1,4 @@
-"""Pictures of a mechanism before a run, at some instants of a motion, and beside its energies."""
+"""Pictures of a mechanism before a run and at some instants, beside its energies, and of section forces."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,6 +13,7 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment
 from phlexible.errors import ParameterError
 from phlexible.measure.energy import energy_of, most_deformed_instant
+from phlexible.measure.section_forces import SectionForces
 from phlexible.pictures.artists import (
     SceneArtists,
     draw_arrows,
@@ -23,12 +24,12 @@ from phlexible.pictures.artists import (
 )
 from phlexible.pictures.panels import Panel, default_panels
 from phlexible.pictures.plots import draw_energy, note_below
-from phlexible.pictures.scene import Scene
-from phlexible.pictures.scenes import mesh_fields, scene_at_start, scene_of
+from phlexible.pictures.scene import Scene, mesh_fields, scene_at_start, scene_of
 from phlexible.pictures.style import (
     AZIMUTH,
     COLORS,
     ELEVATION,
+    FAINT,
     INK,
     MAP,
     NO_STRESS,
@@ -517,3 +518,63 @@ def _draw_energy(axes: "Axes", run: RecordedRun, width: float) -> None:
     energy = energy_of(run.recording)
     draw_energy(axes, run.recording.time, energy, width)
     note_below(axes, energy, with_error=True)
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_section_forces(
+    forces: SectionForces,
+    times: int | Sequence[float] = 4,
+    path: str | PathLike[str] | None = None,
+    title: str = "",
+) -> "Figure":
+    """Plot the section ``forces`` and moments along a beam at some instants, one panel for each that is not
+    zero throughout. ``times`` is the number of instants or the times [s], ``path`` the picture's file (None:
+    none), ``title`` the name of the beam. Ranges over all times are shaded; jumps between elements are shown;
+    return the figure.
+
+    Args:
+        forces: at stations along the beam.
+        times: so many, evenly spread, or the times [s]; the nearest stored instants are drawn.
+        path: of the file to write; None: none.
+        title: name of the beam.
+
+    Raises:
+        ParameterError: no time, or one outside the motion.
+        MissingExtraError: matplotlib is not installed.
+    """
+    path, panels = picture_path(path), _panels(forces)
+    instants = picked_instants(forces.time, times)
+    with house_style():
+        figure = new_figure(5.6, 0.5 + 1.25 * len(panels))
+        rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, (label, values) in zip(rows, panels, strict=True):
+            low, high = values.min(axis=0), values.max(axis=0)
+            axes.fill_between(forces.x, low, high, color=FAINT, lw=0, label="range over all times")
+            axes.axhline(0.0, color=QUIET, lw=0.6)
+            for k, instant in enumerate(instants):
+                name = f"{forces.time[instant]:.4g} s"
+                axes.plot(forces.x, values[instant], color=COLORS[k % len(COLORS)], lw=1.2, label=name)
+            axes.set_ylabel(label, color=INK)
+        rows[-1].set_xlabel("x [m]")
+        handles, labels = rows[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper left", ncols=5, columnspacing=1.2)
+        rows[0].set_title(plain_text(title), loc="right", fontsize=8.5, color=QUIET)
+        figure.align_ylabels()
+        return finish(figure, path)
+
+
+def _panels(forces: SectionForces) -> list[tuple[str, Array]]:
+    """Return label and values of the section forces and moments that are not zero throughout; the normal force is
+    always there."""
+    named = [
+        ("$N$ [N]", forces.normal),
+        ("$Q_y$ [N]", forces.shear_y),
+        ("$Q_z$ [N]", forces.shear_z),
+        ("$M_x$ [N m]", forces.torsion),
+        ("$M_y$ [N m]", forces.moment_y),
+        ("$M_z$ [N m]", forces.moment_z),
+    ]
+    return [named[0], *(each for each in named[1:] if np.any(each[1]))]

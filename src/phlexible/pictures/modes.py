@@ -34,7 +34,7 @@ from phlexible.linear.linearize import Linearization, linearization
 from phlexible.linear.modes import Modes, lowest_modes
 from phlexible.pictures.animation import film_of, film_path
 from phlexible.pictures.reports import MODE_HEADS, mode_rows, report_modes
-from phlexible.pictures.scenes import RELATIVE_AMPLITUDE, ComplexArray, largest_turn, most_real
+from phlexible.pictures.scene import RELATIVE_AMPLITUDE, ComplexArray, largest_turn, most_real
 from phlexible.pictures.style import (
     COLORS,
     INK,
@@ -48,7 +48,7 @@ from phlexible.pictures.style import (
     picture_html,
     plain_text,
 )
-from phlexible.shapes.creases import merged_vertices, sharp_edges as mesh_edges
+from phlexible.shapes.surfaces import merged_vertices, sharp_edges as mesh_edges
 from phlexible.state.system import system_of
 
 if TYPE_CHECKING:

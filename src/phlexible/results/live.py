@@ -1,23 +1,22 @@
-"""Run that is stepped from outside, with inputs that change between steps and states that can be restored."""
+"""Run that is stepped from outside: inputs that change between steps, stored instants, states that can be restored."""
 
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, positive, whole
+from phlexible.algebra.arrays import Array, finite, positive, read_only, reals, whole
 from phlexible.description.interactions.sensor import LinearReading, Sensor
 from phlexible.display import how_many, short_repr
 from phlexible.errors import ParameterError, warn_user
 from phlexible.pictures.live_view import Served, checked_port
-from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
-from phlexible.pictures.scenes import moved_scene, scene_of
-from phlexible.results.live_inputs import Inputs
-from phlexible.results.live_steps import StoredChunk, StoredSteps
+from phlexible.pictures.reports import Packing, asset, moved_data, page, scene_data
+from phlexible.pictures.scene import moved_scene, scene_of
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
@@ -30,6 +29,205 @@ from phlexible.step.integration.schemes import ModelCache, StepOptions
 from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.step.integration.stored_rows import Storage
 from phlexible.step.tables.memory import StateRows
+
+NOTHING = np.zeros(0)
+
+
+class StoredChunk(NamedTuple):
+    """Instants that were stored together.
+
+    Attributes:
+        times: of them, shape (k,) [s].
+        rows: as a stepper stores them; multipliers and forces of the last one are those of its own step.
+        first: multipliers and forces of the first step; none of the start.
+    """
+
+    times: Array
+    rows: Mapping[str, Array]
+    first: Array = NOTHING
+
+    def first_instants(self, count: int) -> "StoredChunk":
+        """Return the first ``count`` instants of this block of stored instants as a block."""
+        if count == len(self.times):
+            return self
+        return StoredChunk(self.times[:count], {name: each[:count] for name, each in self.rows.items()}, self.first)
+
+    @property
+    def last(self) -> "StoredChunk":
+        """Last instant of this block of stored instants, as a block of one instant."""
+        return StoredChunk(self.times[-1:], {name: each[-1:] for name, each in self.rows.items()})
+
+
+class StoredSteps:
+    """All instants of a live run, in blocks.
+
+    Attributes:
+        time: of the last instant [s].
+    """
+
+    def __init__(self, time: float, rows: Mapping[str, Array]) -> None:
+        self.time, self._chunks = time, [StoredChunk(np.array([time]), rows)]
+
+    @property
+    def rows(self) -> Mapping[str, Array]:
+        """Stored arrays of the last block of instants of the live run, by the names of the state tables
+        (position, rotation, velocity, ...). Their first axis is (instants,); the last row belongs to the present
+        instant."""
+        return self._chunks[-1].rows
+
+    @property
+    def last_chunk(self) -> StoredChunk:
+        """Block of instants of the live run that was stored last."""
+        return self._chunks[-1]
+
+    @property
+    def last(self) -> StoredChunk:
+        """Last stored instant of the live run, as a block of one instant."""
+        return self._chunks[-1].last
+
+    def copy(self) -> "StoredSteps":
+        """Return a copy of the stored instants of a live run, with plain arrays by name that can be pickled."""
+        found = StoredSteps(self.time, {})
+        found._chunks = [StoredChunk(each.times, dict(each.rows), each.first) for each in self._chunks]
+        return found
+
+    def add(self, chunk: StoredChunk) -> None:
+        """Append a block of instants that follow those stored so far in the live run."""
+        self._chunks.append(chunk)
+        self.time = float(chunk.times[-1])
+
+    def discard_earlier(self) -> None:
+        """Discard all stored instants of the live run but the last."""
+        if len(self._chunks) > 1 or len(self._chunks[-1].times) > 1:
+            self._chunks = [self.last]
+
+    def up_to(self, steps: int, time: float) -> "StoredSteps | None":
+        """Return stored instants of a live run up to the one -``steps`` time steps before the last (``steps``
+        is zero or negative). None if it is not stored or its time differs from ``time`` [s]."""
+        behind = -steps
+        for k in range(len(self._chunks) - 1, -1, -1):
+            block = self._chunks[k]
+            count = len(block.times) - behind
+            if 0 < count <= len(block.times) and block.times[count - 1] == time:
+                found = StoredSteps(time, {})
+                found._chunks = [*self._chunks[:k], block.first_instants(count)]
+                return found
+            behind -= len(block.times)
+        return None
+
+    def recording(self, system: System, sources: Mapping[str, list[int]], halvings: int) -> RecordedStates:
+        """Return the recording of all stored instants of a live run of ``system``, from which a ``Motion`` is
+        made; ``sources`` lists the indices of each named source of work, ``halvings`` is the number of halved
+        time steps."""
+        blocks = self._chunks
+        rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
+        times = np.concatenate([block.times for block in blocks])
+        found = recording_of(system, sources, times, rows, halvings)
+        count, index = found.multipliers.shape[1], 0
+        for block in blocks[1:]:  # at the end of the one before: the mean of the steps beside it
+            for own, first in ((found.multipliers, block.first[:count]), (found.forces, block.first[count:])):
+                own[index] = first if index == 0 else (own[index] + first) / 2
+            index += len(block.times)
+        return found
+
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.stepper import Stepper
+
+
+class Inputs(MutableMapping[str, Array]):
+    """Values of constant loads, torques and forces by their names; a new value holds from the next step on."""
+
+    def __init__(self, stepper: "Stepper", dimension: int) -> None:
+        self._known, self._dimension = stepper.inputs, dimension
+        self._values = {name: known.value.copy() for name, known in self._known.items()}
+        self.is_new = False
+
+    def __getitem__(self, name: str) -> Array:
+        """Return the present value of an input (a constant load, torque or joint force) by its name, read-only.
+        Shape (1,) of a force or torque in a joint, (3,) of a load [N or N m]."""
+        self._check(name)
+        return read_only(self._values[name])
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        """Set the input ``name`` of the live run to a ``value``: one number (force or torque in a joint) or
+        three (load vector) [N or N m]. It acts from the next time step on.
+
+        Raises:
+            ParameterError: no input of that name, not its count of finite numbers, or a force out of the plane of
+                a planar model.
+        """
+        self._check(name)
+        wanted = self._values[name].shape
+        found = np.atleast_1d(reals(f"input {name!r}", value))
+        if found.shape != wanted or not np.isfinite(found).all():
+            raise ParameterError(f"input {name!r} takes {how_many(wanted[0], 'finite number')}, got {value!r}")
+        if (load := self._known[name].load) is not None:
+            load.check_components(found, self._dimension)
+        self._values[name], self.is_new = found, True
+
+    def __delitem__(self, name: str) -> None:
+        """Raise a ``ParameterError``, since an input (``name``) of a live run cannot be removed but only set
+        to zero."""
+        raise ParameterError(f"input {name!r} cannot be removed; set it to zero")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __repr__(self) -> str:
+        return f"Inputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self._values.items())})"
+
+    def changes(self, size: int) -> Array:
+        """Return the differences between the present loads of the live run and those of its model, due to all
+        inputs. Shape (size,) [N or N m]."""
+        total = np.zeros(size)
+        for name, (begin, value, _) in self._known.items():
+            total[begin : begin + len(value)] = self._values[name] - value
+        return total
+
+    def checked_rows(self, name: str, data: ArrayLike, count: int) -> Array:
+        """Return the values ``data`` of the input ``name`` for ``count`` mechanisms as an array of shape
+        (count, components of the input). Shape and finiteness are checked; a single value is repeated for
+        all.
+
+        Raises:
+            ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
+        """
+        self._check(name)
+        size, values = len(self._values[name]), reals(f"input {name!r}", data)
+        shape = (count, size) if size > 1 else (count,)
+        if values.shape not in (shape, shape[1:], (count, size)) or not np.isfinite(values).all():
+            raise ParameterError(f"input {name!r} takes finite numbers of shape {shape}, got {data!r}")
+        rows = np.broadcast_to(values.reshape(-1, size) if values.ndim else values, (count, size))
+        if (load := self._known[name].load) is not None:
+            load.check_components(rows, self._dimension)
+        return rows
+
+    def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:
+        """Return a tuple for the input ``name``: its slice of the array of all load values, and ``rows``
+        minus the constant values of the model. ``rows`` are values of the input for several mechanisms, shape
+        (mechanisms, components), as is the difference [N or N m]."""
+        begin, value, _ = self._known[name]
+        return slice(begin, begin + len(value)), rows - value
+
+    def set_all(self, values: dict[str, Array]) -> None:
+        """Set all inputs of the live run to copies of these values, given by name."""
+        self._values, self.is_new = {name: value.copy() for name, value in values.items()}, True
+
+    def copy(self) -> dict[str, Array]:
+        """Return copies of the present values of all inputs of the live run, by name."""
+        return {name: value.copy() for name, value in self._values.items()}
+
+    def _check(self, name: str) -> None:
+        if not isinstance(name, str) or name not in self._known:
+            known = ", ".join(repr(each) for each in self._known) or "none"
+            raise ParameterError(
+                f"no input is named {name!r}; inputs are constant loads, torques and forces of the model: {known}"
+            )
+
 
 if TYPE_CHECKING:
     from phlexible.results.live_readings import QuickReading

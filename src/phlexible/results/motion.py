@@ -29,9 +29,9 @@ from phlexible.measure.sensors import (
     JointRate,
 )
 from phlexible.pictures.summaries import Figures, figures, motion_html
-from phlexible.results import tables, vtk_series
+from phlexible.results import vtk_series
 from phlexible.results.motion_pictures import LivePage, MotionPictures
-from phlexible.results.readings import Readings
+from phlexible.results.readings import Readings, to_csv, to_dataframe, to_xarray
 from phlexible.results.run_error import Repeatable, RunError, run_error
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
@@ -295,12 +295,12 @@ class Motion(MotionPictures, Readings):
     def to_xarray(self) -> "xarray.Dataset":
         """Return the recorded arrays of this motion as an xarray Dataset with names and units (needs
         ``phlexible[xarray]``)."""
-        return tables.to_xarray(self.run)
+        return to_xarray(self.run)
 
     def to_dataframe(self, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
         """Return a pandas table of sensor readings over time, with a column for each component by name and unit
         (needs ``phlexible[xarray]``)."""
-        return tables.to_dataframe(self.run, sensors)
+        return to_dataframe(self.run, sensors)
 
     def to_csv(self, path: FilePath, sensors: Sequence[Sensor]) -> None:
         """Write the readings of ``sensors`` over time to the file ``path`` of comma-separated text with all
@@ -309,7 +309,7 @@ class Motion(MotionPictures, Readings):
         Raises:
             ResultFileError: the file cannot be written.
         """
-        tables.to_csv(self.run, file_path("path", path), sensors)
+        to_csv(self.run, file_path("path", path), sensors)
 
     def sensitivity(
         self,

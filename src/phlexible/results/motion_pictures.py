@@ -15,10 +15,18 @@ from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import reactions, section_forces
 from phlexible.measure.sensors import checked_sensors
-from phlexible.pictures import animation, mechanism_plot, plots, section_plot
+from phlexible.pictures import animation, mechanism_plot, plots
 from phlexible.pictures.live_view import Served, checked_port
-from phlexible.pictures.report_page import InlinePage, asset, html_path, write_page
-from phlexible.pictures.reports import motion_page, motion_sections, readings
+from phlexible.pictures.mechanism_plot import plot_section_forces
+from phlexible.pictures.reports import (
+    InlinePage,
+    asset,
+    html_path,
+    motion_page,
+    motion_sections,
+    readings,
+    write_page,
+)
 from phlexible.state.recorded_run import RecordedRun
 
 if TYPE_CHECKING:
@@ -287,7 +295,7 @@ class MotionPictures:
         bending moments). It shows some times [s], or a number of them, and the range over all instants.
         ``path`` is the picture's file (None: none)."""
         forces = section_forces.section_forces(self.run, body, section_forces.element_ends(self.run, body))
-        return section_plot.plot_section_forces(forces, times, path, body.name)
+        return plot_section_forces(forces, times, path, body.name)
 
     @overload
     def plot_mechanism(

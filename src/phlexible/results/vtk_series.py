@@ -15,8 +15,7 @@ from phlexible.bodies.skin import BodyStress
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ParameterError, writing
 from phlexible.extras import optional
-from phlexible.pictures.scene import DrawnBody
-from phlexible.pictures.scenes import scene_of
+from phlexible.pictures.scene import DrawnBody, scene_of
 from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.state.recorded_run import RecordedRun
 

@@ -8,8 +8,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
-from phlexible.shapes.creases import SMOOTH, merged_vertices
-from phlexible.shapes.surfaces import Triangulation
+from phlexible.shapes.surfaces import SMOOTH, Triangulation, merged_vertices
 
 LEAF = 4
 """Largest number of triangles in a box without smaller boxes."""

@@ -27,10 +27,10 @@ from phlexible.libraries.linking import (
     write_bytes,
     write_library,
 )
-from phlexible.libraries.live_page import live_page
 from phlexible.libraries.parameter_models import Variants, with_parameters
 from phlexible.libraries.parameters import ranges_of
 from phlexible.libraries.programs import object_files_of
+from phlexible.libraries.web_page import live_page
 from phlexible.model import Model
 from phlexible.results.live import LiveRun
 from phlexible.state.initial_state import InitialKind

@@ -24,7 +24,7 @@ from phlexible.description.time_functions import Signal
 from phlexible.display import how_many, in_row, table
 from phlexible.errors import ConvergenceError, ParameterError, PhlexibleError, UnitWarning
 from phlexible.measure.sensors import ElasticDisplacement
-from phlexible.pictures.report_page import findings, html_path, page_without_view, section, versions, write_page
+from phlexible.pictures.reports import findings, html_path, page_without_view, section, versions, write_page
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
 from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.tools.recordings import OTHER_UNITS, Data, RecordedModes, RecordedResponse, Recording

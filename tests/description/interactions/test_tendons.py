@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from laws.figures import energy_error, momentum_errors
-from phlexible.pictures.scenes import scene_of
+from phlexible.pictures.scene import scene_of
 
 GRAVITY = 9.81
 

@@ -11,8 +11,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.bodies.skin import tube_skin
-from phlexible.pictures.report_page import FLATTEST, asset, visible_skin
-from phlexible.pictures.reports import plotted_instants
+from phlexible.pictures.reports import FLATTEST, asset, plotted_instants, visible_skin
 from phlexible.shapes.surfaces import outline_of
 from pictures.report.decoding import Decoded
 from results.samples import sample

@@ -7,7 +7,7 @@ from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.skin import Skin
-from phlexible.shapes.creases import shading_vertices
+from phlexible.shapes.surfaces import shading_vertices
 
 # Stress at the nodes of a mesh (docs/theory.md, 3).
 

@@ -15,8 +15,8 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
 from phlexible.results.files.description import compare_trees, describe_mechanism, rebuild_mechanism
-from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.journal import (
+    FIELDS,
     HEADER,
     Stored,
     check_kind,
@@ -24,6 +24,7 @@ from phlexible.results.files.journal import (
     checkpoint_as_json,
     checkpoint_from_json,
     is_journal,
+    labels,
     read_unfinished,
 )
 from phlexible.results.files.writing import FileLock, replacing
