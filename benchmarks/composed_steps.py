@@ -8,7 +8,7 @@ from errata import composed
 
 import phlexible as ph
 from phlexible.papers.collocation import Equations
-from phlexible.papers.integrate import Method, asked_inputs, stage_loop
+from phlexible.papers.integrate import Method, input_function, stage_loop
 
 STEPS, SKIPPED, REPEATS = 15, 3, 3
 
@@ -39,7 +39,7 @@ def mechanism(kind: str):
 def milliseconds(make: Callable[[], tuple], method: Method, step: float) -> float:
     """The least time of each of a dozen steps, so that other programs count little; their mean [ms]."""
     whole, start, inputs = make()
-    model, given = whole, asked_inputs(whole, inputs, start)
+    model, given = whole, input_function(whole, inputs, start)
     equations, times = Equations(model, given.function, start, given.states), []
     for _ in range(REPEATS):
         loop, x, row = stage_loop(method, equations, start), start, []

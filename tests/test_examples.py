@@ -1,5 +1,8 @@
 """The examples run, and their numbers are right."""
 
+import ast
+import importlib
+import importlib.util
 import runpy
 from pathlib import Path
 
@@ -7,7 +10,8 @@ import pytest
 
 from phlexible.pictures import animation
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
 
 # Example: (variable, its value, tolerance). The peak is that of the von Karman reference.
 NUMBERS = {
@@ -96,3 +100,23 @@ def test_the_linear_program_of_the_readme(capsys):
     found = [float(number) for number in frequencies.strip("[]").split()]
     assert found == pytest.approx([0, 0, 0, 3.04810796, 7.67040037, 18.38168612], rel=1e-6, abs=0)
     assert passive == "True"
+
+
+def test_benchmarks_and_scripts_of_pages_find_what_they_import_from_the_package() -> None:
+    """Nothing but a bench or a build of the pages runs them: a name that is gone would be told then only."""
+    files = [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "docs").glob("*.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    imports = [
+        node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("phlexible.")
+    ]
+    assert len(imports) > 20
+    for node in imports:
+        module = importlib.import_module(node.module)
+        has_files = hasattr(module, "__path__")
+        unknown = [
+            name.name
+            for name in node.names
+            if not hasattr(module, name.name)
+            and not (has_files and importlib.util.find_spec(f"{node.module}.{name.name}"))
+        ]
+        assert not unknown, f"{node.module} has no {unknown}"

@@ -1,4 +1,4 @@
-"""Data of a model in C, in one header for ``model.c``: tables, start, functions, controllers, inputs and outputs."""
+"""Data of a model in C, one header for ``model.c``: tables, start, functions, controllers, inputs and outputs."""
 
 import hashlib
 import json

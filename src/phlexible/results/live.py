@@ -1,4 +1,4 @@
-"""Run that is stepped from outside: inputs that change between steps, stored instants, states that can be restored."""
+"""Run that is stepped from outside: inputs that change between steps, stored instants, states to return to."""
 
 import time as clock
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence

@@ -1,4 +1,4 @@
-"""Surfaces of triangles: construction, smooth parts and sharp edges, colours, and the mass that they enclose."""
+"""Operations on surfaces of triangles: smooth parts and sharp edges, colours, and the mass that they enclose."""
 
 import re
 from collections.abc import Sequence
