@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from phlexible.algebra.user_derivatives import first_derivatives
 from phlexible.description.ground import Ground, frame_rotations, frame_velocities
 from phlexible.description.time_functions import ENOUGH, TimePath, vector_values_at
@@ -20,6 +21,25 @@ def test_a_numpy_function_is_called_once_for_all_times():
     values = vector_values_at(function, TIMES)
     assert values == pytest.approx(np.stack([np.sin(TIMES), TIMES**2, 0 * TIMES], axis=1), abs=1e-15)
     assert len(calls) == 1 + 4  # all at once, and four probe_indices
+
+
+def test_checks_steps_and_recording_of_a_run_share_the_values_of_a_path():
+    calls = []
+
+    def path(t):
+        calls.append((np.ravel(t)[0], np.size(t)))
+        return 0.1 * np.sin(t), 0.0 * t, 0.0
+
+    model = ph.Model(dimension=2)
+    mass = model.add(ph.PointMass(1.0), "mass")
+    model.connect(
+        ph.Spherical(model.ground.moving(path, velocity=lambda t: (0.1 * np.cos(t), 0.0 * t, 0.0)), mass.origin)
+    )
+    calls.clear()
+    motion = model.simulate(1.0, 1e-2)
+    many = [call for call in calls if call[1] > 4]
+    assert len(many) == len(set(many))
+    assert motion.position(mass.origin)[:, 0] == pytest.approx(0.1 * np.sin(motion.time), abs=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ class TurnSinceStart(Portable):
         arrays or its values disagree with single calls."""
         if not len(times):
             return None
-        evaluated, some = at_least_two(times), probe_indices(times)
+        evaluated, some = at_least_two(times), probe_indices(len(times))
         try:
             value = self.function(evaluated)  # type: ignore[arg-type]
             if is_rotation_object(value):

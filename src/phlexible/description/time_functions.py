@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from math import isfinite
 from typing import Any, TypeGuard
 from weakref import WeakKeyDictionary
@@ -25,6 +26,8 @@ ENOUGH = 8
 
 _AGREEMENTS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 """Number of consecutive calls with an array of times that agreed with single calls; negative: that did not."""
+_LAST: WeakKeyDictionary[Any, tuple[Array, Array]] = WeakKeyDictionary()
+"""Last times, of an array that cannot be changed, and the values there: checks, steps and recordings share them."""
 
 
 def _takes_arrays(function: object, times: Array) -> bool | None:
@@ -38,10 +41,13 @@ def _takes_arrays(function: object, times: Array) -> bool | None:
     return agreements > 0 if abs(agreements) >= ENOUGH and len(times) <= FEW else None
 
 
-def _count_agreement(function: object, agrees: bool) -> None:
+def _count_agreement(function: object, times: Array, values: Array | None) -> None:
     with suppress(TypeError):
         count = _AGREEMENTS.get(function, 0)
-        _AGREEMENTS[function] = max(count, 0) + 1 if agrees else min(count, 0) - 1
+        _AGREEMENTS[function] = min(count, 0) - 1 if values is None else max(count, 0) + 1
+        if values is not None and not times.flags.writeable:
+            values.flags.writeable = False
+            _LAST[function] = times, values
 
 
 def at_least_two(times: Array) -> Array:
@@ -54,11 +60,11 @@ def at_least_two(times: Array) -> Array:
     return times.repeat(2) if len(times) == 1 else times
 
 
-def probe_indices(times: Array) -> list[int]:
-    """Return the indices of up to four of the times, evenly spread, with the first and the last. There the
+@lru_cache
+def probe_indices(count: int) -> list[int]:
+    """Return the indices of up to four of ``count`` times, evenly spread, with the first and the last. There the
     values of one call with all times are compared with those of single calls."""
-    last = len(times) - 1
-    return [0] if last == 0 else sorted({share * last // (PROBES - 1) for share in range(PROBES)})
+    return sorted({share * (count - 1) // (PROBES - 1) for share in range(PROBES)})
 
 
 def _vectorized(
@@ -80,18 +86,20 @@ def _vectorized(
     takes_arrays, result = _takes_arrays(function, times), None
     if not len(times) or takes_arrays is False:
         return None
+    if not times.flags.writeable and (last := _LAST.get(function)) is not None and last[0] is times:
+        return last[1]
     with suppress(Exception):  # a function for single times may fail in any way here; it is then called one by one
         values = batched(at_least_two(times))
         if takes_arrays:
             return values[: len(times)] if all(map(isfinite, values.ravel().tolist())) else None
-        some = probe_indices(times)
-        single = np.array([one(time) for time in times[some].tolist()])
+        some = probe_indices(len(times))
+        single, probed = np.array([one(time) for time in times[some].tolist()]), values[some]
         single = single if single.dtype == np.float64 else reals("value", single, largest=ANY_SIZE)
         scale = np.abs(values).max()
-        if single.shape == values[some].shape and scale < np.inf:
-            result = values[: len(times)] if np.abs(values[some] - single).max() <= AGREEMENT * scale else None
+        if single.shape == probed.shape and scale < np.inf and np.abs(probed - single).max() <= AGREEMENT * scale:
+            result = values[: len(times)]
     if not takes_arrays:
-        _count_agreement(function, result is not None)
+        _count_agreement(function, times, result)
     return result
 
 
@@ -325,7 +333,7 @@ def values_at(function: ScalarFunction, times: Array, name: str) -> Array:
     def batched(at: Array) -> Array:
         raw = function(at)  # type: ignore[arg-type]
         values = raw if is_float_array(raw, at) else reals(name, raw, largest=ANY_SIZE)
-        return np.broadcast_to(values, at.shape)
+        return np.broadcast_to(values, at.shape).copy()  # the function may use its array again
 
     values = _vectorized(function, times, batched, lambda time: number_at(function, name, time))
     return np.array([number_at(function, name, float(t)) for t in times] if values is None else values)

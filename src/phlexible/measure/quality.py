@@ -548,7 +548,8 @@ def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
     (8.23).
     """
     record, messages, reported = run.recording, [], set()
-    if np.diff(record.contact_steps).max(initial=0) < MOST_PARTS:
+    counts = record.contact_steps
+    if counts[-1] - counts[0] < MOST_PARTS or np.diff(counts).max() < MOST_PARTS:
         return []
     for number, (element, force) in enumerate(run.system.forces):
         contact = force.contact
@@ -718,7 +719,7 @@ def energy_scale(run: RecordedRun) -> float:
     """
     record, system = run.recording.inner, run.system
     reach = system.largest_length + float(np.abs(record.position).max(initial=0.0))
-    arms = np.array([1.0 if owner.row.is_angle else reach for owner in system.owners])
+    arms = np.where(system.angle_rows, 1.0, reach)
     joints, forces = np.abs(record.multipliers) @ arms, np.abs(record.forces) * (reach + np.abs(record.theta))
     parts = float((joints + forces.sum(axis=1)).max())
     duration = float(np.ptp(run.recording.time)) or np.inf

@@ -42,6 +42,8 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
     if not system.owners:
         return
     gaps = system.rows.values(system.at(state) if at is None else at)[0]
+    if (np.abs(gaps) <= CLOSED * system.gap_lengths).all():
+        return
     relative = system.relative_gaps(gaps)
     worst = int(np.argmax(relative))
     if relative[worst] <= CLOSED:

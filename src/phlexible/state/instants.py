@@ -55,6 +55,10 @@ class RecordedMotions:
         return type(self)(*(getattr(self, field.name)[instants] for field in fields(self)))
 
 
+OF_TIME = tuple(field.name for field in fields(RecordedMotions))
+"""Names of the prescribed motions of a recording."""
+
+
 @dataclass(frozen=True, eq=False)
 class PrescribedFunctions:
     """Prescribed motions (moving frames and paths of drives) at given times, evaluated from users' functions on
@@ -150,8 +154,11 @@ class PrescribedFunctions:
 
     def at(self, instants: Points) -> Self:
         """Return the prescribed motions (user functions of moving ground frames and drives) at the chosen instants
-        only; they are evaluated when they are read."""
-        return type(self)(self.moving, self.driven, self.times[instants], self.end)
+        only; they are evaluated when they are read, unless they were before."""
+        chosen = type(self)(self.moving, self.driven, self.times[instants], self.end)
+        known = {name: each[instants] for name, each in vars(self).items() if name in OF_TIME}
+        vars(chosen).update(known)
+        return chosen
 
     def _differentiated(self, derivative: Callable[..., Array], parts: Sequence[Any], *shape: int) -> Array:
         """Return a derivative of each part (frame or path) at all times, shape (T, parts, ...), where ``shape``

@@ -449,21 +449,21 @@ class System:
         return max(reach, default=0.0) or 1.0
 
     @cached_property
+    def angle_rows(self) -> BoolArray:
+        """Whether each scalar constraint is one on directions or angles rather than a length, shape (rows,)."""
+        return np.array([owner.row.is_angle for owner in self.owners], dtype=np.bool_)
+
+    @cached_property
     def gap_lengths(self) -> Array:
         """Reference value by which the gap of each scalar constraint is divided, shape (rows,): the size of the
         largest body [m], or 1 for constraints on directions and angles."""
-        return np.array([1.0 if owner.row.is_angle else self.body_length for owner in self.owners])
+        return np.where(self.angle_rows, 1.0, self.body_length)
 
     def relative_gaps(self, gaps: Array) -> Array:
         """Return dimensionless gaps of the scalar constraints, shape (rows,): absolute values of ``gaps``, less the
         round-off of positions, over the size of the largest body (or over 1 for angles)."""
-        return np.asarray(np.maximum(np.abs(gaps) - self._gap_round_off, 0.0) / self.gap_lengths)
-
-    @cached_property
-    def _gap_round_off(self) -> Array:
-        """Numerical round-off of each scalar constraint function, shape (rows,) [m, or 1 for directions and
-        angles]."""
-        return np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
+        round_off = np.where(self.angle_rows, ROUND_OFF, self.round_off)
+        return np.asarray(np.maximum(np.abs(gaps) - round_off, 0.0) / self.gap_lengths)
 
 
 @dataclass(frozen=True, eq=False)

@@ -399,6 +399,8 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     rows = np.full(len(schedule.size), -1)
     rows[len(rows) - coupled.constraint_count :] = coupled.constraint_starts
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
+    acting = *parts.laws, *parts.soft.groups, *filter(None, types.relaxations())
+    loads_and_types = len(system.loads), len(types.relaxations())
     widest, sizes = int(np.diff(layout.carrier_velocity).max(initial=1)), (system.dimension, len(system.loads))
     return {
         **types.tables(),
@@ -413,11 +415,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
         **_family(plan, parts.soft, sizes, lambda: parts.soft.tables(blocks)),
         **_family(plan, parts.rods, sizes, lambda: parts.rods.tables(schedule.indices)),
         **_family(plan, parts.contact_groups, sizes, lambda: parts.contact_groups.tables(schedule.rows, widest)),
-        **branch_tables(parts.laws, [group.relaxation for group, _ in parts.soft.groups], types.relaxations()),
-        **bristle_tables(parts.laws),
-        **impact_tables(parts.laws),
-        **sliding_tables(parts.laws),
-        **law_tables(parts.laws, coupled.constraint_count, len(system.loads)),
+        **_family(plan, acting, (coupled.constraint_count, *loads_and_types), lambda: _law_tables(system, parts)),
         "row_length": system.gap_lengths,
         "row_switch": system.row_switches,
         "widest": widest,
@@ -432,14 +430,27 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     }
 
 
+def _law_tables(system: System, parts: Parts) -> Tables:
+    """Return the tables of all force laws along coordinates, and of those of soft and floating bodies that have a
+    memory."""
+    laws = parts.laws
+    return {
+        **branch_tables(laws, [group.relaxation for group, _ in parts.soft.groups], parts.types.relaxations()),
+        **bristle_tables(laws),
+        **impact_tables(laws),
+        **sliding_tables(laws),
+        **law_tables(laws, parts.coupled.constraint_count, len(system.loads)),
+    }
+
+
 def _family(
     plan: Plan,
-    family: SoftTables | RodTables | ContactGroupTables,
-    sizes: tuple[int, int],
+    family: SoftTables | RodTables | ContactGroupTables | tuple[object, ...],
+    sizes: tuple[int, ...],
     make: Callable[[], Tables],
 ) -> Tables:
     """Return the tables of a ``family`` of interactions that ``make()`` returns. Those of a mechanism without any
-    depend on ``sizes`` only (dimension, number of loads), and ``plan`` keeps them."""
+    depend on ``sizes`` only (such as dimension and number of loads), and ``plan`` keeps them."""
     return make() if family else plan.once((type(family), *sizes), make)
 
 

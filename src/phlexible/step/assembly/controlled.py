@@ -13,7 +13,6 @@ from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackPart
 from phlexible.description.ports import Attachment
-from phlexible.errors import ModelError
 from phlexible.state.system import System
 from phlexible.step.assembly.interactions import Function, InteractionTables
 
@@ -160,7 +159,7 @@ def _controlled(
         if isinstance(source, Sensor):
             channels.append(Channel(count, count, reading=source))
             continue
-        own = _measured(source, dimension, name, tables)
+        own = _measured(source, dimension, tables)
         size = 6 if isinstance(source, Attachment) else 2 * len(own)
         channels.append(Channel(count, count + size, None if share is None else share[1:]))
         measured += own
@@ -171,12 +170,8 @@ def _controlled(
     return ControlledValue(targets, feedback, tuple(measured), kept, total, name, dimension)
 
 
-def _measured(
-    source: KinematicPair | Attachment, dimension: int, name: str, tables: InteractionTables
-) -> list[Measured]:
+def _measured(source: KinematicPair | Attachment, dimension: int, tables: InteractionTables) -> list[Measured]:
     if isinstance(source, Attachment):
         return [MeasuredPoint(tables.collector.add_vector(tables.resolver.resolve(PointOf(source))))]
-    found = source.coordinates(dimension)
-    if not found:
-        raise ModelError(f"the controller of {name} cannot measure {source}: it has no coordinate")
+    found = [source.coordinate(dimension, each) for each in source.coordinate_names]
     return [MeasuredCoordinate(each, tuple(tables.function(row) for row in each.functions())) for each in found]

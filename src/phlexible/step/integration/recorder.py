@@ -1,13 +1,12 @@
 """Recorder of a run, which gathers stored instants of a stepper into recordings, block by block."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.state.instants import PrescribedFunctions, PrescribedMotions, RecordedMotions
+from phlexible.state.instants import OF_TIME, PrescribedFunctions, PrescribedMotions, RecordedMotions
 from phlexible.state.recording import Reactions, RecordedStates, concatenated, joined, on_demand
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
@@ -114,19 +113,27 @@ class Recorder:
         for own, new in ((last.multipliers, reactions[:count]), (last.forces, reactions[count:])):
             own[-1] = share * own[-1] + (1 - share) * new
 
-    def add(self, times: Array, rows: StateRows, halvings: int, is_last_open: bool) -> None:
+    def add(
+        self,
+        times: Array,
+        rows: StateRows,
+        halvings: int,
+        is_last_open: bool,
+        prescribed: PrescribedMotions | None = None,
+    ) -> None:
         """Record several instants ``times`` [s], from the ``rows`` of state numbers that the stepper has
         stored. ``halvings`` counts halved time steps so far; ``is_last_open`` says that the time step after
-        the last instant has not been taken yet.
+        the last instant has not been taken yet. ``prescribed`` are frames and paths there, if they are known.
 
         Args:
             times: stored instants, shape (instants,) [s].
             rows: stored rows of the stepper.
             halvings: number of halved steps so far.
             is_last_open: the step after the last instant has not been taken yet.
+            prescribed: frames and paths at these times, where they are known.
         """
         if len(times):
-            self._add(times, rows, halvings, None)
+            self._add(times, rows, halvings, prescribed)
             self.last_weight = OPEN if is_last_open else 1.0
 
     def flush(self, checkpoint: Checkpoint) -> None:
@@ -194,7 +201,6 @@ COLUMN_OF = {name: ("energy", k) for k, name in enumerate(("kinetic", "strain", 
 COLUMN_OF |= {"iterations": ("counter", 0), "contact_steps": ("counter", 2)}
 COLUMN_OF |= {name: (name, 0) for name in ("dissipated", "step_error")}
 """Columns of tables in the kernels by their names in a recording."""
-OF_TIME = tuple(field.name for field in fields(RecordedMotions))
 
 
 def _work_sums(work: Array, sources: Mapping[str, list[int]]) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import NEEDS_WHOLE_RUNS, Array
 from phlexible.errors import ResultFileError, warn_user
-from phlexible.state.instants import Instants
+from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.state.layout import State
 from phlexible.state.recording import LateReactions, Reactions, RecordedStates
 from phlexible.state.system import System
@@ -262,6 +262,7 @@ class Simulation:
             steps = min(steps, max(1, MOST_PARTS // parts))
         before, asks = run.snapshot(), self._stepper.is_controlled and self._tolerance is None
         fine, size = self._clock.instants(k, steps, parts), self._clock.step / parts
+        fine.flags.writeable = False  # functions of time are called once for checks, steps and recording
         try:
             storage = Storage(every * parts, phase * parts, run.sizes.continues, asks, self._events.watches)
             taken = yield from run.steps(fine, size, storage)
@@ -283,7 +284,9 @@ class Simulation:
             self._recorder.average_with_next_step(taken.reactions)
             kept = np.arange(every - phase, done + 1, every)
             is_open = bool(len(kept)) and kept[-1] == done
-            self._recorder.add(instants[kept], taken.rows, run.halvings, is_open)
+            moving = PrescribedFunctions(self._system.moving_frames, self._system.paths, fine)
+            given = moving.at(kept * parts) if moving.frames.size + moving.paths.size else None
+            self._recorder.add(instants[kept], taken.rows, run.halvings, is_open, given)
             self._since_stored = (self._since_stored + done) % self._every
         self._failed = done < steps and not taken.is_stopped
         if done == self._chunk:
