@@ -206,7 +206,7 @@ def signed_columns(shapes: Array) -> Array:
     """
     sizes = np.abs(shapes)
     first = np.argmax(sizes >= (1 - 1e-6) * sizes.max(axis=0, initial=0.0), axis=0)
-    return np.asarray(shapes * np.where(np.take_along_axis(shapes, first[None], axis=0) < 0, -1.0, 1.0))
+    return np.asarray(shapes * np.where(shapes[first, range(len(first))] < 0, -1.0, 1.0))
 
 
 def read_only(array: AnyArray) -> AnyArray:

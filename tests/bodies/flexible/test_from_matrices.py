@@ -195,7 +195,7 @@ def test_a_beam_from_its_matrices_is_the_beam(dimension):
     """Frequencies of the pinned beam with a tip mass and its answer to a step, linear strain, to 1e-9."""
     beam = ph.Beam(0.5, ph.RectangularSection(0.01, 0.02), STEEL, elements=4, strain="linear", frame="cantilever")
     mesh = BeamMesh(beam.length, beam.elements, dimension)
-    free = beam._assemble(mesh, np.eye(mesh.size), 0.0)
+    free = beam._assemble(mesh, np.eye(mesh.size))
     order = np.array(  # x, y, (z), rotations; the slope w' is a rotation about -y
         [mesh.index(k, c) for k in range(5) for c in components(dimension)]
     )
@@ -270,7 +270,7 @@ def test_a_reduced_model_is_taken_as_it_is():
     """Craig-Bampton: motions of both ends and four modes between them, of a beam of 8 elements on a pin."""
     beam = ph.Beam(0.5, ph.RectangularSection(0.01, 0.02), STEEL, elements=8, strain="linear", frame="cantilever")
     mesh = BeamMesh(beam.length, beam.elements, 2)
-    free = beam._assemble(mesh, np.eye(mesh.size), 0.0)
+    free = beam._assemble(mesh, np.eye(mesh.size))
     order = np.array([mesh.index(k, c) for k in range(9) for c in components(2)])
     mass, stiffness = (m[np.ix_(order, order)] for m in (elastic_mass(free), linear_stiffness(free.strain)))
     ends_of, inner = np.r_[0:3, 24:27], np.r_[3:24]

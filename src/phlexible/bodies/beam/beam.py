@@ -49,6 +49,7 @@ from phlexible.bodies.beam.mesh import (
     gyration_at,
 )
 from phlexible.bodies.beam.points import BeamPoints
+from phlexible.bodies.beam.scaling import BeamArrays, scaled_arrays
 from phlexible.bodies.beam.strain import (
     ElementForces,
     Strain,
@@ -228,24 +229,23 @@ class Beam(Body):
     def _discretized(self, dimension: int) -> FloatingBody:
         """Return this beam as arrays, as ``discretize`` does, computed anew. ``dimension`` is that of the
         model (1, 2 or 3)."""
+        body, basis = self._in_all_coordinates(dimension)
         if self.modes is None:
-            mesh, basis = self._coordinates(dimension, is_sparse=not self.damping_ratio)
-            return self._assemble(mesh, basis.columns, self.damping_ratio)
-        mesh, basis = self._coordinates(dimension)
-        body, axial, unit = self._assemble(mesh, basis.columns, 0.0), 0, "1"
-        mass, stiffness = elastic_mass(body), linear_stiffness(body.strain)
+            return replace(body, damping=self._modal_damping(body, 0))
         if isinstance(self.modes, ReducedBasis):
-            chosen = self._checked_columns(self.modes, dimension)
+            chosen, axial, units = self._checked_columns(self.modes, dimension), 0, None
             check_basis(chosen, body.strain)
         else:
-            whole_basis = BeamBasis(np.eye(len(mass)), basis.families)
-            modal = modal_basis(whole_basis, mass, stiffness, whole("modes", self.modes))
-            chosen, axial, unit = modal.columns, int((modal.families == Family.AXIAL).sum()), MODAL
-        columns, mass, stiffness = basis.columns @ chosen, chosen.T @ mass @ chosen, chosen.T @ stiffness @ chosen
+            whole_basis, count = BeamBasis(np.eye(len(basis.families)), basis.families), whole("modes", self.modes)
+            modal = modal_basis(whole_basis, elastic_mass(body), linear_stiffness(body.strain), count)
+            chosen, axial = modal.columns, int((modal.families == Family.AXIAL).sum())
+            units = ("m",) * axial + (MODAL,) * count
+        points = BeamPoints(self._mesh(dimension), basis.columns @ chosen)
+        body = body.in_smaller_basis(chosen, points)
         return replace(
-            body.in_smaller_basis(chosen, BeamPoints(mesh, columns)),
-            damping=modal_damping(mass, stiffness, self.damping_ratio, axial),
-            elastic_units=coordinate_units(mesh, columns, unit),
+            body,
+            damping=self._modal_damping(body, axial),
+            elastic_units=units or coordinate_units(points.mesh, points.basis, "1"),
         )
 
     def resolved(self, is_clamped: bool) -> Self:
@@ -285,7 +285,7 @@ class Beam(Body):
         """
         count = whole("modes", modes)
         mesh, basis = self._coordinates(dimension)
-        free = self._assemble(mesh, np.eye(mesh.size), 0.0)
+        free = self._assemble(mesh, np.eye(mesh.size))
         mass, stiffness = elastic_mass(free), linear_stiffness(free.strain)
         return self.with_axial(craig_bampton_columns(mesh, basis, mass, stiffness, count), dimension, axial)
 
@@ -308,7 +308,7 @@ class Beam(Body):
         kind = option("axial", axial, Axial)
         mesh, coordinates = self._coordinates(dimension)
         columns = self._checked_columns(ReducedBasis(basis), dimension)
-        full = replace(self, strain=Strain.VON_KARMAN)._assemble(mesh, coordinates.columns, 0.0)
+        full = replace(self, strain=Strain.VON_KARMAN)._assemble(mesh, coordinates.columns)
         members = np.flatnonzero(coordinates.families == Family.AXIAL).astype(np.int64)
         return with_axial_columns(columns, full.strain, members, kind)
 
@@ -403,9 +403,11 @@ class Beam(Body):
         """Return the finite element mesh of this beam, and the basis that maps all elastic coordinates in its
         frame to mesh coordinates. The basis is a sparse matrix on request (``is_sparse``). ``dimension`` is
         that of the model (1, 2 or 3)."""
-        plane_or_space(dimension)
-        mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
+        mesh = self._mesh(plane_or_space(dimension))
         return mesh, frame_basis(Frame(self.frame), mesh, self._inertia, is_sparse)
+
+    def _mesh(self, dimension: int) -> BeamMesh:
+        return BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
 
     def _checked_columns(self, basis: ReducedBasis, dimension: int) -> Array:
         """Return the columns of a user's reduced basis, shape (n, k). Raise ``ParameterError`` unless n is
@@ -418,27 +420,47 @@ class Beam(Body):
             )
         return basis.array
 
-    def _assemble(self, mesh: BeamMesh, columns: Matrix, ratio: DampingRatio) -> FloatingBody:
-        """Return this beam as arrays (mass integrals, strain energy, damping) for elastic coordinates eta whose
-        mesh coordinates are ``columns @ eta``. ``ratio`` is the modal damping ratio."""
-        inertia, points = self._inertia(mesh), BeamPoints(mesh, columns)
+    def _in_all_coordinates(self, dimension: int) -> tuple[FloatingBody, BeamBasis]:
+        """Return this beam as arrays in all its elastic coordinates, without modal damping, and their basis. They
+        are scaled from those of its structure where this is exact. ``dimension`` is that of the model (2 or 3)."""
+        section, mesh = self._section, self._mesh(dimension)
+        if not self.masses and not isinstance(section, VaryingSection):
+            options = Frame(self.frame), Strain(self.strain), self.rotary_inertia
+            if (scaled := scaled_arrays(mesh, section, self.material, *options)) is not None:
+                return self._body(mesh, scaled[0]), scaled[1]
+        mesh, basis = self._coordinates(dimension, is_sparse=self.modes is None and not self.damping_ratio)
+        return self._assemble(mesh, basis.columns), basis
+
+    def _assemble(self, mesh: BeamMesh, columns: Matrix) -> FloatingBody:
+        """Return this beam as arrays, without modal damping, for elastic coordinates eta whose mesh coordinates are
+        ``columns @ eta``."""
+        inertia = self._inertia(mesh)
         first, second = beam_moments(mesh, columns, inertia)
-        strain = beam_strain(self.element_forces(points), Strain(self.strain))
-        body = FloatingBody(
+        strain = beam_strain(self.element_forces(BeamPoints(mesh, columns)), Strain(self.strain))
+        units = coordinate_units(mesh, columns, "1")
+        return self._body(mesh, BeamArrays(columns, units, inertia.mass, first, second, strain))
+
+    def _body(self, mesh: BeamMesh, arrays: BeamArrays) -> FloatingBody:
+        """Return this beam without modal damping, of the given ``arrays``."""
+        return FloatingBody(
             dimension=mesh.dimension,
-            mass=inertia.mass,
-            first_moments=first,
-            second_moments=second,
+            mass=arrays.mass,
+            first_moments=arrays.first_moments,
+            second_moments=arrays.second_moments,
             rotates=True,
-            strain=strain,
-            damping=strain.stiffness,
+            strain=arrays.strain,
+            damping=0.0 * arrays.strain.stiffness,
             viscosity=self.viscosity,
-            points=points,
+            points=BeamPoints(mesh, arrays.columns),
             size=self.length,
-            elastic_units=coordinate_units(mesh, columns, "1") if self.modes is None else (),
+            elastic_units=arrays.units,
             relaxation=relative_relaxation(self.material, self._sections),
         )
-        return replace(body, damping=modal_damping(elastic_mass(body), linear_stiffness(strain), ratio))
+
+    def _modal_damping(self, body: FloatingBody, axial: int) -> Matrix:
+        """Return the matrix C of the damping ratios of this beam for ``body``, its arrays, shape (n, n). The first
+        ``axial`` coordinates are those of stretch."""
+        return modal_damping(elastic_mass(body), linear_stiffness(body.strain), self.damping_ratio, axial)
 
 
 SHORT = 32

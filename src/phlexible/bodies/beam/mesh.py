@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, Finite, IntArray, Positive, convert_fields, reals
-from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
+from phlexible.algebra.caching import CACHED_COUNT, CACHED_SIZE
 from phlexible.algebra.sparse import Matrix, as_array, hstack, scaled_rows, vstack
 from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.material import Material
@@ -318,7 +318,7 @@ class BeamMesh:
         """
         if not isinstance(basis, np.ndarray) or len(positions) * self.size > CACHED_SIZE:
             return self._fields(positions, basis)
-        length, fields = self.element_length, _unit_fields(self.unit, positions)
+        length, fields = self.element_length, _unit_fields(self.unit, tuple(positions.tolist()))
         scaled = basis * (length**-self.unit.are_lengths)[:, None]
         found = (fields.reshape(-1, self.size) @ scaled).reshape(*fields.shape[:2], basis.shape[1])
         return BeamFields(*(found * (length**POWERS_OF_LENGTH)[:, None, None]))
@@ -407,12 +407,12 @@ def _unit_mesh(elements: int, dimension: int, theory: Theory) -> BeamMesh:
     return BeamMesh(float(elements), elements, dimension, theory)
 
 
-@cached_by_values
-def _unit_fields(mesh: BeamMesh, positions: Array) -> Array:
+@lru_cache(CACHED_COUNT)
+def _unit_fields(mesh: BeamMesh, positions: tuple[float, ...]) -> Array:
     """Return the fields on the axis of a beam whose elements are 1 m long at k positions [m] per unit of each mesh
     coordinate. They have the shape (fields, k, size) and the order of ``BeamFields``, and are cached by mesh and
     positions."""
-    return np.array([*vars(mesh._fields(positions, np.eye(mesh.size))).values()])
+    return np.array([*vars(mesh._fields(np.array(positions), np.eye(mesh.size))).values()])
 
 
 def _zero_matrix(count: int, basis: Matrix) -> Matrix:
@@ -469,8 +469,8 @@ def stiffness_at(section: AnySection, material: Material | None, theory: Theory,
     forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain. Shear entries are zero if the ``theory`` is that of Euler
     and Bernoulli. ``material`` is that of a geometric section."""
     if not isinstance(section, VaryingSection):
-        return np.broadcast_to(_stiffness(section, material, theory), (len(x), 6, 6))
-    return np.array([_stiffness(each, material, theory) for each in sections_at(section, x)])
+        return np.broadcast_to(section_stiffness(section, material, theory), (len(x), 6, 6))
+    return np.array([section_stiffness(each, material, theory) for each in sections_at(section, x)])
 
 
 def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
@@ -478,8 +478,8 @@ def moments_at(section: AnySection, material: Material | None, x: Array) -> Arra
     y, z) (1, y, z)^T over the area, shape (k, 3, 3) [kg/m, kg, kg m]. ``material`` is that of a geometric
     section."""
     if not isinstance(section, VaryingSection):
-        return np.broadcast_to(_section_moments(section, material), (len(x), 3, 3))
-    return np.array([_section_moments(each, material) for each in sections_at(section, x)])
+        return np.broadcast_to(section_moments(section, material), (len(x), 3, 3))
+    return np.array([section_moments(each, material) for each in sections_at(section, x)])
 
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
@@ -501,7 +501,9 @@ def check_section(section: UniformSection, material: Material | None, theory: Th
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
     """
     if theory is Theory.EULER_BERNOULLI:
-        sheared = _stiffness(section, material, Theory.TIMOSHENKO) if isinstance(section, GeneralSection) else None
+        sheared = (
+            section_stiffness(section, material, Theory.TIMOSHENKO) if isinstance(section, GeneralSection) else None
+        )
         eccentric = getattr(section, "shear_center", (0.0, 0.0)) != (0.0, 0.0)
         if eccentric or (sheared is not None and _is_coupled(sheared)):
             raise ParameterError(
@@ -509,8 +511,8 @@ def check_section(section: UniformSection, material: Material | None, theory: Th
                 ' axis): take theory="timoshenko"'
             )
     else:
-        _stiffness(section, material, theory)
-    moments = _section_moments(section, material)
+        section_stiffness(section, material, theory)
+    moments = section_moments(section, material)
     if not rotary_inertia and np.abs(moments[0, 1:]).max() > COUPLED * moments[0, 0] * sum(
         section.radii_of_gyration
     ):
@@ -527,7 +529,7 @@ def _is_coupled(stiffness: Array) -> bool:
     return bool(coupling.max() > COUPLED)
 
 
-def _stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
+def section_stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
     """Return the stiffness matrix of one cross-section of a beam, shape (6, 6): section forces (N, Q_y, Q_z,
     M_x, M_y, M_z) per strain. Shear entries are zero if the ``theory`` is that of Euler and Bernoulli.
     ``material`` is that of a geometric section."""
@@ -554,15 +556,15 @@ def _stiffness(section: UniformSection, material: Material | None, theory: Theor
     return result
 
 
-def _section_moments(section: UniformSection, material: Material | None) -> Array:
+def section_moments(section: UniformSection, material: Material | None) -> Array:
     """Return the mass moments of one cross-section of a beam: integrals of density times (1, y, z) (1, y,
     z)^T over its area, shape (3, 3) [kg/m, kg, kg m]. ``material`` is that of a geometric section."""
     if isinstance(section, GeneralSection):
         return section.moments
     assert material is not None, "checked by the beam"
-    center = np.array([1.0, *getattr(section, "mass_center", (0.0, 0.0))])
-    about_center = np.diag([0.0, section.second_moment_z, section.second_moment_y])
-    return np.asarray(material.density * (section.area * np.outer(center, center) + about_center))
+    (y, z), area = getattr(section, "mass_center", (0.0, 0.0)), section.area
+    yy, yz, zz = area * y * y + section.second_moment_z, area * y * z, area * z * z + section.second_moment_y
+    return material.density * np.array([[area, area * y, area * z], [area * y, yy, yz], [area * z, yz, zz]])
 
 
 # First and second moments S and W of a beam, integrated over cross-section and axis (docs/theory.md, 2).

@@ -1,5 +1,6 @@
 """Strain of a beam: section forces of its elements, strain energy, stresses as states (docs/theory.md, 3)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -7,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
 from phlexible.algebra.sparse import Matrix, as_array, rows_times, scaled_rows, summed_rows, vstack
 from phlexible.bodies.beam.mesh import (
     BeamMesh,
@@ -131,8 +131,7 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
     """Return the section forces of a beam's finite elements as functions of its elastic coordinates eta. The
     mesh coordinates are ``basis @ eta``, basis (mesh.size, n). ``section`` and ``material`` are those of the
     beam."""
-    is_short = isinstance(basis, np.ndarray) and basis.size <= CACHED_SIZE
-    kinds, points, phi, *fields = (_known_fields if is_short else _force_fields)(mesh, basis)
+    kinds, points, phi, *fields = _force_fields(mesh, basis)
     present = section_strains(mesh.theory, mesh.dimension)
     sections = stiffness_at(section, material, mesh.theory, mesh.gauss_points(POINTS)[0])
     stiffness = _element_stiffness(mesh, sections[:, present][:, :, present], kinds, phi)
@@ -157,9 +156,6 @@ def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
     slopes = vstack(*planes)[order.transpose(1, 0, 2).ravel()]
     factors = mesh.element_length * np.tile(gauss(SLOPE_POINTS)[1], len(planes))
     return kinds, points, phi, strains, slopes, factors
-
-
-_known_fields = cached_by_values(_force_fields)
 
 
 def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
@@ -217,7 +213,7 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
     length = forces.mesh.element_length
     if strain is Strain.LINEAR:
         empty = forces.slopes[:0]
-        stiffness = _assembled_stiffness(forces.stiffness, forces.strains)
+        stiffness = assembled_stiffness(forces.stiffness, forces.strains)
         return StrainEnergy(stiffness, empty, np.zeros(0), empty, np.zeros(0), np.zeros(0, dtype=np.int64))
     full = forces.stiffness
     stretch = full[:, 0, 0]
@@ -228,7 +224,7 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
     remaining = full[:, 1:, 1:] - coupling[:, :, None] * full[:, 0, None, 1:]
     count = len(forces.factors)
     return StrainEnergy(
-        stiffness=_assembled_stiffness(remaining, forces.strains[1:]),
+        stiffness=assembled_stiffness(remaining, forces.strains[1:]),
         rows=rows / length,
         weights=stretch * length**2,
         squares=forces.slopes,
@@ -243,7 +239,7 @@ def linear_stiffness(strain: StrainEnergy) -> Matrix:
     return strain.stiffness + strain.rows.T @ scaled_rows(strain.weights, strain.rows)
 
 
-def _assembled_stiffness(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
+def assembled_stiffness(stiffness: Array, strains: Sequence[Matrix]) -> Matrix:
     """Return the stiffness matrix sum_e B_e^T S_e B_e over the finite elements e of a beam, exactly
     symmetric, shape (n, n). Matrix k of ``strains``, shape (elements, n), has row k of each B_e;
     ``stiffness`` has the S_e, shape (elements, k, k)."""
