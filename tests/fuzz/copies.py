@@ -516,7 +516,7 @@ class _Copy:
             case ph.Capsule():
                 radius = self._change.length * value.radius
                 return ph.Capsule(self._port(value.start), self._port(value.end), radius)
-        return self._port(value)
+        return self._new[value] if value in self._new else self._port(value)
 
     def _limit(self, part: JointFriction | JointStop) -> JointFriction | JointStop:
         """Friction or a stop along an angle or a position."""

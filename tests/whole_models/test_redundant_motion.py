@@ -42,39 +42,6 @@ def four_bar(dimension, coupler=BAR, turn=None, joint=ph.Revolute, gravity=9.81)
     return model
 
 
-def free_ring(count=6):
-    """Bricard's ring with a sixth rod instead of the ground, tumbling freely."""
-    model = ph.Model()
-    corners = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
-    edges = np.roll(corners, -1, axis=0) - corners
-    spin, drift = np.array([0.7, -1.1, 0.4]), np.array([0.3, 0.1, -0.2])
-    rods = []
-    for k, (corner, edge) in enumerate(zip(corners, edges, strict=True)):
-        side = np.roll(edge, 1)
-        rotation = np.column_stack([edge, side, np.cross(edge, side)])
-        body = ph.RigidBody(1.0 + 0.2 * k, (0.01, 0.08, 0.085), center=(0.5, 0, 0))
-        velocity = drift + np.cross(spin, corner)
-        rods.append(model.add(body, f"rod {k}", corner, rotation, velocity, spin))
-    for k in range(count):
-        first, second = rods[k - 1], rods[k]
-        axis = np.cross(edges[k - 1], edges[k])
-        model.connect(ph.Revolute(first.point((1, 0, 0)), second.origin, axis=axis))
-    return model
-
-
-def test_a_free_ring_keeps_energy_and_momenta():
-    model = free_ring()
-    motion = model.simulate(4.0, 1e-2, progress=False)
-    kinetic = motion.energy.kinetic[0]
-    assert np.abs(motion.energy.total - kinetic).max() < 1e-12 * kinetic
-    linear, angular = motion.momentum.linear, motion.momentum.angular
-    assert np.abs(linear - linear[0]).max() < 1e-12 * np.abs(linear).max()
-    assert np.abs(angular - angular[0]).max() < 1e-12 * np.abs(angular).max()
-    assert np.ptp(motion.angle(model.joints[0])) > 0.05  # the ring moves in itself
-    for joint in model.joints:
-        assert np.abs(motion.position(joint.first) - motion.position(joint.second)).max() < 2e-14
-
-
 @pytest.mark.parametrize("coupler", [BAR, ROD], ids=["rigid", "flexible"])
 def test_a_plane_linkage_in_space_moves_as_in_the_plane(coupler):
     """In any plane; forces in the plane are those of the plane model, the others vanish."""

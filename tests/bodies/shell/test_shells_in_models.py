@@ -72,9 +72,8 @@ def tumbling(offset: float = 0.0) -> ph.Model:
     return model
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e-3])
-def test_ten_integrals_of_a_tumbling_shell_with_bodies_on_it(offset: float) -> None:
-    motion = tumbling(offset).simulate(0.5, step=5e-3)
+def test_ten_integrals_of_a_tumbling_shell_beside_its_nodes_with_bodies_on_it() -> None:
+    motion = tumbling(offset=1e-3).simulate(0.5, step=5e-3)
     assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.total.max()
     momentum = motion.momentum
     for each in (momentum.linear, momentum.angular):

@@ -254,20 +254,6 @@ def test_sliding_friction_has_its_direction_and_takes_the_energy():
     assert middle == pytest.approx([-0.6 * G, -0.8 * G, 52 * G], rel=1e-6)
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_dry_friction_in_a_joint_stops_a_wheel(dimension):
-    """J w^2 / 2 = torque angle; without viscous friction the rate falls evenly."""
-    model = ph.Model(dimension=dimension)
-    wheel = model.add(ph.RigidBody(1.0, 0.5 if dimension == 2 else (0.5, 0.5, 0.5)), angular_velocity=(0, 0, 8.0))
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
-    model.apply(pin.friction(coulomb=2.0))
-    motion = model.simulate(5.0, 1e-3, progress=False)
-    assert motion.angle(pin)[-1] == pytest.approx(0.5 * 8**2 / 2 / 2.0, rel=1e-3)
-    assert motion.rate(pin)[1000] == pytest.approx(4.0, rel=1e-4)
-    assert abs(motion.rate(pin)[-1]) < 1e-12
-    assert motion.energy.dissipated[-1] == pytest.approx(16.0, rel=1e-12)
-
-
 def test_a_slider_between_stops():
     """To and fro without loss, half a period of the stop's spring at each end."""
     model = ph.Model()

@@ -38,7 +38,7 @@ SHAPES = {
 
 
 def ball_that_meets(kind, friction, radius=0.05):
-    """A ball that flies to a free body of a shape."""
+    """A ball that flies to a free body of a shape; ``tests/fuzz`` holds them to all laws."""
     shape, inside, place = SHAPES[kind]
     model = ph.Model()
     shaped = {"shape": shape} if inside is None else {}
@@ -80,20 +80,15 @@ def solution_error(model, motion, h):
 
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("friction", [0.0, 0.4])
-def test_a_ball_that_meets_a_free_body_keeps_energy_and_momenta_and_newtons_matrix_has_both(kind, friction):
-    """Momenta are what power cannot see: the moment of friction on both.
-
-    The matrix but for how the normal turns, the depth over the radius, and a thousandth that iterations leave;
+def test_newtons_matrix_has_a_ball_and_the_free_body_that_it_meets(kind, friction):
+    """But for how the normal turns, the depth over the radius, and a thousandth that iterations leave;
     without what couples both bodies a twentieth is missing.
     """
     model, ball = ball_that_meets(kind, friction)
     motion = model.simulate(0.6, 2e-3, progress=False)
     before, after = (np.linalg.norm(motion.velocity(ball.origin)[k]) for k in (0, -1))
     assert motion.contact_steps[-1] > 0 and abs(before - after) > 1e-3  # they met
-    assert ledger(motion) <= 1e-12
     assert (motion.energy.dissipated[-1] > 1e-6) == (friction > 0)
-    for momentum in (motion.momentum.linear, motion.momentum.angular):
-        assert np.ptp(momentum, axis=0) == pytest.approx(0, abs=1e-13)
     assert solution_error(model, motion, 2e-3) <= 2e-3
 
 

@@ -1,7 +1,5 @@
 """Contact among many: closed forms, exact energy and momenta, the distance itself, pairs that nobody misses."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -16,26 +14,6 @@ def capsule(model, name, place, turn, length=1.0, **moving):
     half = (length / 2, 0, 0)
     body = model.add(ph.RigidBody(2.0, (0.01, 0.3, 0.3)), name, position=place, rotation=turn, **moving)
     return ph.Capsule(body.point(tuple(-np.array(half))), body.point(half), 0.05), body
-
-
-def test_equal_balls_exchange_their_velocities_as_in_contacts_one_by_one():
-    """Newton's cradle of three with gaps."""
-    ends = []
-    for together in (True, False):
-        model = ph.Model()
-        balls = [
-            model.add(ph.PointMass(1.0), position=(0.3 * k, 0, 0), velocity=(float(k == 0), 0, 0)) for k in range(3)
-        ]
-        if together:
-            model.apply(ph.Contact([ball.origin for ball in balls], radius=0.1, stiffness=1e5, restitution=1))
-        else:
-            for one, two in pairwise(balls):
-                model.apply(ph.Contact(one.origin, two.origin, radius=0.2, stiffness=1e5, restitution=1))
-        motion = model.simulate(0.5, 1e-3, progress=False)
-        assert motion.velocity(balls[2].origin)[-1] == pytest.approx([1, 0, 0], abs=1e-5)
-        assert np.ptp(motion.energy.total) <= 1e-12
-        ends.append(motion.recording.position)
-    assert ends[0] == pytest.approx(ends[1], abs=1e-9)
 
 
 def test_crossed_capsules_push_as_the_impact_of_two_levers():

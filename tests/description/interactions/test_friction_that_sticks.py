@@ -1,17 +1,12 @@
 """Bristles: no creep below the angle of friction, closed forms, invariants, stick-slip, what is refused."""
 
-from functools import partial
-
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.step.tables.declarations import PAIR, SLIPS, TURN
 
 G, MU, STIFF = 9.81, 0.5, 1e5
-SAME = Rotation.identity()
 BALL = ph.RigidBody(1.0, (0.004, 0.004, 0.004))  # of 0.1 m and 1 kg
 
 
@@ -115,14 +110,6 @@ def ball_on_a_plane(slope=0.0, velocity=(1, 0, 0), spin=(0, 0, 0), **parameters)
     return model, ball
 
 
-def test_a_ball_that_slides_begins_to_roll():
-    model, ball = ball_on_a_plane(bristle=8e4)
-    motion = model.simulate(0.3, 1e-3, progress=False)
-    assert motion.velocity(ball.origin)[-1] == pytest.approx([5 / 7, 0, 0], abs=1e-10)
-    assert motion.angular_velocity(ball)[-1] == pytest.approx([0, 50 / 7, 0], abs=1e-9)
-    assert motion.energy.dissipated[-1] == pytest.approx(0.5 * 2 / 7, rel=1e-10)
-
-
 def test_rolling_resistance_brings_a_ball_to_rest_on_its_way():
     model, ball = ball_on_a_plane(spin=(0, 10, 0), bristle=8e4, rolling=0.02)
     motion = model.simulate(1.2, 1e-3, progress=False)
@@ -189,57 +176,22 @@ def by_hand(dimension):
     return np.sort(np.sqrt([*np.repeat(np.linalg.eigvalsh(stiffness), dimension - 1), STIFF]))
 
 
-def free_pair(surface, turned=SAME, **parameters):
-    """A ball that a spring draws to a free plate or ball that turns; both float."""
+ALL_LOSSES = {"static_friction": 0.6, "bristle_damping": 4.0, "rolling": 0.02, "drilling": 0.05}
+
+
+def free_pair(surface, **parameters):
+    """A ball that a spring draws to a free plate or ball that turns; ``tests/fuzz`` holds them to all laws."""
     model = ph.Model()
-    place = partial(np.matmul, turned.as_matrix())
-    plate = model.add(
-        ph.RigidBody(3.0, (0.1, 0.1, 0.2)),
-        "plate",
-        position=place((0, 0, 0)),
-        rotation=turned,
-        angular_velocity=place((0.3, -0.2, 2.0)),
-    )
-    ball = model.add(
-        BALL,
-        "ball",
-        position=place((0.1, 0.05, 0.1 if surface == "plane" else 0.3)),
-        rotation=turned,
-        velocity=place((0.2, 0.2, -0.3)),
-        angular_velocity=place((1, 2, 3)),
-    )
-    touched = (
-        ph.Plane(plate.origin, normal=place((0, 0, 1)))
-        if surface == "plane"
-        else ph.Surface(plate.origin, ph.Sphere(0.2))
-    )
-    model.apply(
-        ph.Contact(ball.origin, touched, stiffness=1e4, radius=0.1, friction=0.4, **parameters, restitution=1)
-    )
+    body = ph.RigidBody(3.0, (0.1, 0.1, 0.2))
+    plate = model.add(body, "plate", angular_velocity=(0.3, -0.2, 2.0))
+    height = 0.1 if surface == "plane" else 0.3
+    moving = {"velocity": (0.2, 0.2, -0.3), "angular_velocity": (1, 2, 3)}
+    ball = model.add(BALL, "ball", position=(0.1, 0.05, height), **moving)
+    touched = ph.Plane(plate.origin) if surface == "plane" else ph.Surface(plate.origin, ph.Sphere(0.2))
+    law = {"stiffness": 1e4, "radius": 0.1, "friction": 0.4, "restitution": 1}
+    model.apply(ph.Contact(ball.origin, touched, **law, **parameters))
     model.apply(ph.SpringDamper(plate.origin, ball.origin, stiffness=400, length=0.02))
-    return model, plate, ball
-
-
-@pytest.mark.parametrize("surface", ["plane", "sphere"])
-@pytest.mark.parametrize(
-    "sticks", [{}, {"static_friction": 0.6, "bristle_damping": 4.0, "rolling": 0.02, "drilling": 0.05}]
-)
-def test_energy_and_momenta_hold_while_a_free_ball_sticks_slips_and_leaves_in_any_frame(surface, sticks):
-    turned, seen = Rotation.from_rotvec((0.7, -1.1, 0.4)), []
-    for frame, step in ((SAME, 1e-3), (turned, 1e-3), (SAME, 1e-2)):
-        model, plate, ball = free_pair(surface, frame, bristle=8e3, **sticks)
-        motion = model.simulate(0.3, step, progress=False)
-        assert np.abs(motion.energy.balance_error).max() <= 1e-13
-        for momentum in (motion.momentum.linear, motion.momentum.angular):
-            assert np.abs(momentum - momentum[0]).max() <= 1e-13
-        way = motion.position(ball.origin) - motion.position(plate.origin)
-        seen.append(frame.inv().apply(way))
-        sides = motion.recording.branches[:, 0]  # of the first pair, less than 0 where it slips
-        assert sides.min() < 0 < sides.max()
-        if "drilling" in sticks:
-            kept = motion.recording.branches.shape[1] // (PAIR + TURN)
-            assert 0 < motion.recording.branches[:, PAIR * kept + SLIPS].mean() < 1
-    assert seen[1] == pytest.approx(seen[0], abs=1e-9)
+    return model
 
 
 def test_the_friction_of_a_ball_that_sticks_turns_with_the_plate():
@@ -305,32 +257,10 @@ def pendulum(angle, **parameters):
     return model, pin
 
 
-def test_a_bearing_holds_a_pendulum_and_brakes_one_that_swings():
+def test_a_bearing_holds_a_pendulum():
     model, pin = pendulum(0.5 * 0.3 * 0.02 / 0.5, bristle=2e3, bristle_damping=4.0)
     motion = model.simulate(3.0, 1e-3, progress=False)
     assert np.ptp(motion.angle(pin)[2000:]) <= 1e-8  # 6e-4 rad a second with creep
-    errors = []
-    for step in (4e-3, 2e-3):
-        model, pin = pendulum(np.pi / 2, bristle=1e5)
-        motion = model.simulate(0.3, step, progress=False)
-        errors.append(motion.angle(pin)[-1] - swung(0.3))
-        assert np.abs(motion.energy.balance_error).max() <= 1e-13
-    assert abs(errors[1]) <= 1e-5 and abs(errors[1]) < 0.5 * abs(errors[0])
-
-
-def swung(duration):
-    """J theta'' = -m g L cos(theta) + mu r |R|, falling, by another integrator."""
-
-    def equation(_, state):
-        angle, rate = state
-        turning, along = np.array([np.cos(angle), np.sin(angle)]), np.array([np.sin(angle), -np.cos(angle)])
-        acceleration = 0.0
-        for _ in range(30):
-            force = 0.5 * (acceleration * turning - rate**2 * along) + (0, G)
-            acceleration = (-G * 0.5 * np.sin(angle) + 0.006 * np.linalg.norm(force)) / 0.27
-        return [rate, acceleration]
-
-    return solve_ivp(equation, (0, duration), [np.pi / 2, 0], rtol=1e-11, atol=1e-12).y[0, -1] - np.pi / 2
 
 
 def test_bristles_of_joints_are_damped_by_what_their_joint_moves():
@@ -346,7 +276,7 @@ def test_bristles_of_joints_are_damped_by_what_their_joint_moves():
 
 
 def test_a_run_that_begins_with_bent_bristles_goes_on_with_them():
-    model = free_pair("sphere", bristle=8e3)[0]
+    model = free_pair("sphere", bristle=8e3)
     whole = model.simulate(0.1, 1e-3, progress=False)
     begun = model.simulate(0.05, 1e-3, progress=False, initial=whole.recording.state(50))
     assert begun.recording.branches == pytest.approx(whole.recording.branches[50:], abs=1e-9)

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from description.interactions.test_contact_of_many import ledger, solution_error
+from description.interactions.test_contact_of_many import solution_error
 
 GRAVITY = 9.81
 BESIDE = 0.02  # of half an edge: where places and pieces are beside it
@@ -26,22 +26,12 @@ def bar(kind):
     return ph.RigidBody.from_mesh(surface.vertices, surface.triangles, 500.0)
 
 
-def crossing(kinds=("box", "box"), friction=0.0, beside=(0.03, 0.02), moving=None, turn=UNTURNED, away=(0, 0, 0)):
+def crossing(kinds=("box", "box"), friction=0.0, beside=(0.03, 0.02), moving=((0, 0, -1.0), (0, 0, 0))):
     """Two free bars, an edge of one over an edge of the other, at right angles."""
-    model = ph.Model()
-    low, high = (
-        model.add(
-            bar(kind),
-            position=turn @ place + away,
-            rotation=turn @ own @ TILT,
-            velocity=turn @ velocity,
-            angular_velocity=turn @ spin,
-        )
-        for kind, place, own, velocity, spin in (
-            (kinds[0], np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3)),
-            (kinds[1], np.array([*beside, 0.145]), ACROSS, *(moving or (np.array([0, 0, -1.0]), np.zeros(3)))),
-        )
-    )
+    model, (speed, spin) = ph.Model(), moving
+    low = model.add(bar(kinds[0]), rotation=TILT)
+    place = {"position": (*beside, 0.145), "rotation": ACROSS @ TILT}
+    high = model.add(bar(kinds[1]), **place, velocity=speed, angular_velocity=spin)
     model.apply(ph.Contact([low, high], stiffness=1e4, friction=friction, restitution=1))
     return model, low, high
 
@@ -70,15 +60,11 @@ def blade(line, radius, friction):
 
 
 CASES = {
-    "boxes": lambda friction: crossing(
-        friction=friction, moving=(np.array([0.2, 0.1, -1]), np.array([1, 2, -1.0]))
-    ),
+    "boxes": lambda friction: crossing(friction=friction, moving=((0.2, 0.1, -1), (1, 2, -1.0))),
     "meshes": lambda friction: crossing(("mesh", "mesh"), friction),
     "mesh on box": lambda friction: crossing(("box", "mesh"), friction),
     # the foot leaves the end of an edge in the middle of the contact
-    "off the end": lambda friction: crossing(
-        friction=friction, beside=(0.18, 0.0), moving=(np.array([1.2, 0, -1]), np.zeros(3))
-    ),
+    "off the end": lambda f: crossing(friction=f, beside=(0.18, 0.0), moving=((1.2, 0, -1), (0, 0, 0))),
     "rod": lambda friction: blade("rod", 5e-3, friction),
     "beam": lambda friction: blade("beam", 5e-3, friction),
     "string": lambda friction: blade("string", 0.0, 0.0 if friction == 0 else friction),
@@ -90,15 +76,12 @@ CASES = {
 )
 @pytest.mark.parametrize("kind", CASES)
 @pytest.mark.parametrize("friction", [0.0, 0.4])
-def test_energy_and_momenta_hold_and_newtons_matrix_has_the_pairs(kind, friction):
-    """But for how normals turn, the depth over the length. What was above stays above."""
+def test_newtons_matrix_has_the_pairs(kind, friction):
+    """But for how normals turn, the depth over the length; ``tests/fuzz`` holds the models to all laws."""
     model, *_ = CASES[kind](friction)
     motion = model.simulate(0.05, 1e-3, progress=False)
     assert motion.contact_steps[-1] > 8
-    assert ledger(motion) <= 1e-12
     assert (motion.energy.dissipated[-1] > 1e-6) == (friction > 0)
-    for momentum in (motion.momentum.linear, motion.momentum.angular):
-        assert np.ptp(momentum, axis=0) == pytest.approx(0, abs=1e-13)
     if friction:
         assert solution_error(model, motion, 1e-3) <= 1e-3
     else:
@@ -132,23 +115,6 @@ def test_edges_push_each_other_where_they_cross():
     inertia = TILT @ np.asarray(low.body.inertia) @ TILT.T
     lever = np.cross((0.12, 0.0, np.sqrt(0.5) * 0.1), impulse)
     assert inertia @ motion.angular_velocity(low)[-1] == pytest.approx(lever, abs=0.02 * np.linalg.norm(lever))
-
-
-def test_frames_places_and_the_sense_of_time_do_not_matter():
-    """Turned and moved, the same to round-off; back with turned velocities to where it began."""
-    moving = np.array([0.2, 0.1, -1.0]), np.array([1, 2, -1.0])
-    turn, away = Rotation.from_rotvec((0.7, -1.1, 0.4)).as_matrix(), np.array([30.0, -20.0, 10.0])
-    model, low, high = crossing(moving=moving)
-    motion = model.simulate(0.04, 1e-3, progress=False)
-    turned_model, _, turned = crossing(moving=moving, turn=turn, away=away)
-    found = turned_model.simulate(0.04, 1e-3, progress=False).position(turned.origin)
-    assert (found - away) @ turn == pytest.approx(motion.position(high.origin), abs=1e-9)
-    end = motion.recording.state(-1)
-    back = model.simulate(
-        0.04, 1e-3, initial=end.__class__(**{**vars(end), "velocity": -end.velocity}), progress=False
-    )
-    for each in (low, high):
-        assert back.position(each.origin)[-1] == pytest.approx(motion.position(each.origin)[0], abs=1e-9)
 
 
 def test_a_plank_rocks_on_a_cylinder_as_in_textbooks():

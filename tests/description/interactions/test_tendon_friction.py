@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from description.interactions import test_tendons as tendons
 from laws.figures import energy_error, momentum_errors
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.system import system_of
@@ -26,19 +27,7 @@ def atwood(ratio, friction=MU, stiffness=1e5, damping=200.0, rest_length=None, g
 
 
 def free_bodies(rest_length=2.4, friction=MU, damping=0.0, seed=None):
-    """Three bodies in free flight and a tendon through five points of them, with friction at three."""
-    model, handles, rng = ph.Model(), [], np.random.default_rng(seed)
-    places = [((0, 0, 0), (0, 0.3, 0)), ((1, 0, 0), (0, 0, 0.5)), ((0.5, 1, 0.2), (0.1, 0, 0))]
-    spins = [(0.4, 1, 0), (0, 2, 1), (1, 0, 3)]
-    for k, ((place, speed), spin) in enumerate(zip(places, spins, strict=True)):
-        more = np.zeros((2, 3)) if seed is None else rng.normal(size=(2, 3))
-        body = ph.RigidBody(1.0 + k, (0.1, 0.2, 0.25))
-        handles.append(
-            model.add(body, position=place, velocity=speed + more[0], angular_velocity=spin + 3 * more[1])
-        )
-    a, b, c = handles
-    guides = [a.origin, b.point((0.1, 0.1, 0)), c.point((0, 0.1, 0.1)), a.point((0, 0, 0.2)), b.point((0, 0, -0.1))]
-    return model, model.apply(ph.Tendon(guides, 200.0, rest_length, damping=damping, friction=friction))
+    return tendons.free_bodies(rest_length, damping, friction=friction, seed=seed)
 
 
 def test_beyond_eulers_ratio_the_rope_slides_as_a_drum_brakes():
@@ -122,16 +111,6 @@ def test_small_motions_and_equilibrium_stick():
     model, rope = atwood(4.0)
     with pytest.raises(ph.EquilibriumError):
         model.equilibrium()
-
-
-def test_runs_are_resumed_and_read_from_files_with_what_has_flowed(tmp_path):
-    model, rope = free_bodies()
-    whole = model.simulate(0.4, step=2e-3)
-    model.simulate(0.2, step=2e-3).save(tmp_path / "run.h5")
-    resumed = model.resume(tmp_path / "run.h5", duration=0.4, step=2e-3)
-    place = model.bodies[0].origin
-    assert np.array_equal(resumed.position(place)[-1], whole.position(place)[-1])
-    assert np.array_equal(resumed[ph.Tension(rope)][-1], whole[ph.Tension(rope)][-1])
 
 
 def place_of_the_first(model):

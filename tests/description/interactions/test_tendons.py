@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from laws.figures import energy_error, momentum_errors
@@ -23,30 +22,18 @@ def atwood(stiffness=1e6, damping=0.0, rest_length=None, path=None, masses=(1.0,
     return model, model.apply(ph.Tendon(guides, stiffness, path or rest_length, damping=damping))
 
 
-def free_bodies(rest_length=1.5, damping=0.0, path=None, rotation=None, offset=(0, 0, 0), elements=0):
-    """Three bodies in free flight and a tendon through five points of them."""
-    model, turn = ph.Model(), rotation or Rotation.identity()
-    shift, handles = np.array(offset, dtype=float), []
-    for k, (place, speed, spin) in enumerate(
-        [
-            ((0, 0, 0), (0, 0.3, 0), (0.4, 1, 0)),
-            ((1, 0, 0), (0, 0, 0.5), (0, 2, 1)),
-            ((0.5, 1, 0.2), (0.1, 0, 0), (1, 0, 3)),
-        ]
-    ):
-        body = ph.RigidBody(1.0 + k, (0.1, 0.2, 0.25))
-        handles.append(
-            model.add(
-                body,
-                position=turn.apply(place) + shift,
-                rotation=turn,
-                velocity=turn.apply(speed),
-                angular_velocity=turn.apply(spin),
-            )
-        )
+def free_bodies(rest_length=1.5, damping=0.0, path=None, friction=0.0, seed=None):
+    """Three bodies in free flight and a tendon through five points; ``tests/fuzz`` holds them to all laws."""
+    model, rng, handles = ph.Model(), np.random.default_rng(seed), []
+    places = [((0, 0, 0), (0, 0.3, 0)), ((1, 0, 0), (0, 0, 0.5)), ((0.5, 1, 0.2), (0.1, 0, 0))]
+    spins = [(0.4, 1, 0), (0, 2, 1), (1, 0, 3)]
+    for k, ((place, speed), spin) in enumerate(zip(places, spins, strict=True)):
+        more = np.zeros((2, 3)) if seed is None else rng.normal(size=(2, 3))
+        body, moving = ph.RigidBody(1.0 + k, (0.1, 0.2, 0.25)), {"velocity": speed + more[0]}
+        handles.append(model.add(body, position=place, angular_velocity=spin + 3 * more[1], **moving))
     a, b, c = handles
     guides = [a.origin, b.point((0.1, 0.1, 0)), c.point((0, 0.1, 0.1)), a.point((0, 0, 0.2)), b.point((0, 0, -0.1))]
-    return model, model.apply(ph.Tendon(guides, 200.0, path or rest_length, damping=damping))
+    return model, model.apply(ph.Tendon(guides, 200.0, path or rest_length, damping=damping, friction=friction))
 
 
 def test_a_light_and_a_heavy_mass_over_pulleys_fall_as_atwood_says():
@@ -58,31 +45,12 @@ def test_a_light_and_a_heavy_mass_over_pulleys_fall_as_atwood_says():
     assert energy_error(motion) <= 1e-12
 
 
-def test_energy_and_momenta_are_kept_while_a_tendon_goes_slack_and_taut():
-    model, rope = free_bodies(rest_length=3.0)
-    motion = model.simulate(3.0, step=2e-3)
-    tension = motion[ph.Tension(rope)]
-    assert (tension[1:] == 0).any() and tension.max() > 10 and tension.min() >= 0
-    assert energy_error(motion) <= 1e-12 and max(momentum_errors(motion)) <= 1e-12
-
-
 def test_the_work_of_a_winch_and_the_loss_of_a_damper_are_in_the_ledger():
     model, rope = free_bodies(damping=2.0, path=lambda t: 3.0 - np.sin(2 * t))
     motion = model.simulate(2.0, step=2e-3)
     assert abs(motion.energy.work[str(rope)][-1]) > 1 and motion.energy.dissipated[-1] > 0.1
     assert np.diff(motion.energy.dissipated).min() >= 0
     assert energy_error(motion) <= 1e-12 and max(momentum_errors(motion)) <= 1e-12
-
-
-def test_what_a_slow_winch_does_is_the_weight_it_lifts():
-    """It lifts two masses of 1 kg, each by half of what it hauls in."""
-    stretch = GRAVITY / 1e5
-    model, rope = atwood(
-        1e5, 200.0, path=lambda t: 7.0 - stretch - 0.25 * (t - np.sin(2 * np.pi * t) / (2 * np.pi)), masses=(1, 1)
-    )
-    motion = model.simulate(1.0, step=1e-3)
-    assert motion.energy.work[str(rope)][-1] == pytest.approx(GRAVITY * 0.25, rel=1e-3)
-    assert motion.position(model["light"].origin)[-1, 1] == pytest.approx(-3 + 0.125, abs=1e-4)
 
 
 def test_the_stiffness_of_a_winch_follows_its_rope():
@@ -107,45 +75,6 @@ def test_a_tendon_between_two_points_is_a_rope():
         model.apply(make(model.ground.at((0, 0, 0)), bob.origin))
         motions.append(model.simulate(2.0, step=5e-3).position(bob.origin))
     assert np.abs(motions[0] - motions[1]).max() <= 1e-12
-
-
-def test_results_do_not_depend_on_the_frame():
-    turn, shift = Rotation.from_rotvec((0.3, -0.8, 0.5)), np.array((10.0, -5.0, 3.0))
-    one, other = free_bodies(rest_length=3.0), free_bodies(rest_length=3.0, rotation=turn, offset=shift)
-    motions = [model.simulate(1.0, step=2e-3) for model, _ in (one, other)]
-    for first, second in zip(one[0].bodies, other[0].bodies, strict=True):
-        moved = turn.apply(motions[0].position(first.origin)) + shift
-        assert np.abs(motions[1].position(second.origin) - moved).max() <= 1e-10
-
-
-def test_the_order_is_two():
-    def end(step):
-        model, _ = free_bodies(rest_length=4.0)
-        motion = model.simulate(0.08, step=step)
-        return np.concatenate([motion.position(body.origin)[-1] for body in model.bodies])
-
-    ends = [end(step) for step in (4e-4, 2e-4, 1e-4)]
-    assert 3.7 < np.abs(ends[0] - ends[1]).max() / np.abs(ends[1] - ends[2]).max() < 4.3
-
-
-def test_time_can_be_reversed():
-    model, _ = free_bodies(rest_length=2.5)
-    forward = model.simulate(1.0, step=1e-3)
-    back = ph.Model()
-    for body in model.bodies:
-        back.add(
-            body.body,
-            position=forward.position(body.origin)[-1],
-            rotation=forward.rotation(body)[-1],
-            velocity=-forward.velocity(body.origin)[-1],
-            angular_velocity=-forward.angular_velocity(body)[-1],
-        )
-    a, b, c = back.bodies
-    guides = [a.origin, b.point((0.1, 0.1, 0)), c.point((0, 0.1, 0.1)), a.point((0, 0, 0.2)), b.point((0, 0, -0.1))]
-    back.apply(ph.Tendon(guides, 200.0, 2.5))
-    motion = back.simulate(1.0, step=1e-3)
-    for body, first in zip(back.bodies, model.bodies, strict=True):
-        assert np.abs(motion.position(body.origin)[-1] - forward.position(first.origin)[0]).max() <= 1e-8
 
 
 def test_linear_model_of_two_masses_over_pulleys():
@@ -184,16 +113,6 @@ def test_tendons_along_a_beam_bend_it():
     tension = float(rest[ph.Tension(tendon)])
     bending = 210e9 * np.pi * 0.01**4 / 64
     assert rest.position(rod.end)[1] == pytest.approx(tension * 0.05 / (2 * bending), rel=1e-2)
-
-
-def test_copies_files_and_new_parts_keep_tendons(tmp_path):
-    model, _ = free_bodies(path=lambda t: 3.0 - np.sin(2 * t))
-    copy = model.copy()
-    motion, again = (each.simulate(0.3, step=2e-3) for each in (model, copy))
-    assert np.array_equal(motion.position(model.bodies[0].origin), again.position(copy.bodies[0].origin))
-    motion.save(tmp_path / "run.h5")
-    loaded = ph.Motion.load(tmp_path / "run.h5")
-    assert np.array_equal(loaded.energy.total, motion.energy.total)
 
 
 @pytest.mark.parametrize(

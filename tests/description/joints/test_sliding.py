@@ -82,21 +82,11 @@ FREE = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
-@pytest.mark.parametrize(("line_in", "spin", "dimension"), FREE)
-def test_energy_and_momenta_are_kept_to_round_off_over_borders_of_pieces(line_in, spin, dimension):
-    model = ph.Model(gravity=(0, 0, 0), dimension=dimension)
-    line = line_in(model)
-    _, slide = bead(model, line, 0.21, spin=spin)
-    motion = model.simulate(0.5, step=2e-3)
-    place = motion[ph.JointPosition(slide)]
-    assert place[0] == pytest.approx(0.21) and place[-1] > 0.6  # three borders
-    assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.total[0] + 5e-14
-    for found in (motion.momentum.linear, motion.momentum.angular):
-        if line_in is string_in and spin is None and found is motion.momentum.angular:
-            assert np.abs(found - found[0]).max() < 2e-6  # nothing has directions: of second order
-        else:
-            assert np.abs(found - found[0]).max() < 1e-13
+def bead_in_flight(line_in, spin, dimension):
+    """Over three borders of pieces in 0.5 s; ``tests/fuzz`` holds the models to all laws."""
+    model = ph.Model(dimension=dimension)
+    bead(model, line_in(model), 0.21, spin=spin)
+    return model
 
 
 @pytest.mark.parametrize(("line_in", "spin", "dimension"), FREE)
@@ -203,38 +193,6 @@ def test_a_rod_moves_through_an_eyelet_under_gravity(case):
     if case == "driven":
         assert motion[ph.JointPosition(slide)] == pytest.approx(0.7 - 0.5 * np.sin(2 * motion.time) ** 2, abs=1e-12)
         assert energy.work[str(drive)][-1] == energy.supplied[-1]
-
-
-def test_place_in_the_world_and_units_of_length_change_nothing():
-    def places(turn, shift, unit):
-        model = ph.Model(gravity=unit * turn.apply([0, -3.0, 0]))
-        rod = ph.Rod(unit, ph.CircularSection(0.02 * unit), ph.Material(1e7 / unit, 1000.0 / unit**3), elements=5)
-        line = model.add(rod, "line", shape=lambda s: turn.apply(unit * np.array(arc(s / unit))) + shift)
-        _, slide = bead(model, line, 0.21 * unit, speed=unit)
-        return model.simulate(0.3, step=2e-3)[ph.JointPosition(slide)] / unit
-
-    turn = Rotation.from_rotvec([0.7, -0.4, 2.0])
-    expected = places(Rotation.identity(), np.zeros(3), 1.0)
-    assert places(turn, np.array([3.0, -2.0, 1.0]), 1.0) == pytest.approx(expected, abs=1e-11)
-    assert places(turn, np.zeros(3), 1000.0) == pytest.approx(expected, abs=1e-11)
-
-
-@pytest.mark.parametrize("at", [0.29, 0.3999])
-def test_a_step_backwards_leads_to_where_it_began(at):
-    model = ph.Model(gravity=(0, -3.0, 0), dimension=2)
-    _, slide = bead(model, rod_in(model), at)
-    model.apply(slide.spring(4.0, rest=0.5))
-    run = model.simulate(2e-3, step=2e-3).run
-    before, after = (run.recording.state(k) for k in (0, 1))
-    newton = Newton(model, before, 2e-3)
-    unknowns = np.concatenate([after.velocity, np.zeros(newton.rows)])
-    for _ in range(6):
-        unknowns = unknowns - np.linalg.solve(newton.matrix(unknowns), newton.residual(unknowns))
-    assert np.abs(newton.residual(unknowns)).max() < 1e-13
-    velocity = unknowns[: newton.velocities]
-    back = Newton(model, replace(after, velocity=-velocity, time=0.0), 2e-3)
-    same_pulls = np.concatenate([-before.velocity, unknowns[newton.velocities :]])
-    assert np.abs(back.residual(same_pulls)).max() < 1e-12
 
 
 def collar_on_a_cantilever(values=None):
@@ -372,24 +330,6 @@ def test_a_slide_whose_position_is_prescribed_is_released_after_what_prescribes_
     late.at(0.05, release=slide)
     with pytest.raises(ph.ModelError, match=r"release of Sliding.*at t = 0.05 s leaves .* first, by another event"):
         late.simulate(0.1, step=5e-3)
-
-
-def test_resumed_and_live_runs_are_the_whole_run(tmp_path):
-    def started():
-        model = ph.Model(gravity=(0, -9.81, 0))
-        rod = rod_in(model, None, 4, modulus=1e9)
-        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
-        placed, slide = bead(model, rod, 0.2, speed=1.0)
-        model.apply(slide.friction(coefficient=0.1))
-        return model, placed.origin
-
-    model, place = started()
-    whole = model.simulate(0.4, step=2e-3).position(place)[-1]
-    model.simulate(0.2, step=2e-3).save(tmp_path / "run.h5")
-    assert np.array_equal(model.resume(tmp_path / "run.h5", duration=0.4, step=2e-3).position(place)[-1], whole)
-    live = model.start(step=2e-3)
-    live.step(200)
-    assert live.read(ph.Position(place)) == pytest.approx(whole, abs=1e-12)
 
 
 @pytest.mark.parametrize("options", [{}, {"modes": 6}, {"frame": "simply_supported"}])
