@@ -7,8 +7,7 @@ import numpy as np
 from scipy import sparse
 
 import phlexible as ph
-from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.initial_nodes import InitialNodes
+from phlexible.bodies.absolute_body import AbsoluteBody, InitialNodes
 from phlexible.bodies.product_elements import ProductElements
 from phlexible.bodies.soft_law import PAIRS, ElementStrains
 from phlexible.bodies.soft_mesh import SoftPoints

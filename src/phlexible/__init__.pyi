@@ -35,21 +35,25 @@ from .derivatives.linear_models import (
 )
 from .derivatives.sensitivity import Sensitivity as Sensitivity
 from .description.interactions.contact import Contact as Contact
+from .description.interactions.contact_members import hertz_stiffness as hertz_stiffness
 from .description.interactions.feedback import Feedback as Feedback
 from .description.interactions.force_elements import (
     Bushing as Bushing,
     Potential as Potential,
     SpringDamper as SpringDamper,
 )
-from .description.interactions.hertz import hertz_stiffness as hertz_stiffness
 from .description.interactions.loads import (
     DistributedForce as DistributedForce,
     Force as Force,
     Pressure as Pressure,
     Torque as Torque,
 )
-from .description.interactions.mesh_surface import MeshSurface as MeshSurface
-from .description.interactions.surfaces import Capsule as Capsule, Plane as Plane, Surface as Surface
+from .description.interactions.surfaces import (
+    Capsule as Capsule,
+    MeshSurface as MeshSurface,
+    Plane as Plane,
+    Surface as Surface,
+)
 from .description.interactions.tendon import Tendon as Tendon
 from .description.joints.joints import (
     Cylindrical as Cylindrical,

@@ -5,18 +5,22 @@ constant and every strain is a sum of dot products of nodal vectors, so that a r
 (docs/theory.md, 5).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, immutable_copy, reals
+from phlexible.algebra.portable import Portable
 from phlexible.bodies.locations import MaterialPoints
 from phlexible.bodies.product_elements import ProductElements
 from phlexible.bodies.soft_law import ElementStrains
 from phlexible.bodies.string_law import StringLaw
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell
+from phlexible.errors import ParameterError
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -144,3 +148,141 @@ class AbsoluteBody:
     def rigid_count(self) -> int:
         """Number of velocities of the body frame: 0, since a string or soft body has no body frame."""
         return 0
+
+
+Field = ArrayLike | Callable[[Any], ArrayLike]
+"""Values at nodes: a function of s or of the position x [m], or an array."""
+
+NUMERALS = {1: "one", 2: "two", 3: "three"}
+
+
+@dataclass(frozen=True, eq=False)
+class InitialNodes(Portable):
+    """Positions and velocities of the N nodes of a string or soft body at t = 0, in world axes.
+
+    Attributes:
+        positions: shape (N, 3) [m].
+        velocities: shape (N, 3) [m/s]; None: solved from the joints.
+        shape: the user's ``shape``, before position and rotation; None: undeformed.
+        speed: the user's ``velocity``.
+    """
+
+    positions: Array
+    velocities: Array | None
+    shape: Field | None
+    speed: Field | None
+
+
+def initial_nodes(
+    nodes: Array,
+    dimension: int,
+    shape: Field | None,
+    speed: Field | None,
+    position: Array,
+    rotation: Array,
+) -> InitialNodes:
+    """Return world positions and velocities of the nodes of a string or soft body at t = 0. They follow from
+    the user's arguments ``shape``, ``speed`` (velocity), ``position`` and ``rotation`` of ``model.add``.
+    ``dimension`` is that of the model (1, 2 or 3).
+
+    Args:
+        nodes: s of the nodes of a string, shape (N,), or undeformed positions x, shape (N, 3) [m].
+        dimension: 1, 2 or 3.
+        shape: a function of s or x that returns a position (3 numbers; in the plane 2 do, on a line 1), the nodes
+            (N, 3), or two ends (2, 3) of a straight and evenly stretched string; None: as undeformed, a string
+            along x from the origin.
+        speed: a velocity (3,) of all nodes, a function of s or x, or one for each node; world axes.
+        position: added to the shape, shape (3,) [m].
+        rotation: of the shape, shape (3, 3).
+
+    Raises:
+        ParameterError: wrong shapes, numbers that are not finite, or a node that leaves the plane.
+    """
+    is_line = nodes.ndim == 1
+    if shape is None:
+        local = np.outer(nodes, [1.0, 0.0, 0.0]) if is_line else nodes
+    elif callable(shape):
+        local = _function_values("shape", shape, nodes, dimension)
+    else:
+        local = _checked_rows("shape", shape, nodes, (2, len(nodes)) if is_line else (len(nodes),), dimension)
+        if is_line and len(local) == 2:
+            part = nodes[:, None] / nodes[-1]
+            local = local[0] * (1 - part) + local[1] * part
+    positions = position + local @ rotation.T
+    velocities = None if speed is None else _velocities(speed, nodes, dimension)
+    for name, values in (("shape", positions), ("velocity", velocities)):
+        if values is not None and values[:, dimension:].any():
+            worst = values[np.abs(values[:, dimension:]).max(axis=1).argmax()]
+            where = "in the plane of a planar model" if dimension == 2 else "on the x axis (dimension=1)"
+            raise ParameterError(f"{name} must stay {where}, got {worst.tolist()}")
+    return InitialNodes(positions, velocities, immutable_copy(shape), immutable_copy(speed))
+
+
+def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
+    """Convert ``speed``, the initial velocity of a string or soft body, to one for each node, shape (N, 3)
+    [m/s]. The user passed a function, one vector for all nodes, or a row for each. ``dimension`` is that of
+    the model (1, 2 or 3)."""
+    if callable(speed):
+        return _function_values("velocity", speed, nodes, dimension)
+    values = reals("velocity", speed, _expected(nodes))
+    if values.ndim <= 1:
+        return np.tile(_checked_vector("velocity", "be", values, _widths(nodes, dimension)), (len(nodes), 1))
+    return _checked_rows("velocity", values, nodes, (len(nodes),), dimension)
+
+
+def _expected(nodes: Array) -> str:
+    """Return as text, for error messages, what a user may pass as values at nodes: "a function of s or an array of
+    numbers" for strings, "... of x ..." for soft bodies."""
+    return f"a function of {'s' if nodes.ndim == 1 else 'x'} or an array of numbers"
+
+
+def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
+    """Return how many components a user's position or velocity vectors may have, as a tuple of allowed
+    numbers. ``nodes`` are arc lengths (strings) or positions. ``dimension`` is that of the model (1, 2 or 3).
+    Flat soft bodies in space may omit z."""
+    if dimension == 3:
+        return (3,) if nodes.ndim == 1 else (2, 3)
+    return (dimension, 3)
+
+
+def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
+    """Return a vector (``value``) passed by the user as three components, shape (3,), completed by zeros.
+    Raise ``ParameterError`` unless its number of components is among ``widths`` and all are finite. The
+    message has ``name``, ``verb`` and ``at``."""
+    value = value.reshape(1) if 1 in widths and value.ndim == 0 else value
+    if value.ndim != 1 or len(value) not in widths or not np.isfinite(value).all():
+        wanted = " or ".join(NUMERALS[width] for width in widths)
+        raise ParameterError(f"{name} must {verb} {wanted} finite numbers, got {value.tolist()}{at}")
+    return np.array([*value, 0.0, 0.0][:3])
+
+
+def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
+    """Call a user's function once for each of the ``nodes``, with the arc length s (strings) or the position x of
+    shape (3,) (soft bodies). Return the vectors that it returns, completed by zeros, shape (N, 3). ``dimension``
+    is that of the model (1, 2 or 3). ``name`` is that of the argument, for messages."""
+    is_line = nodes.ndim == 1
+    check_callable(name, function, "s" if is_line else "x")
+    values, widths = [], _widths(nodes, dimension)
+    for node in nodes:
+        at = f"at s = {node:g} m" if is_line else f"at x = {node.tolist()}"
+        value = called(function, name, float(node) if is_line else node.copy(), at=at)
+        values.append(
+            _checked_vector(name, "return", reals(f"{name} {at}", value, "three numbers"), widths, f" {at}")
+        )
+    return np.array(values)
+
+
+def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
+    """Convert ``value``, a user's array with one row for each node to shape (rows, 3), completed by zeros.
+    ``nodes`` are the undeformed positions or arc lengths. Raise ``ParameterError`` unless the number of rows
+    is among ``lengths`` and all numbers are finite. ``dimension`` is that of the model (1, 2 or 3). ``name``
+    is that of the argument, for messages."""
+    rows = reals(name, value, _expected(nodes))
+    if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
+        counts = " or ".join(str(length) for length in lengths)
+        raise ParameterError(
+            f"{name} must be {_expected(nodes)}, one row a node, of shape ({counts}, 3), got shape {rows.shape}"
+        )
+    if not np.isfinite(rows).all():
+        raise ParameterError(f"{name} must be finite")
+    return np.hstack([rows, np.zeros((len(rows), 3 - rows.shape[1]))])

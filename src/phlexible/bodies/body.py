@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, convert_fields, option
-from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.absolute_body import AbsoluteBody, Field, InitialNodes
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Location, Origin, user_locations
 from phlexible.bodies.mechanics.floating import moment_products
 from phlexible.bodies.skin import BodyStress, Skin, line_skin

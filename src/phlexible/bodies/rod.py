@@ -20,10 +20,10 @@ from phlexible.algebra.arrays import (
     vector,
 )
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.absolute_body import Field, initial_nodes
 from phlexible.bodies.beam.mesh import Theory, moments_at, stiffness_at
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.initial_nodes import Field, initial_nodes
 from phlexible.bodies.locations import (
     Along,
     Cut,

@@ -17,11 +17,10 @@ from phlexible.algebra.arrays import (
     set_fields,
     vector,
 )
-from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.absolute_body import AbsoluteBody, Field, InitialNodes, initial_nodes
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.bodies.flexible.user_mesh import check_elements, check_mesh, element_mesh, user_mesh
-from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.sizes import warn_of_size
 from phlexible.bodies.skin import Skin

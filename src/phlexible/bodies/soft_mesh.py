@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray, text
 from phlexible.algebra.elimination import clusters
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
-from phlexible.bodies.flexible.selected_points import listed_points, points_where
+from phlexible.bodies.flexible.points import listed_points, points_where
 from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
 from phlexible.bodies.locations import (
     Interface,

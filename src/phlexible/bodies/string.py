@@ -17,9 +17,8 @@ from phlexible.algebra.arrays import (
     vector,
 )
 from phlexible.algebra.sparse import lu_factors, summed_blocks
-from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.absolute_body import AbsoluteBody, Field, InitialNodes, QuadraticStrains, initial_nodes
 from phlexible.bodies.body import BodyData, NodalBody
-from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPoints, Start, label_of
 from phlexible.bodies.mechanics.absolute import (
     elastic_force,

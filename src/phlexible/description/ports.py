@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite, text, vector, whole
-from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.absolute_body import AbsoluteBody, InitialNodes
 from phlexible.bodies.body import Body, BodyData
-from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.locations import (
     Along,
     Cut,

@@ -11,8 +11,7 @@ from phlexible.bodies.material import Material
 from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.joints.joints import Fixed, Revolute, Slider, Spherical
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
-from phlexible.gallery.entries import BeamPoint, Reference, ready_model
-from phlexible.gallery.paths import smooth_run_up
+from phlexible.gallery.entries import BeamPoint, Reference, ready_model, smooth_run_up
 from phlexible.model import Model
 
 # A chain of flexible links, in the plane or in space.

@@ -21,8 +21,7 @@ from phlexible.description.interactions.loads import Force
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
 from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Spherical
 from phlexible.elements.sections import RectangularSection
-from phlexible.gallery.entries import ready_model
-from phlexible.gallery.paths import run_up, smooth_step, smoother_step
+from phlexible.gallery.entries import ready_model, run_up, smooth_step, smoother_step
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Cylinder, Sphere, TriangleMesh
 

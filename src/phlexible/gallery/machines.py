@@ -28,8 +28,7 @@ from phlexible.description.ports import Port
 from phlexible.elements.sections import RectangularSection, Section
 from phlexible.errors import ParameterError
 from phlexible.extras import optional
-from phlexible.gallery.entries import BeamPoint, ready_model
-from phlexible.gallery.paths import around_circle, smoother_step
+from phlexible.gallery.entries import BeamPoint, around_circle, ready_model, smoother_step
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Cylinder, Sphere
 

@@ -10,8 +10,7 @@ from phlexible.description.interactions.force_elements import SpringDamper
 from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Slider, Spherical, Universal
 from phlexible.elements.sections import CircularSection, Section
 from phlexible.errors import ParameterError
-from phlexible.gallery.entries import BeamPoint, Reference, ready_model
-from phlexible.gallery.paths import around_circle
+from phlexible.gallery.entries import BeamPoint, Reference, around_circle, ready_model
 from phlexible.model import Model
 from phlexible.shapes.solids import Box
 

@@ -6,8 +6,7 @@ from phlexible.algebra.arrays import finite, positive, whole
 from phlexible.bodies.flexible.plate import Plate
 from phlexible.bodies.material import Material
 from phlexible.description.joints.joints import Fixed
-from phlexible.gallery.entries import ready_model
-from phlexible.gallery.paths import smooth_run_up
+from phlexible.gallery.entries import ready_model, smooth_run_up
 from phlexible.model import Model
 
 UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])

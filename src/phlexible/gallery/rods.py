@@ -14,8 +14,7 @@ from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joints import Fixed, Revolute
 from phlexible.description.joints.sliding import Sliding
 from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection
-from phlexible.gallery.entries import ready_model
-from phlexible.gallery.paths import smooth_step
+from phlexible.gallery.entries import ready_model, smooth_step
 from phlexible.model import Model
 from phlexible.shapes.solids import Sphere
 

@@ -14,8 +14,7 @@ from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joints import Prismatic, Slider, Spherical
 from phlexible.description.ports import Port
 from phlexible.errors import ParameterError
-from phlexible.gallery.entries import ready_model
-from phlexible.gallery.paths import smoother_step
+from phlexible.gallery.entries import ready_model, smoother_step
 from phlexible.model import Model
 from phlexible.shapes.solids import Box, Sphere
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, option, reals, vector
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import equal_diagonal
-from phlexible.bodies.initial_nodes import Field
+from phlexible.bodies.absolute_body import Field
 from phlexible.bodies.material import refuse_relaxation
 from phlexible.bodies.rod import ElementShape, Rod, StressFree
 from phlexible.description.interactions.rod_element import KEPT, STRAIGHT

@@ -11,8 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, option
-from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
-from phlexible.bodies.initial_nodes import Field, initial_nodes
+from phlexible.bodies.absolute_body import AbsoluteBody, Field, QuadraticStrains, initial_nodes
 from phlexible.bodies.mechanics.absolute import (
     mass_matrix,
     strain_gradients,

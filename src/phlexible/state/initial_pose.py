@@ -10,8 +10,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import lu_factors, nearest_point, smallest_solution
+from phlexible.bodies.absolute_body import InitialNodes
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.mechanics.floating import moment_products
 from phlexible.bodies.string import String
 from phlexible.description.interactions.functions import receive

@@ -19,7 +19,7 @@ from phlexible.derivatives.linear_models import mode_derivatives, response_deriv
 from phlexible.derivatives.parameters import Parameters, check_build
 from phlexible.derivatives.sensitivity import sensitivity_of_run
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.mechanism.changed_bodies import changed_bodies, in_another_frame, with_half_the_elements
+from phlexible.description.mechanism.changes import changed_bodies, in_another_frame, with_half_the_elements
 from phlexible.description.time_functions import Signal
 from phlexible.display import how_many, in_row, table
 from phlexible.errors import ConvergenceError, ParameterError, PhlexibleError, UnitWarning

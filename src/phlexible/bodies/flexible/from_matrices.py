@@ -13,9 +13,8 @@ from phlexible.algebra.arrays import Array, IntArray, called, check_callable, re
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
 from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface, named_specs
-from phlexible.bodies.flexible.points import NodePoints
+from phlexible.bodies.flexible.points import NodePoints, selected_points
 from phlexible.bodies.flexible.retained import Condensed, ShapeOptions, condense, interface_motion, retained_body
-from phlexible.bodies.flexible.selected_points import selected_points
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected_stiffness
 from phlexible.bodies.flexible.structure import Unknowns, fastest_square
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy

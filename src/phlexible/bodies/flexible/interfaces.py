@@ -13,7 +13,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, option, text
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.flexible.selected_points import points_where, selected_points
+from phlexible.bodies.flexible.points import points_where, selected_points
 from phlexible.bodies.flexible.structure import ElasticStructure, Unknowns
 from phlexible.bodies.flexible.user_mesh import UserMesh
 from phlexible.errors import ParameterError

@@ -22,7 +22,7 @@ from phlexible.algebra.arrays import (
     whole,
 )
 from phlexible.algebra.sparse import summed_blocks
-from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.absolute_body import AbsoluteBody, Field, InitialNodes, initial_nodes
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.inertia import MEAN_AXIS
@@ -30,7 +30,6 @@ from phlexible.bodies.flexible.interfaces import InterfaceSpec, named_specs
 from phlexible.bodies.flexible.plate import checked_elements
 from phlexible.bodies.flexible.retained import ShapeOptions
 from phlexible.bodies.flexible.stiffening import MeshStrain
-from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.product_elements import ProductElements

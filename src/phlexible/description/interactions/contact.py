@@ -49,11 +49,11 @@ from phlexible.description.interactions.functions import (
     expect,
     perpendicular_axes,
 )
-from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.surfaces import (
     OF_TWO,
     Capsule,
     Gap,
+    MeshSurface,
     Plane,
     RubbingCoordinate,
     SlidingCoordinate,

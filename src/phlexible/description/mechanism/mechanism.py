@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import flag, mapping, text
 from phlexible.algebra.rotations import RotationLike
+from phlexible.bodies.absolute_body import Field
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
-from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.rod import Rod
 from phlexible.bodies.sizes import refuse_large
 from phlexible.description.interactions.drives import Drive
@@ -27,9 +27,9 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import Rolling
-from phlexible.description.mechanism.changed_bodies import changed_body
 from phlexible.description.mechanism.changes import (
     Removable,
+    changed_body,
     check_unique_name,
     free_name,
     label_of_value,

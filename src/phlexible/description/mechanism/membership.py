@@ -7,10 +7,9 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector, warn_of_degrees
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
-from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.absolute_body import AbsoluteBody, Field
 from phlexible.bodies.body import Body, NodalBody
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.locations import Along, Start
 from phlexible.bodies.mechanics.absolute import strains
 from phlexible.bodies.mechanics.floating import check_mass
@@ -22,9 +21,9 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Load
-from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackPart
+from phlexible.description.interactions.surfaces import MeshSurface
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
+from phlexible.bodies.absolute_body import Field, initial_nodes
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.body import Body
-from phlexible.bodies.initial_nodes import Field, initial_nodes
 from phlexible.bodies.rod import Rod, RodNode, derivatives_along, rod_pose
 from phlexible.description.ground import planar_point
 from phlexible.description.interactions.rod_element import RodElement, rod_elements

@@ -49,10 +49,9 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback, LinearController
 from phlexible.description.interactions.force_elements import ForceElement, Potential
 from phlexible.description.interactions.loads import Axes, DistributedForce, Load, PointLoad, Pressure
-from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackPart, StateLaw, Whole
-from phlexible.description.interactions.surfaces import Capsule, Plane, Surface
+from phlexible.description.interactions.surfaces import Capsule, MeshSurface, Plane, Surface
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Distance
 from phlexible.description.joints.relations import JointRelation
