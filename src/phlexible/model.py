@@ -736,8 +736,6 @@ def _equilibrium(system: System, point: OperatingPoint) -> Equilibrium:
     """Return the equilibrium at an operating point of a system, after warnings about bodies beyond their limits."""
     stepper = Stepper(point.equations.assembly, is_redundant=check_redundancy(system, point.state))
     recording = recorded_state(system, stepper, point.state)
-    if point.equations.memory.counts["moving"]:  # at rest, whatever the rates of functions of time
-        recording.multipliers[0] = point.multipliers
     rest = Equilibrium(system, point, recording)
     for finding in findings(rest.run):
         warn_user(*finding)

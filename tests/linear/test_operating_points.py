@@ -368,3 +368,37 @@ def test_equilibria_follow_functions_of_time():
     model.connect(ph.Distance(model.ground.at((0, 0, -3)), bob.origin))
     with pytest.raises(ph.JointGapError, match="does not close"):  # 26 m of the hoist do not reach 5 m
         model.equilibrium(time=50.0)
+
+
+@pytest.mark.parametrize("kind", ["spring", "bushing", "tendon", "joint"])
+def test_dampers_of_supports_that_move_have_no_force_at_rest(kind):
+    """A weight on a damped spring whose support rises: dampers are without force in the equilibrium of a time."""
+    model = ph.Model(gravity=(0, 0, -10.0))
+    rising = model.ground.moving(lambda t: (0, 0, 0.5 * t))
+    body = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1)), "body", position=(0, 0, -1))
+    if kind == "spring":
+        spring = model.apply(ph.SpringDamper(rising, body.origin, 1e3, 30.0))
+    elif kind == "bushing":
+        spring = model.apply(ph.Bushing(rising, body.origin, stiffness=1e3, damping=30.0, rotational_stiffness=1.0))
+    elif kind == "tendon":
+        guides = [model.ground.at((0, 1, 0)), model.ground.at((0, 0, 0)), body.origin]
+        spring = model.apply(ph.Tendon(guides, 1e3, lambda t: 2.0 - 0.5 * t, damping=30.0))
+    else:
+        rail = model.connect(ph.Prismatic(rising, body.origin, axis=(0, 0, 1)))
+        spring = model.apply(rail.spring(1e3, damping=30.0))
+    rest = model.equilibrium(time=0.4)
+    softness = (2.0 - 0.2) / 2.0 / 1e3 if kind == "tendon" else 1e-3
+    assert rest.position(body.origin) == pytest.approx([0, 0, -1 + 0.2 - 20 * softness], abs=1e-9)
+    force = rest[ph.Tension(spring) if kind == "tendon" else ph.ElementForce(spring)]
+    assert np.abs(force).max() == pytest.approx(20.0)
+    assert model.linearize(at="static").modes(6).damping_ratios.max() > 0.1  # small motions are damped
+
+
+def test_models_that_nothing_moves_have_no_modes():
+    """A driven body with a damper along its drive has no free motion."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    body = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1)), "body")
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, axis=(0, 0, 1)))
+    model.apply(rail.drive(position=lambda t: 0.1 * t))
+    model.apply(rail.damper(10.0))
+    assert model.linearize(at="static").modes(3).frequencies.size == 0

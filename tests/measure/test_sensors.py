@@ -103,3 +103,17 @@ def test_coordinates_of_joints_go_by_their_names_as_those_of_springs():
     for part in (ph.JointPosition, ph.JointForce):
         with pytest.raises(ph.ModelError, match="no coordinate 'turn'; it has: 'position', 'angle'"):
             part(joint, "turn")
+
+
+@pytest.mark.parametrize("angle", [-3.0, -1.6, -1.5, 0.0, 1.6, 3.0])
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, -1, 0), (0, 0, 1), (1, -2, 0.5)])
+def test_the_angle_at_one_instant_is_within_half_a_turn(angle, axis):
+    model = ph.Model()
+    body = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "body")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin, axis=axis))
+    model.apply(hinge.spring(2.0))
+    model.apply(hinge.torque(2.0 * angle))
+    rest = model.equilibrium()
+    assert rest[ph.Angle(body.origin, axis)] == pytest.approx(angle, abs=1e-9)
+    on = model.simulate(0.02, step=0.01, initial=rest)
+    assert on[ph.Angle(body.origin, axis)] == pytest.approx([angle] * 3, abs=1e-9)

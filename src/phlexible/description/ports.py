@@ -26,6 +26,7 @@ from phlexible.bodies.locations import (
     label_of,
 )
 from phlexible.display import described, in_row, table, written
+from phlexible.errors import ModelError
 from phlexible.shapes.surfaces import Triangulation, small_picture
 
 BodyAndPoints = tuple[BodyData, dict[Location, MaterialPoint]]
@@ -309,6 +310,15 @@ class Attachment:
         is on an edge or patch of a shell."""
         directions = self.point.directions
         return self.has_orientation or (directions is not None and len(directions) == 3 and self.point.node is None)
+
+    def require_orientation(self, user: str, remedy: str) -> None:
+        """Raise ModelError if this attachment has no orientation, which ``user`` needs: the message ends with the
+        ``remedy``, on a shell with that of shells."""
+        if self.has_orientation:
+            return
+        if self.point.directions is not None:  # nodes do not turn about directors
+            remedy = "fix a RigidBody to an edge or a patch of the shell, and take that"
+        raise ModelError(f"{user}: {self} has no orientation (a point mass, a string, a node); {remedy}")
 
     def initial_directors(self) -> Array:
         """Return the directors of a node of a shell at t = 0, unit vectors in world axes, shape (k, 3)."""

@@ -382,7 +382,7 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
         EquilibriumError: forces that do not balance, of a point with all forces.
     """
     system, pairs = friction.system, PairsAtRest(friction.equations)
-    at, multipliers = system.at(resting), np.zeros(int(system.layout.multiplier[-1]))
+    at, multipliers = system.at_rest(resting), np.zeros(int(system.layout.multiplier[-1]))
     unloaded = OperatingPoint(OperatingKind.UNLOADED, resting, multipliers, friction)
     if kind is OperatingKind.UNLOADED:
         return unloaded

@@ -303,9 +303,10 @@ def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization |
         ParameterError: a count below 1.
     """
     whole("count", count)
-    if mechanics.inner:
+    if mechanics.inner and mechanics.freedom:
         return replace(_creeping_modes(mechanics, int(count)), linearization=linear)
-    if mechanics.is_gyroscopic or mechanics.is_damped or mechanics.without_potential is not None:
+    is_complex = mechanics.is_gyroscopic or mechanics.is_damped or mechanics.without_potential is not None
+    if is_complex and mechanics.freedom:
         values, shapes, rigid = lowest_complex_modes(mechanics, int(count))
         return Modes(values, shapes, rigid, linear)
     modes = lowest_symmetric_modes(mechanics, int(count))

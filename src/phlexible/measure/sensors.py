@@ -220,8 +220,8 @@ class PointSensor(Sensor):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.is_angular and not self.attachment.has_orientation:
-            raise ModelError(f"{self.attachment} has no orientation (a point mass or a string) to measure")
+        if self.is_angular:
+            self.attachment.require_orientation(type(self).__name__, "fix a RigidBody there, and measure that")
 
     def __str__(self) -> str:
         return f"{super().__str__()} {axis_name(self.direction)}"
@@ -338,7 +338,8 @@ class Angle(PointSensor):
         all instants of a run, shape (instants,) [rad], it is continuous over full turns."""
         turned = kinematics.rotation(run, self.attachment)
         quaternion = quaternions(turned @ self.attachment.placed.rotation.T)
-        wrapped = 2 * np.arctan2(quaternion[:, :3] @ self.axis, quaternion[:, 3])
+        sine, cosine = quaternion[:, :3] @ self.axis, quaternion[:, 3]  # of half the angle, up to a common sign
+        wrapped = np.arctan2(2 * sine * cosine, cosine**2 - sine**2)
         spin = kinematics.angular_velocity(run, self.attachment) @ self.axis
         return kinematics.over_full_turns(wrapped, spin, run.time)
 
@@ -480,11 +481,11 @@ class _Orientation(Sensor):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.target, PlacedBody):
-            name, turns = self.target.name, isinstance(self.target.data, FloatingBody) and self.target.data.rotates
-        else:
-            name, turns = str(self.target), self.target.has_orientation
-        if not turns:
-            raise ModelError(f"{name} has no orientation (a point mass or a string) to measure")
+            if not (isinstance(self.target.data, FloatingBody) and self.target.data.rotates):
+                kind = self.target.kind
+                raise ModelError(f"{self.target.name} has no orientation (a {kind}); fix a RigidBody to it")
+        elif isinstance(self.target, Attachment):
+            self.target.require_orientation(type(self).__name__, "fix a RigidBody there, and measure that")
 
 
 class Rotation(_Orientation):

@@ -160,6 +160,16 @@ class PrescribedFunctions:
         vars(chosen).update(known)
         return chosen
 
+    def stopped(self) -> Self:
+        """Return these motions with zero rates and accelerations: frames and drives stand still where they are, as
+        in an equilibrium."""
+        still = self.at(slice(None))
+        points = ("frame_velocities", "frame_angular_velocities", "frame_accelerations")
+        vars(still).update(dict.fromkeys(points, np.zeros_like(self.frames)))
+        vars(still).update(dict.fromkeys(("path_rates", "path_accelerations"), np.zeros_like(self.paths)))
+        vars(still)["frame_rotation_curvatures"] = np.zeros_like(self.frame_rotations)
+        return still
+
     def _differentiated(self, derivative: Callable[..., Array], parts: Sequence[Any], *shape: int) -> Array:
         """Return a derivative of each part (frame or path) at all times, shape (T, parts, ...), where ``shape``
         is that of one derivative. The function ``derivative`` is called with a part, one time and ``end`` [s], up

@@ -357,6 +357,12 @@ class System:
         functions = PrescribedFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
         return instant_of(state, functions if prescribed is None else prescribed)
 
+    def at_rest(self, state: State) -> Instants:
+        """Return a state of this system as ``Instants`` with a single instant, at which ground frames and drives
+        stand still. Dampers between them and bodies at rest are without force then."""
+        functions = PrescribedFunctions(self.moving_frames, self.paths, np.array([state.time]))
+        return instant_of(state, functions.stopped())
+
     def elastic(self, state: State, index: int) -> Array:
         """Return the elastic coordinates of a floating body in a state, or the nodal positions of another body
         (string, soft body), as a flat array. ``index`` is the number of the body."""

@@ -1,5 +1,7 @@
 """Shells in models: statics of large rotation, integrals of motion, ports, pressure, contact, files."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -192,8 +194,15 @@ def test_what_an_edge_and_a_node_do_not_carry_is_refused() -> None:
     with pytest.raises(ph.ModelError, match="rigid, hinged or symmetric edge, which Fixed holds alone"):
         ph.Revolute(wall, shell["start"], axis=(0, 1, 0))
     for port in (shell["end"], shell.node(0), shell.at(0.1, 0.3)):
-        with pytest.raises(ph.ModelError, match="orientation; .* has none: fix a RigidBody to an edge or a patch"):
-            ph.Torque(port, (0.0, 1.0, 0.0))
+        for make in (
+            partial(ph.Torque, port, (0.0, 1.0, 0.0)),
+            partial(ph.Force, port, (0.0, 1.0, 0.0), axes="body"),
+            partial(ph.Angle, port),
+            partial(ph.AngularVelocity, port),
+            partial(ph.Rotation, port),
+        ):
+            with pytest.raises(ph.ModelError, match="has no orientation .*; fix a RigidBody to an edge or a patch"):
+                make()
     with pytest.raises(ph.ModelError, match="has no orientation"):
         model.connect(ph.Fixed(wall, shell.node(0)))
     with pytest.raises(AttachmentError, match="no interface"):

@@ -94,10 +94,8 @@ class PointLoad(Load, DirectedLoad):
                 f"{type(self).__name__} acts on an attachment of a body such as beam.end, got {self.attachment!r}"
             )
         super().__post_init__()
-        if self.axes is Axes.BODY and not self.attachment.has_orientation:
-            raise ModelError(
-                f"{self}: {self.attachment} has no orientation (a point mass, a string); use world axes"
-            )
+        if self.axes is Axes.BODY:
+            self.attachment.require_orientation(str(self), "use world axes")
         if isinstance(self.value, Feedback):
             self.value.check_size(3, str(self))
         elif callable(self.value):
@@ -248,10 +246,8 @@ class Torque(PointLoad):
     """
 
     def __post_init__(self) -> None:
-        if isinstance(self.attachment, Attachment) and not self.attachment.has_orientation:
-            remedy = ": fix a RigidBody to an edge or a patch of the shell, and turn that"
-            own = "" if self.attachment.point.directions is None else remedy  # nodes do not turn about directors
-            raise ModelError(f"a Torque needs an attachment with an orientation; {self.attachment} has none{own}")
+        if isinstance(self.attachment, Attachment):
+            self.attachment.require_orientation("Torque", "fix a RigidBody there, and turn that")
         super().__post_init__()
 
     def entries(self) -> tuple[PointLoad, ...]:

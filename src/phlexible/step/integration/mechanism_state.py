@@ -241,6 +241,12 @@ class MechanismState:
         self.measured_at = nan
         return 0.5 * pushed
 
+    def stop_prescribed_motions(self, time: float) -> None:
+        """Let ground frames and drives stand still where they are at a time [s], as in an equilibrium, until the
+        pose changes."""
+        state = self.state(time)
+        self._pose = (state, self.assembly.system.at_rest(state), np.inf)
+
     def _instant(self, state: State, end: float) -> Instants:
         """Return the state with its evaluated kinematics and functions of time, which are called up to the time
         ``end`` [s]; the kinematics are cached as long as the pose is the same."""

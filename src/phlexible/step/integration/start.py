@@ -122,10 +122,12 @@ def checked_initial_state(system: System, state: State) -> State:
 
 
 def recorded_state(system: System, stepper: "Stepper", state: State) -> RecordedStates:
-    """Start the stepper in a state, and return the recording of this state of a system as one instant. Its
-    multipliers and forces belong to the accelerations of the state."""
+    """Start the stepper in a state at rest, and return the recording of this state of a system as one instant. Its
+    multipliers and forces are those at rest, whatever the rates of functions of time."""
     stepper.begin(state)
-    recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))
+    rows, still = stepper.now(state.time), system.at_rest(state).prescribed
+    recording = recording_of(system, stepper.work_sources, np.array([state.time]), rows, prescribed=still)
+    stepper.stop_prescribed_motions(state.time)
     found = stepper.reactions(state.time, np.inf)()
     if found is not None:
         recording.multipliers[0], recording.forces[0] = found
