@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import phlexible as ph
-from phlexible.step.compilation.lanes import lanes_of_processor
+from phlexible.step.compilation.number_kinds import lanes_of_processor
 from phlexible.step.integration import held_lanes, lane_loop, stepper
 from phlexible.step.programs import advance
 

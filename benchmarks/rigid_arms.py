@@ -14,7 +14,7 @@ import numpy as np
 from batches import TimedLoop
 
 import phlexible as ph
-from phlexible.step.compilation.lanes import lanes_of_processor
+from phlexible.step.compilation.number_kinds import lanes_of_processor
 from phlexible.step.integration import lane_loop
 
 try:

@@ -170,7 +170,7 @@ def test_a_program_is_kept_and_made_again_where_it_is_damaged(tmp_path, monkeypa
     ]
     assert made == ["one", "two"]
     for file in tmp_path.iterdir():
-        file.write_text(file.read_text()[:-2])
+        file.write_bytes(file.read_bytes()[:-2])
     assert cuda._assembly("one", lambda: "one") == "one\nret;\n" and made == ["one", "two", "one"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.results.files import run_output
-from phlexible.step.compilation.lanes import lanes_of_processor
+from phlexible.step.compilation.number_kinds import lanes_of_processor
 from phlexible.step.integration import lane_loop, stepper
 from phlexible.tools import batch
 

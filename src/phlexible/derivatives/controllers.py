@@ -20,7 +20,7 @@ from phlexible.measure import kinematics
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.vectors import VectorSet
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.assembly.controlled import ControlledValue
+from phlexible.step.assembly.interactions import ControlledValue
 from phlexible.step.integration.controllers import Controllers, SampledController, checked_values, is_plain
 
 PROBE = 1e-5

@@ -24,7 +24,7 @@ from phlexible.libraries.parameters import ParameterData, parameters_in_c
 from phlexible.libraries.programs import families, programs
 from phlexible.libraries.time_functions import Column, TimeData
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.assembly.controlled import ControlledValue, Target
+from phlexible.step.assembly.interactions import ControlledValue, Target
 from phlexible.step.compilation.objects import c_name
 from phlexible.step.compilation.user_function import UserFunction, module_text
 from phlexible.step.integration.clock import breakpoints_of

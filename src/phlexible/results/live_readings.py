@@ -131,7 +131,7 @@ class RowsOfReadings:
         state = [np.ascontiguousarray(rows[name]) for name in ("position", "rotation", "eta")]
         own = first._vectors[0], self._base, self._shapes
         room = first._positions, first._rates, first._angles
-        measure_rows.source(
+        measure_rows(
             *state,
             np.ascontiguousarray(velocity),
             first._dimension,

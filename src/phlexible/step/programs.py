@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,7 @@ from phlexible.step.compilation.entry_points import EntryPoint, code_folder
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED, SLID
 from phlexible.step.tables.functions import FAMILIES, ForceFamily
-from phlexible.step.tables.iterations import most_iterations
-from phlexible.step.tables.memory import DualMemory, LaneMemory, Memory
+from phlexible.step.tables.memory import DUAL_HEADER, DualMemory, LaneMemory, Memory
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
 COMPILING_STRUCTURE = "phlexible: compiling the time step for mechanisms of this structure alone; done once"
@@ -37,14 +35,14 @@ _KERNELS = "phlexible.step.kernels"
 advance = EntryPoint(f"{_KERNELS}.loop", "advance")
 differentiate = EntryPoint(f"{_KERNELS}.differentiation", "differentiate")
 energies_at = EntryPoint(f"{_KERNELS}.differentiation", "energies_at")
-joint_velocities = EntryPoint(f"{_KERNELS}.joint_velocities", "joint_velocities")
+joint_velocities = EntryPoint(f"{_KERNELS}.instants", "joint_velocities")
 measure = EntryPoint(f"{_KERNELS}.laws", "measure")
 measured_vectors = EntryPoint(f"{_KERNELS}.measured_vectors", "measured_vectors")
-step_derivatives = EntryPoint(f"{_KERNELS}.differentiation", "step_derivatives")
+step_derivatives = EntryPoint(f"{_KERNELS}.differentiation", "step_equations", DUAL_HEADER)
+"""``step_equations`` of stored instants in dual numbers."""
 step_equations = EntryPoint(f"{_KERNELS}.differentiation", "step_equations")
-pair_forces = EntryPoint(f"{_KERNELS}.many.pair_forces", "pair_forces")
+pair_forces = EntryPoint(f"{_KERNELS}.instants", "pair_forces")
 measure_rows = EntryPoint(f"{_KERNELS}.measured_vectors", "measure_rows")
-"""Numba compiles it, as what is for lanes: called as its ``source``."""
 
 _LOOPS = (
     advance,
@@ -52,6 +50,7 @@ _LOOPS = (
     energies_at,
     joint_velocities,
     measure,
+    measure_rows,
     measured_vectors,
     pair_forces,
     step_derivatives,
@@ -71,6 +70,52 @@ def _has_contacts(memory: Memory) -> bool:
 def _can_touch(memory: Memory) -> bool:
     """Return whether a model has contact elements or stops, from its tables ``memory``."""
     return bool((memory["energy_of"] == CONTACT).any())
+
+
+# Choice of conjugate gradients or elimination for the linear systems of a step (docs/theory.md, 5).
+
+LEAST_PRODUCTS = 250
+"""Products that an elimination has to cost, so that conjugate gradients are tried first: measured on cubes, for
+Newton's method, which eliminates less often than it iterates."""
+
+A_SHAPE, A_POINT, A_MASS = 60, 120, 12
+"""Operations of a product with the matrix: of a shape function at a point, of a point, of a pair of masses."""
+
+
+def most_iterations(memory: Memory) -> int:
+    """Return how many products with Newton's matrix of a soft-body model cost as much as one elimination.
+    ``memory`` holds its tables. The number limits iterations of conjugate gradients; 0 if these are not used
+    for the model.
+
+    They need models of soft bodies alone, whose constraints each contain one node, and are used if the number is
+    large enough. It follows from sizes of tables alone: the same in all runs.
+    """
+    counts = memory.counts
+    others = counts["forces"] or counts["auxiliaries"] or counts["product_elements"]
+    if not counts["soft_elements"] or others or not _fixes_nodes(memory):
+        return 0
+    rows = memory["visit_size"].astype(np.float64)
+    sums = np.concatenate([[0], np.cumsum(memory["neighbour_size"])])
+    later = np.diff(sums[memory["neighbours_begin"]]).astype(np.float64)
+    elimination = (2 / 3 * rows**3 + 2 * rows**2 * later + 2 * rows * later**2).sum()
+    points, shapes = memory["soft_points_count"], memory["soft_nodes_count"]
+    product = (points * (A_POINT + A_SHAPE * shapes)).sum() + A_MASS * counts["mass_pairs"]
+    found = int(elimination / product)
+    return found if found >= LEAST_PRODUCTS else 0
+
+
+def _fixes_nodes(memory: Memory) -> bool:
+    """Return whether each joint of the model (with the tables ``memory``) acts on one node only, and no two
+    joints on the same one. Conjugate gradients need it."""
+    carrier, held = memory["vector_carrier"], list[int]()
+    functions, parts = memory["functions_begin"], memory["function_parts_begin"]
+    for i in range(memory.counts["constraints"]):
+        first, end = functions[i : i + 2]
+        own = set(carrier[memory["part_vector"][parts[first] : parts[end]]].tolist())
+        if len(own) != 1 or end - first > memory.counts["dimension"]:
+            return False
+        held += own
+    return len(set(held)) == len(held)
 
 
 _NEEDED: Mapping[str, Callable[[Memory], bool]] = {
@@ -110,7 +155,7 @@ class Program:
 
 def _program(family: ForceFamily) -> Program:
     module = f"{_KERNELS}.programs"
-    duals = EntryPoint(module, f"dual_{family.name}") if family.of_equations else None
+    duals = EntryPoint(module, family.name, DUAL_HEADER) if family.of_equations else None
     return Program(family, EntryPoint(module, family.name), duals)
 
 
@@ -149,33 +194,27 @@ def alone(memory: Memory) -> tuple[str, ...]:
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
     """Store the addresses of the compiled functions that a model needs in ``lanes``, the tables of several
     mechanisms. SIMD lanes advance these at the same time. ``memory`` are the tables of one of the mechanisms.
-    Numba compiles functions that are missing."""
-    from phlexible.step.compilation.compiled import has_signature  # with Numba
-
-    needed = [each.entry.source for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused"]
-    if not all(has_signature(entry, lanes.header) for entry in needed):
-        print(COMPILING_LANES.format(lanes.width), file=sys.stderr, flush=True)
+    Functions that are missing are compiled."""
+    used = (each for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
+    needed = [each.entry.of(lanes.header.dtype) for each in used]
+    announce(advance.of(lanes.header.dtype), *needed, text=COMPILING_LANES.format(lanes.width))
     lanes.connect(needed)
 
 
-def announce_structure(*arguments: Any, entry: EntryPoint = advance) -> None:
-    """Print to stderr that the time step is being compiled for one structure of mechanism, if that has not been
-    done yet. The structure is that in the header among these arguments of the entry point (function that Python
-    calls). A header is the array of a model's counts and addresses of tables."""
-    from phlexible.step.compilation.compiled import has_signature  # with Numba
-
-    if not has_signature(entry.source, *arguments):
-        print(COMPILING_STRUCTURE, file=sys.stderr, flush=True)
+def announce_structure(entry: EntryPoint) -> None:
+    """Print to stderr that this entry point (function that Python calls) is being compiled for one structure of
+    mechanism, unless that has been done before."""
+    announce(entry, text=COMPILING_STRUCTURE)
 
 
-def announce(*entries: EntryPoint) -> bool:
-    """Print to stderr that the time step is being compiled, if any of these entry points (functions that Python
-    calls) must be compiled; return whether one must."""
+def announce(*entries: EntryPoint, text: str = COMPILING) -> bool:
+    """Print to stderr the ``text`` that the time step is being compiled, if any of these entry points (functions
+    that Python calls) must be compiled; return whether one must."""
     if all(entry.is_ready for entry in entries):
         return False
     unkept = CHECKING if CHECKED else NOT_KEPT
     is_kept = not CHECKED and code_folder() is not None
-    print(COMPILING if is_kept else unkept, file=sys.stderr, flush=True)
+    print(text if is_kept else unkept, file=sys.stderr, flush=True)
     return True
 
 

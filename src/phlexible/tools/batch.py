@@ -312,7 +312,7 @@ def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: f
     are_worth_it = count >= WORTH_LANES and count * steps >= WORTH_STEPS
     if not (specialize or (are_worth_it if lanes is None else lanes)):
         return 1
-    from phlexible.step.compilation.lanes import lanes_of_processor  # with the compiler
+    from phlexible.step.compilation.number_kinds import lanes_of_processor  # with the compiler
 
     return lanes_of_processor()
 

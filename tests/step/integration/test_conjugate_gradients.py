@@ -8,7 +8,7 @@ import phlexible as ph
 from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.integration import stepper
-from phlexible.step.tables.iterations import LEAST_PRODUCTS, most_iterations
+from phlexible.step.programs import LEAST_PRODUCTS, most_iterations
 
 VENANT, NEO = ph.StVenantKirchhoff(1.7e7, 0.3), ph.NeoHookean(1.7e7, 0.3)
 

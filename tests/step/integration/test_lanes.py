@@ -8,8 +8,8 @@ from phlexible.gym import VectorEnv
 from phlexible.model import simulation
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.dense import factor, invert, solve_vector
-from phlexible.step.compilation.lanes import lanes_of_processor
 from phlexible.step.compilation.notation import all_of, rows_at, tables_at
+from phlexible.step.compilation.number_kinds import lanes_of_processor
 from phlexible.step.integration import lane_loop
 from phlexible.step.integration.schemes import StepOptions
 from phlexible.step.tables.memory import LaneMemory, Memory

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from phlexible.description.interactions.loads import Input
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.time_functions import TimePath, values_at, vector_values_at
-from phlexible.state.functions import FunctionSet
 from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
@@ -32,10 +31,10 @@ from phlexible.step.assembly.bodies import (
     team_tables,
     velocity_weights,
 )
-from phlexible.step.assembly.controlled import ControlledValue, controlled_values
 from phlexible.step.assembly.couplings import KEPT, LARGEST, Couplings, Offsets
-from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables, initial_strains
+from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables
 from phlexible.step.assembly.interactions import (
+    ControlledValue,
     ForceData,
     Function,
     Interaction,
@@ -45,6 +44,7 @@ from phlexible.step.assembly.interactions import (
     branch_tables,
     bristle_tables,
     contact_pair_law,
+    controlled_values,
     element_law,
     impact_tables,
     law_tables,
@@ -94,31 +94,15 @@ class Assembly:
         if not len(found):
             return found
         system, at = self.system, self.system.at(state)
-        numbers, functions = self._forces_outside_rods
-        y = functions.values(at)[0]
-        for number in numbers:
-            coordinate = system.forces[number].force.coordinate
+        values = system.force_functions.values(at)[0]
+        for number, each in enumerate(system.forces):
+            coordinate = each.force.coordinate
             count = len(coordinate.functions())
-            found[number] = coordinate.value(y[first : first + count])
+            found[number] = coordinate.value(values[first : first + count])
             first += count
-        indices, strains = initial_strains(self.memory, state)
-        found[indices] = strains
         for number, related in enumerate(system.related, start=len(found) - len(system.related)):
             found[number] = related.coordinate.value(system.coordinate_functions(related.coordinate).values(at)[0])
         return found
-
-    @cached_property
-    def _forces_outside_rods(self) -> tuple[list[int], FunctionSet]:
-        """Indices of the force elements that are not strains of rods in tables of their own, and the set of
-        functions of their coordinates."""
-        system, strains = self.system, self.memory["rod_force"].tolist()
-        if not strains:
-            return list(range(len(system.forces))), system.force_functions
-        each = range(self.memory.counts["rod_strains"])
-        inside = {first + k for first in strains for k in each}
-        numbers = [number for number in range(len(system.forces)) if number not in inside]
-        rows = [row for number in numbers for row in system.forces[number].force.coordinate.functions()]
-        return numbers, system.functions(rows)
 
     def moving_values(self, times: Array) -> Array:
         """Return all vectors that are prescribed functions of time at ``times`` [s], shape (times, 3 *

@@ -106,7 +106,7 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class BlockOffsets:
-    """Offsets of the parts of the block of a frame, see ``step/kernels/segments.py``.
+    """Offsets of the parts of the block of a frame, see ``step/kernels/blocks.py``.
 
     Attributes:
         strides: numbers from row to row of the corner, the side and the bottom.

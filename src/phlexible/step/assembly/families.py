@@ -31,7 +31,7 @@ from phlexible.description.ports import Attachment
 from phlexible.shapes.triangle_tree import TriangleTree
 from phlexible.state.branches import contacts_of, stored_pair_count, stored_rotation_count
 from phlexible.state.functions import VectorCollector
-from phlexible.state.layout import Layout, State
+from phlexible.state.layout import Layout
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import Tables, columns
@@ -47,7 +47,6 @@ from phlexible.step.tables.declarations import (
     RECIPROCAL,
     THINNING,
 )
-from phlexible.step.tables.memory import Memory
 
 # Strains of rods as tables of the kernels (docs/theory.md, 8).
 
@@ -129,30 +128,6 @@ class RodTables:
         whole = np.eye(6)
         whole[kept] = weights
         return np.array([whole[:3, :3], whole[3:, :3], whole[3:, 3:]])
-
-
-def initial_strains(memory: Memory, state: State) -> tuple[IntArray, Array]:
-    """Return the indices of the forces that are strains of rods and these strains L^T (Gamma, K) at a
-    ``state``, two arrays (strains,); both are empty without rods. Gamma are stretch and shears, K the
-    curvatures (docs/theory.md, 8). ``memory`` holds the tables of the model."""
-    points, dimension = memory.counts["rod_points"], memory.counts["dimension"]
-    if not points:
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
-    nodes, first = memory["rod_node"], memory["rod_nodes_begin"][:-1]
-    values, slopes = memory["rod_value"][:, None, None], memory["rod_slope"][:, None, None]
-    turns, positions = state.rotation[nodes], state.position[nodes][:, :, None]
-    means, bends, along = (
-        np.add.reduceat(part, first) for part in (values * turns, slopes * turns, slopes * positions)
-    )
-    products = np.swapaxes(means, 1, 2) @ bends  # d_i . d_j'
-    shears = (np.swapaxes(means, 1, 2) @ along)[:, :, 0]
-    curvatures = 0.5 * np.stack([products[:, j, i] - products[:, i, j] for i, j in ((1, 2), (2, 0), (0, 1))], 1)
-    shares = memory["rod_share"].reshape(points, 3, 3, 3)
-    found = np.einsum("psij,pi->psj", shares[:, 1:], curvatures)
-    found[:, 0] += np.einsum("pij,pi->pj", shares[:, 0], shears)
-    kept = list(KEPT[dimension])
-    numbers = memory["rod_force"][:, None] + np.arange(len(kept))
-    return numbers.ravel(), found.reshape(points, 6)[:, kept].ravel()
 
 
 def _turns_about_its_centre(data: object) -> bool:

@@ -10,26 +10,17 @@ functions by addresses in the tables (``step/kernels/programs.py``).
 """
 
 import gc
-import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from types import FunctionType
 from typing import Any, get_args, get_origin
 
 from llvmlite import ir
-from llvmlite.binding import Linkage
-from numba import njit, typeof, types
+from numba import njit, types
 from numba.core import cgutils, compiler, typed_passes, untyped_passes
-from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
-from phlexible.step.compilation import passes
-from phlexible.step.compilation.kept_code import SealedCodeCache
-from phlexible.step.compilation.lanes import LaneForm, common_kind
 from phlexible.step.compilation.notation import (
     FORMS,
     FUNCTION_PLACES,
@@ -43,10 +34,9 @@ from phlexible.step.compilation.notation import (
     tables_of_header,
     tuple_form,
 )
-from phlexible.step.compilation.number_kinds import INDEX, INTEGER, Lanes, NumberKind
-from phlexible.step.compilation.objects import CHECKED
+from phlexible.step.compilation.number_kinds import INDEX, INTEGER, Dual, LaneForm, Lanes, NumberKind, common_kind
 from phlexible.step.tables.functions import FAMILIES
-from phlexible.step.tables.structures import get_structure
+from phlexible.step.tables.memory import get_structure
 
 FAST = {"reassoc", "contract"}
 """Sums may be reordered for vector units; NaN and infinities keep their meaning, since the step looks for them."""
@@ -64,8 +54,6 @@ UNUSED_PASSES = {
     typed_passes.AnnotateTypes,
     typed_passes.DumpParforDiagnostics,
 }
-
-_KERNELS = ("step/kernels", "step/compilation", "step/tables")
 
 
 class _Compiler(compiler.CompilerBase):
@@ -98,54 +86,6 @@ def compile_into(
     flags.fastmath, flags.error_model = FAST, "numpy"
     typing, library = context.typing_context, context.active_code_library
     return _Compiler(typing, context, library, parameters, result, flags, {}).compile_extra(function)
-
-
-class ProgramOfKernels(JITCodeLibrary):
-    """A library of one program, whose functions are visible to no other library.
-
-    Numba distinguishes functions of one name, such as those that ``rows_times`` makes, by a number that each
-    process counts from one. So a program from the cache and one that was just compiled can have a name in common,
-    and the linker would use the function of the first for both.
-    """
-
-    extra_settings: Mapping[str, str] = {}
-
-    def _optimize_final_module(self) -> None:
-        with passes.settings(self.extra_settings):
-            super()._optimize_final_module()
-        for each in self._final_module.functions:
-            if each.linkage is Linkage.linkonce_odr:
-                each.linkage = "internal"  # not before: LLVM would put all that is called once into its caller
-
-
-class ProgramInLanes(ProgramOfKernels):
-    """A library of a program for several mechanisms at once."""
-
-    extra_settings = passes.TURN_BY_TURN
-
-
-class ProgramOfStructure(ProgramOfKernels):
-    """A library of a program for one structure of few unknowns, without loops and calls, which halves the time."""
-
-    MOST = 24
-    """Unknowns: code of more fills the caches, and takes minutes to compile."""
-    extra_settings = passes.WRITTEN_OUT
-
-
-def choose_program_class(library: Any, arguments: Sequence[Any]) -> None:
-    """Change the class of a Numba library to that of a program of the time step, when the first kernel
-    function is compiled into it. The types of its ``arguments`` decide whether that is general, in SIMD
-    lanes, or of one structure. Kernels are compiled functions of the time step."""
-    if type(library) is JITCodeLibrary:
-        library.__class__ = ProgramOfKernels
-    if type(library) is not ProgramOfKernels or not arguments or not isinstance(arguments[0], TablesType):
-        return
-    tables = arguments[0]
-    known = get_structure(tables.structure).counts["unknowns"] if tables.structure else ProgramOfStructure.MOST + 1
-    if known <= ProgramOfStructure.MOST:
-        library.__class__ = ProgramOfStructure
-    elif isinstance(tables.number_kind, Lanes):
-        library.__class__ = ProgramInLanes
 
 
 class Kernel(Written):
@@ -192,7 +132,6 @@ class Kernel(Written):
         there yet."""
         library = context.active_code_library
         if not self.is_compiled_in(library, sig):
-            choose_program_class(library, sig.args)
             with global_compiler_lock:
                 made = compile_into(context, self._function, sig.args, sig.return_type, self._are_separate)
             # LLVM may drop the function from the module once it has put it into its callers:
@@ -307,16 +246,16 @@ def exported(function: Callable[..., Any]) -> Any:
     return Exported(function)
 
 
-def exporting(kernels: Sequence[Exported]) -> Any:
+def exporting(kernels: Sequence[Exported], of_equations: Sequence[Exported]) -> Any:
     """Return a function for compiled code that compiles exported kernel functions (``kernels``) into its
-    program. It stores their addresses in the header of a model's tables. Kernels are compiled functions of
-    the time step."""
+    program. It stores their addresses in the header of a model's tables. For tables of dual numbers these are
+    the functions ``of_equations`` alone. Kernels are compiled functions of the time step."""
 
     @intrinsic
     def exports(typing: Any, header: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
             tables, header_start = tables_of_header(header), header_address(context, builder, header, values[0])
-            for kernel in kernels:
+            for kernel in of_equations if isinstance(tables.number_kind, Dual) else kernels:
                 known = kernel.signature_for(tables.number_kind)
                 own = signature(known.return_type, tables, *known.args[1:])
                 found = context.declare_function(builder.module, kernel.compiled_once(context, own))
@@ -369,73 +308,16 @@ def form_of(hint: Any) -> LaneForm:
     return tuple_form([form_of(each) for each in get_args(hint)])
 
 
-def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:
-    """Remove compiled code that was made from source files other than ``sources`` from the folder ``cache``,
-    and return whether there was any.
-
-    Numba compares the file of the called function only, while the entry points contain the code of whole folders. A
-    stamp beside the cached code holds the digest of all of their files.
-    """
-    files = sorted(file for folder in sources for file in folder.rglob("*.py"))
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-    stamp = cache / "kernels.stamp"
-    try:
-        if stamp.is_file() and stamp.read_text() == digest:
-            return False
-        cache.mkdir(parents=True, exist_ok=True)
-        for file in [*cache.glob("*.nbi"), *cache.glob("*.nbc")]:
-            file.unlink(missing_ok=True)
-        stamp.write_text(digest)
-    except OSError:  # a read-only installation: its files only change together, Numba notices that
-        return False
-    return True
-
-
-def has_signature(entry: Any, *arguments: Any) -> bool:
-    """Return whether an entry point (function that Python calls) has been compiled in this process, or stored in
-    its cache. It must be for arguments of the types of these."""
-    sig = tuple(typeof(each) for each in arguments)
-    if sig in entry.overloads or not isinstance(entry._cache, SealedCodeCache):
-        return sig in entry.overloads
-    return bool(entry._cache.has(sig, entry.targetdescr.target_context))
-
-
 def entry_point(function: Any) -> Any:
-    """Decorator for a function that Python calls: Numba compiles it once and reads it from its cache in later
-    processes.
+    """Decorator for a function that Python calls: Numba's dispatcher of it, which compiles it in each process.
 
-    Those of the step are called as ``EntryPoint``, which needs no Numba where there is code (``step/programs.py``).
+    Those of the step are called as ``EntryPoint``, which stores their machine code (``step/programs.py``).
     Other threads of Python run at the same time. It writes to the caller's memory alone: two runs have two
     memories.
-
-    Where neither the package nor a folder of the user can be written it is compiled in each process.
     """
-    options = {"fastmath": FAST, "error_model": "numpy", "no_cfunc_wrapper": True, "nogil": True}
-
-    def made(**kept: bool) -> Any:
-        dispatcher = njit(**kept, **options)(function)
-        dispatcher._compiler.compile = without_garbage_collector(dispatcher._compiler.compile)
-        return dispatcher
-
-    if CHECKED:  # another program under the same name: compiled each time
-        return made()
-    try:
-        dispatcher = made(cache=True)
-        dispatcher._cache = SealedCodeCache(function)
-    except RuntimeError:  # Numba found no folder for its cache
-        return made()
-    _discard_once(Path(dispatcher.stats.cache_path))
+    dispatcher = njit(fastmath=FAST, error_model="numpy", no_cfunc_wrapper=True, nogil=True)(function)
+    dispatcher._compiler.compile = without_garbage_collector(dispatcher._compiler.compile)
     return dispatcher
-
-
-def entry_point_for(header: type, name: str, function: Any) -> Any:
-    """Return a copy of a function as an entry point whose argument ``header`` has another type, under a name in the
-    module of the function. Entry points are compiled functions that Python calls. A header is the array of a
-    model's counts and addresses of tables."""
-    made = FunctionType(function.__code__, function.__globals__, name)
-    made.__qualname__, made.__module__, made.__doc__ = name, function.__globals__["__name__"], function.__doc__
-    made.__annotations__ = {**function.__annotations__, "header": header}
-    return entry_point(made)
 
 
 def without_garbage_collector(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -454,11 +336,3 @@ def without_garbage_collector(work: Callable[..., Any]) -> Callable[..., Any]:
                 gc.enable()
 
     return done
-
-
-@cache
-def _discard_once(folder: Path) -> bool:
-    """Remove compiled code of other source files from a cache folder, at most once in a process; return whether
-    there was any."""
-    package = Path(__file__).parents[2]
-    return discard_stale_cache([package / each for each in _KERNELS], folder)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import llvmlite
+import numpy as np
 
 from phlexible.step.compilation.objects import (
     CHECKED,
@@ -46,10 +47,16 @@ class EntryPoint:
     Args:
         module: of the kernels.
         name: of the function in it, decorated as ``entry_point``, with types of its arguments and its result.
+        header: type of the entries of its argument "header", where its tables have other numbers than floats.
+
+    Attributes:
+        name: of the function and its kind of numbers, as files are called.
     """
 
-    def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+    def __init__(self, module: str, name: str, header: np.dtype[Any] | None = None) -> None:
+        self.module, self._function_name, self._header = module, name, header
+        self.name = "-".join((name, *(str((header.names or ("",))[0]).split() if header is not None else ())))
+        self._variants: dict[np.dtype[Any], EntryPoint] = {}
         self._function: Callable[..., Any] | None = None
         self._keeps: Loaded | None = None
         self._lock = threading.Lock()
@@ -86,11 +93,17 @@ class EntryPoint:
                     self._load(found)
             return self._function is not None
 
+    def of(self, header: np.dtype[Any]) -> "EntryPoint":
+        """Return the entry point of the same function for tables whose numbers are of another kind: of several
+        mechanisms in SIMD lanes, or of one structure alone. The type of the entries of their ``header``, the
+        array of a model's counts and addresses of tables, names the kind."""
+        return self._variants.setdefault(header, EntryPoint(self.module, self._function_name, header))
+
     @property
     def source(self) -> Any:
         """Python function of this entry point (compiled function that Python calls) under Numba's dispatcher, which
         compiles it when it is called."""
-        return getattr(import_module(self.module), self.name)
+        return getattr(import_module(self.module), self._function_name)
 
     @property
     def is_shipped(self) -> bool:
@@ -106,10 +119,11 @@ class EntryPoint:
         """Compile this entry point for the processor and system ``target``, and return its machine code and its
         LLVM module, as an ``ObjectFile`` and a ``ModuleFile``: bytes with a digest of the sources, ready to be
         written to files. Entry points are compiled functions that Python calls."""
-        from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
+        # Numba is imported with them, here alone:
+        from phlexible.step.compilation.modules import machine_code, module_text, settings_for
 
-        text = module_text(self.source.py_func, target.triple)
-        code, calls = machine_code(text, target)
+        text = module_text(self.source.py_func, target.triple, self._header)
+        code, calls = machine_code(text, target, settings_for(self._header))
         return ObjectFile(sources_digest(), code, target.needs, calls), self._module(text)
 
     def module_file(self) -> ModuleFile:
@@ -155,7 +169,8 @@ class EntryPoint:
     def _compiled(self) -> ObjectFile:
         found, module = self.compile_for(this_target())
         self._keep(found, ENDING)
-        self._keep(module, MODULE_ENDING)  # for code that leaves Python: writing it took longer than all else
+        if self._header is None:
+            self._keep(module, MODULE_ENDING)  # for code that leaves Python: writing it took longer than all else
         return found
 
     def _keep(self, file: ObjectFile | ModuleFile, ending: str) -> None:

@@ -3,12 +3,12 @@
 A module holds one entry point with all that it calls, and a Python function around it: ``PyCFunction`` with
 METH_FASTCALL, of which nothing depends on the version of Python or of NumPy. So an entry point is compiled once,
 where Numba is installed, and called wherever the machine code is (``objects.py``). A C function
-(``c_functions.py``) is added for code that runs without Python.
+is added for code that runs without Python: where both are compiled for one processor, their digits are the same.
 """
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args, get_origin
@@ -23,8 +23,10 @@ from numba.core.registry import cpu_target
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import as_dtype, from_dtype
 
-from phlexible.step.compilation import c_functions, passes
+from phlexible.step.compilation import passes
 from phlexible.step.compilation.compiled import compile_into, without_garbage_collector
+from phlexible.step.compilation.notation import tables_of_header
+from phlexible.step.compilation.number_kinds import Lanes
 from phlexible.step.compilation.objects import (
     ARRAY_TYPE,
     CONTIGUOUS,
@@ -40,6 +42,7 @@ from phlexible.step.compilation.objects import (
     CodeTarget,
     c_name,
 )
+from phlexible.step.tables.memory import get_structure
 from phlexible.step.tables.requests import ArrayHint, dtype_of
 
 _BYTE, _INT, _LONG, _REAL = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
@@ -70,8 +73,12 @@ def _argument(hint: Any) -> _Argument:
     return _Argument(types.Array(from_dtype(dtype_of(request)), 1, "C"))
 
 
-def _arguments(function: Callable[..., Any]) -> list[_Argument]:
+def _arguments(function: Callable[..., Any], header: np.dtype[Any] | None = None) -> list[_Argument]:
+    """Return the arguments of an entry point, from their annotations; entries of its argument "header" have the
+    type ``header`` instead, if it is given."""
     hints = inspect.get_annotations(function, eval_str=True)
+    if header is not None:
+        hints["header"] = type("Header", (ArrayHint,), {"entry": header, "axes": 1})
     return [_argument(hints[name]) for name in inspect.signature(function).parameters]
 
 
@@ -96,26 +103,43 @@ class WrittenLibrary(CPUCodeLibrary):
         return str(self._final_module)
 
 
+MOST_WRITTEN_OUT = 24
+"""Unknowns of one structure up to which its program is written out, without loops and calls, which halves the time:
+code of more fills the caches, and takes minutes to compile."""
+
+
+def settings_for(header: np.dtype[Any] | None) -> Mapping[str, str]:
+    """Return the settings of LLVM for programs whose headers of tables have entries of this type: those of several
+    mechanisms in SIMD lanes, and of one structure, have settings of their own."""
+    if header is None:
+        return passes.NOTHING
+    tables = tables_of_header(types.Array(from_dtype(header), 1, "C"))
+    if tables.structure and get_structure(tables.structure).counts["unknowns"] <= MOST_WRITTEN_OUT:
+        return passes.WRITTEN_OUT
+    return passes.TURN_BY_TURN if isinstance(tables.number_kind, Lanes) else passes.NOTHING
+
+
 @without_garbage_collector
-def module_text(function: Callable[..., Any], triple: str) -> str:
+def module_text(function: Callable[..., Any], triple: str, header: np.dtype[Any] | None = None) -> str:
     """Return the unoptimized LLVM text of the entry point ``function``, a compiled function that Python calls,
     compiled for the argument types of its annotations. The text contains all functions that it calls, and
     wrappers by which Python and C call it. ``triple``, LLVM's name of processor and system, is written into it as
-    its target.
+    its target. Entries of its argument "header" have the type ``header``, if it is given.
 
     Args:
         function: whose arguments and result have types (``step/tables/requests.py``).
         triple: processor and system.
+        header: type of the entries of headers of tables, which says their kind of numbers; None: that of floats.
     """
     context = cpu_target.target_context
-    arguments, result = _arguments(function), inspect.get_annotations(function, eval_str=True)["return"]
+    arguments, result = _arguments(function, header), inspect.get_annotations(function, eval_str=True)["return"]
     library = WrittenLibrary(context.codegen(), function.__name__)
     library.processor = library._final_module.triple = triple
     with global_compiler_lock, context.push_code_library(library):
         made = compile_into(context, function, tuple(each.type for each in arguments), result_type(result))
         library.add_ir_module(_python_function(context, library, function.__name__, made, arguments))
         module = library.create_ir_module(c_name(function.__name__))
-        c_functions.emit_c_function(context, module, c_name(function.__name__), made.fndesc)
+        emit_c_function(context, module, c_name(function.__name__), made.fndesc)
         library.add_ir_module(module)
         definition = rf"^define .*@{re.escape(made.fndesc.mangled_name)}\(.*\)"
         return re.sub(definition, r"\g<0> noinline", library.linked_text(), count=1, flags=re.MULTILINE)
@@ -130,7 +154,7 @@ def bitcode(text: str) -> bytes:
 def c_declaration(function: Callable[..., Any]) -> str:
     """Return the declaration in C of the C function around an entry point of the compiled time step (a
     compiled function that Python calls too)."""
-    return c_functions.declaration(c_name(function.__name__), [each.type for each in _arguments(function)])
+    return declaration(c_name(function.__name__), [each.type for each in _arguments(function)])
 
 
 def result_type(hint: Any) -> Any:
@@ -283,15 +307,92 @@ def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> An
     return python.call("Py_BuildValue", _POINTER, python.text(format_), *values, variable=True)
 
 
-def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
+# Functions of C around entry points, for code that runs without Python.
+
+
+def declaration(name: str, kinds: Sequence[Any]) -> str:
+    """Return the declaration of function ``name`` in C, ``int32_t name(arguments, int64_t *results)``. Its
+    arguments have types that follow from ``kinds``, those in Numba; the function returns 0 unless it fails.
+
+    Args:
+        name: of the function.
+        kinds: types of the arguments in Numba; for an array C passes the address and each length.
+    """
+    given = ["void *" if kind == _POINTER else "double" if kind == _REAL else "int64_t" for kind in _in_c(kinds)]
+    return f"int32_t {name}({', '.join(given)}, int64_t *);"
+
+
+def emit_c_function(context: Any, module: Any, name: str, described: Any) -> None:
+    """Emit an LLVM function ``name`` with the calling convention of C into a module, which calls one compiled
+    entry point. ``described`` is Numba's description of it, ``context`` Numba's target context. Entry points
+    are compiled functions that Python calls."""
+    kinds = described.argtypes
+    function = ir.Function(module, ir.FunctionType(_INT, [*_in_c(kinds), _LONG.as_pointer()]), name)
+    builder = ir.IRBuilder(function.append_basic_block())
+    *values, results = function.args
+    arguments = [_call_argument(context, builder, kind, values) for kind in kinds]
+    status, value = context.call_conv.call_function(
+        builder, context.declare_function(module, described), described.restype, kinds, arguments
+    )
+    with builder.if_then(status.is_error, likely=False):
+        builder.ret(_INT(-1))
+    kind = described.restype
+    if isinstance(kind, types.BaseTuple):
+        found = [builder.extract_value(value, k) for k in range(len(kind))]
+    else:
+        found = [value] if kind is not types.none else []
+    for k, each in enumerate(found):
+        number = builder.zext(each, _LONG) if each.type.width < _LONG.width else each
+        builder.store(number, builder.gep(results, [_LONG(k)]))
+    builder.ret(_INT(0))
+
+
+def _in_c(kinds: Sequence[Any]) -> list[Any]:
+    found = list[Any]()
+    for kind in kinds:
+        if isinstance(kind, types.Array):
+            found += [_POINTER, *[_LONG] * kind.ndim]
+        else:
+            found.append(_REAL if kind == types.float64 else _LONG)
+    return found
+
+
+def _call_argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
+    """Return the LLVM value of one argument of a call, of Numba's type ``kind``: a number, or an array built
+    from address and lengths. The parameters that it consists of are removed from ``values``. ``context`` is
+    Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
+    first = values.pop(0)
+    if not isinstance(kind, types.Array):
+        return first
+    return emit_array(context, builder, kind, first, *[values.pop(0) for _ in range(kind.ndim)])
+
+
+def emit_array(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any) -> Any:
+    """Emit LLVM code that builds a contiguous array of Numba's type ``kind`` from its address ``first`` and
+    its ``lengths``; returns the LLVM value of the array. ``context`` is Numba's target context, ``builder``
+    llvmlite's ``IRBuilder``, which writes the code."""
+    array = cgutils.create_struct_proxy(kind)(context, builder)
+    size = _LONG(as_dtype(kind.dtype).itemsize)
+    strides, count = list[Any](), _LONG(1)
+    for length in reversed(lengths):
+        strides.insert(0, builder.mul(count, size))
+        count = builder.mul(count, length)
+    array.data = builder.bitcast(first, array.data.type)
+    array.nitems, array.itemsize = count, size
+    array.shape, array.strides = cgutils.pack_array(builder, lengths), cgutils.pack_array(builder, strides)
+    return array._getvalue()
+
+
+def machine_code(text: str, target: CodeTarget, settings: Mapping[str, str]) -> tuple[bytes, list[str]]:
     """Return the machine code of the Python wrapper function in an LLVM module ``text`` for the processor
-    ``target``. With it come the names of the outside functions that it calls."""
+    ``target``. With it come the names of the outside functions that it calls. ``settings`` are those of LLVM
+    (``settings_for``)."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = target.machine(passes.level())
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
-    passes.optimize(module, machine)
+    passes.optimize(module, machine, values=settings)
     passes.make_private(module, {ENTRY})
     passes.remove_unused(module, machine)
     module.verify()

@@ -13,18 +13,24 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, common_kind, have_forms, implement
 from phlexible.step.compilation.number_kinds import (
     BIT,
+    CHOICE,
     FLAGS,
     INDEX,
     INTEGER,
+    NUMBER,
     ONE,
     REAL,
+    TRUTH,
     Dual,
+    LaneForm,
     Lanes,
     NumberKind,
     Secant,
+    common_kind,
+    have_forms,
+    implement,
     is_any,
     kind_of,
     kind_of_word,
@@ -32,8 +38,7 @@ from phlexible.step.compilation.number_kinds import (
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
-from phlexible.step.tables.memory import OF_TYPES, SAME_SYSTEM, SAME_TYPES, TEAM_LANES
-from phlexible.step.tables.structures import get_structure
+from phlexible.step.tables.memory import OF_TYPES, SAME_SYSTEM, SAME_TYPES, TEAM_LANES, get_structure
 
 # Vectors and matrices as numbers in registers, in LLVM's terms: what the operators below are made of.
 #

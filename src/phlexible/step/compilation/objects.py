@@ -61,7 +61,7 @@ SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "ENABLE_AVX", "LOOP_VECTORIZE", "
 
 X86_64_V3 = ("avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")
 
-NOT_IN_CODE = ("entry_points.py", "kept_code.py", "user_function.py")
+NOT_IN_CODE = ("entry_points.py", "user_function.py")
 """Of the sources beside kernels: what finds and keeps code."""
 
 SEAL = 32

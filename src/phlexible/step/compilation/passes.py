@@ -16,6 +16,7 @@ WRITTEN_OUT = dict.fromkeys(["inline-threshold", "unroll-threshold-aggressive"],
 TURN_BY_TURN = {"unroll-runtime": "false", "inline-threshold": "2000"}
 """In lanes, where each turn fills registers and most loops have two or three: asking for more takes longer. A call
 puts all registers into memory: larger functions go into their callers."""
+NOTHING: Mapping[str, str] = {}
 _one_at_a_time = Lock()  # these are settings of the process
 
 
@@ -42,28 +43,25 @@ def level() -> int:
     return 3 if asked == "max" else int(asked)
 
 
-def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
+def optimize(module: Any, machine: Any, keeps_loops: bool = False, values: Mapping[str, str] = NOTHING) -> None:
     """Optimize an LLVM module in place for a target ``machine``, as Numba does: functions are inlined first,
-    and loops are not unrolled if ``keeps_loops``.
+    and loops are not unrolled if ``keeps_loops``. Global settings of LLVM have the ``values``.
 
     Args:
         module: of LLVM, which is changed.
         machine: of LLVM, whose processor the passes are for.
         keeps_loops: loops are not unrolled or interleaved, which makes code shorter and changes digits.
+        values: of settings, by name.
     """
-    with _one_at_a_time:
-        _optimize(module, machine, keeps_loops)
-
-
-def _optimize(module: Any, machine: Any, keeps_loops: bool) -> None:
-    first = _builder(machine, 0, False, False)
-    passes = first.getModulePassManager()
-    passes.add_loop_rotate_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_jump_threading_pass()
-    passes.run(module, first)
-    full = _builder(machine, level(), _is_on("LOOP_VECTORIZE", "1"), _is_on("SLP_VECTORIZE", "0"), keeps_loops)
-    full.getModulePassManager().run(module, full)
+    with settings(values):
+        first = _builder(machine, 0, False, False)
+        passes = first.getModulePassManager()
+        passes.add_loop_rotate_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_jump_threading_pass()
+        passes.run(module, first)
+        full = _builder(machine, level(), _is_on("LOOP_VECTORIZE", "1"), _is_on("SLP_VECTORIZE", "0"), keeps_loops)
+        full.getModulePassManager().run(module, full)
 
 
 def make_private(module: Any, visible: set[str]) -> None:

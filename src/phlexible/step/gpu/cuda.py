@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from phlexible.errors import DeviceError
 from phlexible.step.compilation.entry_points import code_folder
-from phlexible.step.compilation.objects import sources_digest
+from phlexible.step.compilation.objects import read_sealed, sources_digest, write_sealed
 from phlexible.step.gpu.thread_programs import Threads, assembly_text
 
 THREADS_A_BLOCK = 64
@@ -154,22 +154,13 @@ def _assembly(name: str, written: Callable[[], str]) -> str:
     key = hashlib.sha256(f"{name} {sources_digest()} {llvmlite.__version__} {sources}".encode()).hexdigest()[:16]
     file = None if folder is None else Path(folder) / f"threads-{key}.ptx"
     if file is not None and file.is_file():
-        kept = file.read_text()
-        seal, _, text = kept.partition("\n")
-        if seal == _digest_line(text):
-            return text
+        with suppress(ValueError):  # damaged
+            return read_sealed(file)[1].decode()
     text = assembly_text(written())
     if file is not None:
         with suppress(OSError):  # no space left
-            own = file.with_suffix(f".{os.getpid()}")
-            own.write_text(f"{_digest_line(text)}\n{text}")
-            own.replace(file)
+            write_sealed(file, {}, text.encode())
     return text
-
-
-def _digest_line(text: str) -> str:
-    """Return the first line of a cached file for this text: a digest by which damaged files are recognized."""
-    return f"// {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 @cache

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.step.compilation import passes
-from phlexible.step.compilation.c_functions import emit_array
 from phlexible.step.compilation.compiled import compile_into, without_garbage_collector
-from phlexible.step.compilation.modules import WrittenLibrary
+from phlexible.step.compilation.modules import WrittenLibrary, emit_array
 from phlexible.step.tables.declarations import TABLES, Kind
 from phlexible.step.tables.memory import HEADER, LANES, PLACES, Memory, specialized_structure
 from phlexible.step.tables.requests import StepRequest, dtype_of

@@ -20,8 +20,13 @@ from phlexible.state.layout import offsets
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
-from phlexible.step.assembly.interactions import Function, coordinate_kind
+from phlexible.step.assembly.interactions import (
+    ControlledValue,
+    Function,
+    MeasuredCoordinate,
+    MeasuredPoint,
+    coordinate_kind,
+)
 from phlexible.step.programs import measure
 from phlexible.step.tables.declarations import ANGLE, MOVING
 from phlexible.step.tables.requests import POINT

@@ -47,7 +47,7 @@ class LaneStepper:
         self._solution, self._drift = np.zeros((2, 0, 0))
         # Velocities were asked for after the steps before: they are found where these have left the state.
         self._needs_velocities = False
-        self._advance, self._project = advance.source, joint_velocities.source
+        self._advance, self._project = (each.of(lanes.header.dtype) for each in (advance, joint_velocities))
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
@@ -73,7 +73,7 @@ class LaneStepper:
         lanes.state[:] = self.state
         arguments = lanes.header, self._sizes, self._requests, self._moving, given, self._reactions, self._rows
         if self._announces:
-            announce_structure(*arguments)
+            announce_structure(self._advance)
         self._announces, done = False, int(self._advance(*arguments)[0])
         tells = any(lanes.state[own].tobytes() != self.state[own].tobytes() for own in self._counted)
         self.state[:] = lanes.state
@@ -107,7 +107,7 @@ class LaneStepper:
         if self._solution.shape[1] != width:
             self._solution, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
             if self._lanes.is_specialized:
-                announce_structure(*self._projection_arguments(), entry=joint_velocities)
+                announce_structure(self._project)
         known = self._project(*self._projection_arguments())
         return self._solution if known else None
 

@@ -1,4 +1,4 @@
-"""Steps of several mechanisms of one structure, a lane each (``step/compilation/lanes.py``).
+"""Steps of several mechanisms of one structure, a lane each (``step/compilation/number_kinds.py``).
 
 Calls for the same steps are taken in lanes, the others one by one. So a lane whose step fails, or whose steps are
 divided around contacts, continues alone, and joins the others when its steps agree with theirs again. If only every
@@ -125,9 +125,9 @@ class LaneLoop:
         self._views, rows = ref(views), views[: prod(shape)].reshape(shape)
         arguments = lanes.header, first.sizes, requests, moving, loads, reactions, rows
         if lanes.is_specialized and lanes not in self._announced:
-            announce_structure(*arguments)
+            announce_structure(advance.of(lanes.header.dtype))
             self._announced = [lanes]
-        done = int(out_of_turn(advance.source, *arguments)[0])
+        done = int(out_of_turn(advance.of(lanes.header.dtype), *arguments)[0])
         for lane, call in enumerate(calls):
             call.memory.state[:] = lanes.state[:, lane]
             call.stored = rows[:, :, lane]
@@ -195,18 +195,17 @@ def specialized_loop(memory: Memory) -> Loop:
     if alone(memory) or memory.counts["teams"]:
         return advance
     kind = np.dtype([(f"{LANES}1 {specialized_structure(memory, memory).register()}", np.int64)])
-    is_first = True
+    loop, is_first = advance.of(kind), True
 
     def taken(header: Any, sizes: Array, request: Any, *arguments: Any) -> tuple[int, int]:
         nonlocal is_first
         if not request[0]["steps"] or any(request[0][name] for name in ALONE):
             steps, status = advance(header, sizes, request, *arguments)
             return steps, status
-        own = header.view(kind)
         if is_first:
-            announce_structure(own, sizes, request, *arguments)
+            announce_structure(loop)
         is_first = False
-        steps, status = advance.source(own, sizes, request, *arguments)
+        steps, status = loop(header.view(kind), sizes, request, *arguments)
         return int(steps), int(status)
 
     return taken

@@ -12,7 +12,7 @@ from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.state.redundancy import dead_centre_text
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.assembly.controlled import ControlledValue
+from phlexible.step.assembly.interactions import ControlledValue
 from phlexible.step.integration.stored_rows import Advance
 
 if TYPE_CHECKING:

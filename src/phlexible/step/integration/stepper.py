@@ -19,8 +19,7 @@ from phlexible.step.integration.mechanism_state import MechanismState
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.step_calls import Calls, Loop, StepCall
 from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
-from phlexible.step.programs import advance
-from phlexible.step.tables.iterations import most_iterations
+from phlexible.step.programs import advance, most_iterations
 from phlexible.step.tables.memory import Memory, StateRows
 from phlexible.step.tables.requests import CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, StepRequest, empty_request
 

@@ -24,7 +24,8 @@ from phlexible.step.kernels.many.contacts_among_many import (
     find_active_pairs,
     round_contact_point,
 )
-from phlexible.step.kernels.many.member_ends import axis_point, cache_end_frames
+from phlexible.step.kernels.many.line_segments import is_segment
+from phlexible.step.kernels.many.members import axis_point, cache_end_frames, lowest_rim_point
 from phlexible.step.kernels.many.pair_friction import squared_gyration_radius
 from phlexible.step.kernels.many.pairs_in_matrix import (
     ENDS,
@@ -34,8 +35,6 @@ from phlexible.step.kernels.many.pairs_in_matrix import (
     gather_end,
     store_pair,
 )
-from phlexible.step.kernels.many.pieces import is_segment
-from phlexible.step.kernels.many.solids import lowest_rim_point
 from phlexible.step.kernels.solver.elimination import factor_frame, solve_carrier
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.step.kernels.vectors import mean_vector, outer

@@ -6,7 +6,7 @@ Derivatives are propagated forwards or backwards (docs/theory.md, 4): a step fro
 
 from math import atan2
 
-from phlexible.step.compilation.compiled import compiled, entry_point, entry_point_for
+from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, rows_at, tables_at
 from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
@@ -30,7 +30,6 @@ from phlexible.step.tables.requests import (
     COLUMNS,
     DIRECT,
     DerivativeRequest,
-    DualHeader,
     Floats,
     IntegerRow,
     IntegerRows,
@@ -191,7 +190,8 @@ def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_trans
         write_rotation_vector(own, y, axes)
 
 
-def _evaluate(
+@entry_point
+def step_equations(
     header: IntegerRow,
     count: int,
     stride: int,
@@ -231,11 +231,6 @@ def _evaluate(
             advance_history_variables(t, lengths[k])
             copy(t.state, after + k * t.state_size, t.state_size)
     restore_control(register)
-
-
-step_equations = entry_point_for(IntegerRow, "step_equations", _evaluate)
-step_derivatives = entry_point_for(DualHeader, "step_derivatives", _evaluate)
-"""``step_equations`` in dual numbers, of stored instants in dual numbers."""
 
 
 @compiled

@@ -19,8 +19,8 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
+from phlexible.step.kernels.blocks import centre_moments, set_border
 from phlexible.step.kernels.branches import dashpot_loss, update_relaxation
-from phlexible.step.kernels.segments import centre_moments, set_border
 from phlexible.step.tables.declarations import FRAME_ENERGIES
 
 AT_ONCE = 4  # strains that are added to a block at once

@@ -15,8 +15,9 @@ from phlexible.step.compilation.notation import (
 )
 from phlexible.step.compilation.subnormals import user_value
 from phlexible.step.kernels.branches import advance_branches, branch_energy, branch_force
-from phlexible.step.kernels.bristles import bristle_energy
+from phlexible.step.kernels.capstan import capstan_energy, capstan_force
 from phlexible.step.kernels.contact import (
+    bristle_energy,
     coordinate_weights,
     damped_one_sided_force,
     dry_friction,
@@ -24,9 +25,8 @@ from phlexible.step.kernels.contact import (
     penetration_energy,
     start_distance,
 )
-from phlexible.step.kernels.lines.capstan import capstan_energy, capstan_force
-from phlexible.step.kernels.lines.sliding import acting_of_slide, slide_weights, start_slide
 from phlexible.step.kernels.locks import is_active
+from phlexible.step.kernels.sliding import acting_of_slide, slide_weights, start_slide
 from phlexible.step.tables.declarations import (
     ANGLE,
     CONTACT,

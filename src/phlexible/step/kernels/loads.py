@@ -16,7 +16,7 @@ from phlexible.step.compilation.notation import (
     dot,
     vector,
 )
-from phlexible.step.kernels.segments import block_entry
+from phlexible.step.kernels.blocks import block_entry
 from phlexible.step.kernels.soft import pressure_work
 from phlexible.step.kernels.vectors import (
     mean_directions,

@@ -79,7 +79,7 @@ def advance(
     request: RequestRecord[StepRequest],
     moving: Floats,
     load_values: Floats,
-    reactions: Rows1,
+    reactions: Floats,
     stored: Floats,
 ) -> tuple[int, int]:
     """Advance the state by up to the number of time steps that ``request`` asks for, each of substeps of lengths

@@ -4,7 +4,7 @@ from math import nan
 
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.kernels.laws import measure
-from phlexible.step.tables.requests import NODE, IntegerRows, Rows1, Rows2, Rows3
+from phlexible.step.tables.requests import NODE, IntegerRow, IntegerRows, Rows1, Rows2, Rows3, Rows4
 
 CARRIER, IS_POINT, VELOCITY, AXES, ELASTIC, SHAPE, SHAPES = range(7)
 """What a row of ``vectors`` holds."""
@@ -71,25 +71,25 @@ def measured_vectors(
 
 @entry_point
 def measure_rows(
-    position,
-    rotation,
-    eta,
-    velocity,
-    dimension,
-    vectors,
-    base,
-    shapes,
-    items,
-    functions,
-    terms,
-    chords,
-    parts,
-    coefficients,
-    positions,
-    rates,
-    angles,
-    measured,
-):
+    position: Rows3,
+    rotation: Rows4,
+    eta: Rows2,
+    velocity: Rows2,
+    dimension: int,
+    vectors: IntegerRows,
+    base: Rows3,
+    shapes: Rows3,
+    items: IntegerRows,
+    functions: IntegerRows,
+    terms: IntegerRows,
+    chords: IntegerRows,
+    parts: IntegerRow,
+    coefficients: Rows2,
+    positions: Rows2,
+    rates: Rows2,
+    angles: Rows1,
+    measured: Rows2,
+) -> None:
     """Evaluate sensors for many mechanisms of one structure: apply ``measured_vectors`` (positions and rates
     of points) and then ``measure`` (coordinates and rates) to each row, and write the results to
     ``measured``. ``position``, ``rotation``, ``eta``, ``velocity``, ``base``, ``shapes`` and ``coefficients`` have

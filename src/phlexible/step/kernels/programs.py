@@ -9,35 +9,32 @@ step call: no energies, no Newton's matrix, no elimination.
 from types import FunctionType
 from typing import Any
 
-from phlexible.step.compilation.compiled import entry_point_for, exporting
-from phlexible.step.kernels import contact, contact_steps, laws, ledger, segments, step, teams
+from phlexible.step.compilation.compiled import entry_point, exporting
+from phlexible.step.kernels import blocks, capstan, contact, contact_steps, laws, ledger, sliding, step, teams
 from phlexible.step.kernels.families import MODULES, exported_kernels
-from phlexible.step.kernels.lines import capstan, sliding
 from phlexible.step.kernels.solver import conjugate_gradients, elimination
-from phlexible.step.tables.functions import FAMILIES
-from phlexible.step.tables.requests import DualHeader, IntegerRow
+from phlexible.step.tables.functions import FAMILIES, ForceFamily
+from phlexible.step.tables.requests import IntegerRow
 
 KERNELS = exported_kernels(
     *MODULES, conjugate_gradients, capstan, contact, contact_steps, elimination, laws, ledger
 )
-KERNELS |= exported_kernels(segments, sliding, step, teams)
+KERNELS |= exported_kernels(blocks, sliding, step, teams)
 
 
 def _exports(header: Any) -> None:
     exported_functions(header)  # type: ignore[name-defined]  # noqa: F821  # a global of each program
 
 
-def _program(name: str, title: str, functions: tuple[str, ...], header: type) -> Any:
+def _program(family: ForceFamily) -> Any:
     """Return the entry point of one program of the compiled time step, which writes the addresses of its
-    functions into a header that Python passes. A program is a family of forces, compiled and cached by
-    itself; ``functions`` are the names that it exports, ``title`` is its docstring."""
-    names = {"exported_functions": exporting([KERNELS[each] for each in functions])}
-    function = FunctionType(_exports.__code__, {**globals(), **names})
-    function.__doc__, function.__annotations__ = title, {"return": None}
-    return entry_point_for(header, name, function)
+    functions into a header that Python passes. A program is a ``family`` of forces, compiled and cached by
+    itself."""
+    functions = ([KERNELS[each] for each in names] for names in (family.functions, family.of_equations))
+    names = {"exported_functions": exporting(*functions)}
+    function = FunctionType(_exports.__code__, {**globals(), **names}, family.name)
+    function.__doc__, function.__annotations__ = family.title, {"header": IntegerRow, "return": None}
+    return entry_point(function)
 
 
-for _family in FAMILIES:
-    globals()[_family.name] = _program(_family.name, _family.title, _family.functions, IntegerRow)
-    _dual = f"dual_{_family.name}"
-    globals()[_dual] = _program(_dual, _family.title, _family.of_equations, DualHeader)
+globals().update({family.name: _program(family) for family in FAMILIES})

@@ -30,8 +30,8 @@ from phlexible.step.kernels.functions import (
 )
 from phlexible.step.kernels.laws import relation_size, relation_value
 from phlexible.step.kernels.laws_of_functions import add_law_tangents, apply_law_forces
-from phlexible.step.kernels.lines.sliding import slides_stay_near
 from phlexible.step.kernels.locks import is_active, locked_value
+from phlexible.step.kernels.sliding import slides_stay_near
 from phlexible.step.kernels.teams import is_alone, move_teams, start_teams, tangents_of_teams
 from phlexible.step.kernels.vectors import (
     add_force_tangents,

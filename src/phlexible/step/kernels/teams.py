@@ -9,6 +9,7 @@ couplings of bodies read and write ``t``. Bodies of teams are eliminated before 
 from phlexible.step.compilation.compiled import compiled, compiled_without_overlap, exported
 from phlexible.step.compilation.dense import fill, subtract_product
 from phlexible.step.compilation.notation import Reals, Tables, Truth, any_of, single_floats, tables_of_teams
+from phlexible.step.kernels.blocks import add_row_scale, factor_visit, solve_visit_rows
 from phlexible.step.kernels.floating_bodies import (
     balance_frame,
     begin_frame,
@@ -18,7 +19,6 @@ from phlexible.step.kernels.floating_bodies import (
     move_frame,
     unpack_velocity,
 )
-from phlexible.step.kernels.visits import add_row_scale, factor_visit, solve_visit_rows
 from phlexible.step.tables.declarations import FRAME_ENERGIES
 from phlexible.step.tables.memory import TEAM_LANES
 

@@ -22,9 +22,9 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
+from phlexible.step.kernels.blocks import has_segments
 from phlexible.step.kernels.floating_bodies import add_column, rotation_axis, unit
 from phlexible.step.kernels.rods import add_rod_forces
-from phlexible.step.kernels.segments import has_segments
 from phlexible.step.tables.declarations import GIVEN, MOVING
 
 

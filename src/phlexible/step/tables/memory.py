@@ -1,11 +1,12 @@
 """Memory of the tables of ``declarations.py``: sizes from counts, arrays for Python, addresses for the kernels.
 
 It holds one mechanism, with floats or dual numbers, or several of one structure, a lane each
-(``step/compilation/lanes.py``).
+(``step/compilation/number_kinds.py``).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate
 from mmap import mmap
@@ -18,7 +19,6 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FAMILIES, FUNCTIONS
-from phlexible.step.tables.structures import Structure
 
 SHAPES = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
 """Shape of an entry."""
@@ -53,6 +53,9 @@ DUAL = "dual"
 
 DIRECTIONS = 4
 """Along which a dual number has derivatives: four take no longer than one."""
+
+DUAL_HEADER = np.dtype([(f"{DUAL}{DIRECTIONS}", np.int64)])
+"""Type of the entries of such a header."""
 
 OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branches", "type_values")
 """Sizes of tables of what equal bodies have in common."""
@@ -361,6 +364,45 @@ def packed(data: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDA
     return counts, tables
 
 
+# Structures of mechanisms, as constants of a program that is compiled for one structure alone.
+#
+# Counts and tables of integers determine all loops and couplings. Where they are constants LLVM drops what a model
+# does not have, unrolls short loops, and keeps tables in registers. A header names its structure by a digest in its
+# type, which is the key of the cached programs.
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Counts, integers and functions that mechanisms of one structure have in common, as constants of a program.
+
+    Attributes:
+        digest: of all of it.
+        counts: by the names of the tables.
+        integers: tables of integers that the system writes, by name, shape (entries,).
+        functions: names of the exported functions that exist.
+    """
+
+    digest: str
+    counts: Mapping[str, int]
+    integers: Mapping[str, IntArray]
+    functions: frozenset[str]
+
+    def register(self) -> str:
+        """Register this structure by its digest, so that programs can be compiled for it, and return the digest. A
+        structure holds counts and integer tables as constants of a program."""
+        _REGISTERED[self.digest] = self
+        return self.digest
+
+
+_REGISTERED: dict[str, Structure] = {}
+
+
+def get_structure(digest: str) -> Structure:
+    """Return the structure (counts and integer tables as constants of a program) that was registered with this
+    digest."""
+    return _REGISTERED[digest]
+
+
 def specialized_structure(plan: Memory, connected: Memory) -> Structure:
     """Return the structure (constants of a program that is compiled for one model structure alone): counts and
     integer tables of ``plan``, and the functions whose programs are loaded in ``connected``."""
@@ -472,7 +514,7 @@ class DualMemory:
                 own[: end - begin] = example._values[begin:end]
         self._addresses = example._header_of(self._values, width)
         self._addresses[2 * len(TABLES) :] = 0
-        self.header = self._addresses.view([(f"{DUAL}{DIRECTIONS}", np.int64)])
+        self.header = self._addresses.view(DUAL_HEADER)
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
         """Make each compiled program write the addresses of its functions of dual numbers into the header of this

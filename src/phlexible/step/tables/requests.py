@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from phlexible.step.tables.memory import DIRECTIONS, DUAL
-
 Request = TypeVar("Request")
 TYPES = {int: np.int64, float: np.float64, bool: np.bool_}
 
@@ -72,6 +70,12 @@ class Rows3(ArrayHint):
     axes = 3
 
 
+class Rows4(ArrayHint):
+    """Annotation of an array of floats with four axes."""
+
+    axes = 4
+
+
 class IntegerRow(ArrayHint):
     """Annotation of an array of integers with one axis."""
 
@@ -82,12 +86,6 @@ class IntegerRows(ArrayHint):
     """Annotation of an array of integers with two axes."""
 
     entry, axes = np.int64, 2
-
-
-class DualHeader(ArrayHint):
-    """Annotation of the header of tables of dual numbers."""
-
-    entry, axes = np.dtype([(f"{DUAL}{DIRECTIONS}", np.int64)]), 1
 
 
 class RequestRecord(Generic[Request]):

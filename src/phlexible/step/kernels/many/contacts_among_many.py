@@ -5,8 +5,28 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Integers, Number, Tables, Vector, dot, vector
-from phlexible.step.kernels.contact import LEAST, clamp_to_unit, contact_force, impact_damping, penetration_energy
-from phlexible.step.kernels.many.member_ends import apply_end_moments, axis_point, moving_frame_work
+from phlexible.step.kernels.contact import LEAST, contact_force, impact_damping, penetration_energy
+from phlexible.step.kernels.many.line_segments import (
+    SHARE_OF_LINES,
+    SHORT,
+    is_ball_on_line,
+    is_line_over,
+    is_segment,
+    line_distance,
+    penetration_on_line,
+    segment_distance,
+    segment_distance_change,
+    vectors_from_ball,
+)
+from phlexible.step.kernels.many.members import (
+    apply_end_moments,
+    axis_mean,
+    axis_point,
+    distance_change,
+    distance_over,
+    lowest_rim_point,
+    moving_frame_work,
+)
 from phlexible.step.kernels.many.near_pairs import candidate_pair, count_candidates
 from phlexible.step.kernels.many.pair_friction import (
     apply_pair_friction,
@@ -18,80 +38,18 @@ from phlexible.step.kernels.many.pair_friction import (
     store_contact,
     store_pair_deflection,
 )
-from phlexible.step.kernels.many.pieces import (
-    SHORT,
-    is_line_over,
-    is_segment,
-    line_distance,
-    segment_distance_change,
-)
-from phlexible.step.kernels.many.shared_nodes import is_ball_on_line, penetration_on_line, vectors_from_ball
-from phlexible.step.kernels.many.solids import axis_mean, distance_change, distance_over, lowest_rim_point
 from phlexible.step.kernels.vectors import mean_vector
 from phlexible.step.tables.declarations import MET, PAIR, RIM, TURN
-from phlexible.step.tables.piece_distances import SHARE_OF_LINES as SHARE
 
 # Contacts among many: spheres and pieces of lines that push each other apart (docs/theory.md, 8).
 #
-# Two pieces x_p + s u and x_k + t v, spheres without u or v, are F apart, the least of
-#
-#     F^2 = |e|^2 + SHARE (u.u (s - 1/2)^2 + v.v (t - 1/2)^2),    e = x_p - x_k + s u - t v
-#
-# for s, t between 0 and 1. The second part, of two pieces, is small and chooses the middle of what is parallel
-# (8.32). The work of the force along the discrete derivative of F is exact; of its tangent Newton's matrix has what
+# The work of the force along the discrete derivative of F is exact; of its tangent Newton's matrix has what
 # is along and across the normal (``pairs_in_matrix.py``), not how the normal turns: the depth over the radius
 # beside it.
 
 BALANCED = 1e-6  # of a force: what is left of forces on both ends of a piece that hold each other
 TOGETHER = 1e-9  # of a piece: the force acts where it touches
 GRAZE = 1e-8  # of its change in the step, or of what counts as rest: smaller penetrations are round-off
-
-
-@compiled
-def squared_distance_excess(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
-    """Return the squared distance of the points at parameters s and t of two line segments, minus that of
-    their starts. It follows from scalar products of the segment vectors u, v and the difference r of their
-    starts: ``ru`` is r . u, ``uv`` is u . v, and ``rv``, ``uu``, ``vv`` likewise. A small term prefers the
-    middles of parallel segments."""
-    own = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
-    return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
-
-
-@compiled
-def nearest_parameters(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
-    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments. Arguments
-    are scalar products of the segment vectors u, v and the difference r of their starts: ``ru`` is r . u,
-    ``uv`` is u . v, and ``rv``, ``uu``, ``vv`` likewise. The parameter is 1/2 for a ball, whose vector is
-    zero."""
-    if uu == 0.0:
-        return 0.5, clamp_to_unit(rv / vv) if vv > 0.0 else 0.5
-    if vv == 0.0:
-        return clamp_to_unit(-ru / uu), 0.5
-    A, C, p, q = (1.0 + SHARE) * uu, (1.0 + SHARE) * vv, 0.5 * SHARE * uu - ru, 0.5 * SHARE * vv + rv
-    determinant = A * C - uv * uv
-    s, t = (C * p + uv * q) / determinant, (A * q + uv * p) / determinant
-    if 0.0 <= s <= 1.0 and 0.0 <= t <= 1.0:
-        return s, t
-    best, least, s, t = 0, 0.0, 0.0, 0.0
-    for edge in range(4):
-        end = float(edge % 2)
-        a, b = (end, clamp_to_unit((q + uv * end) / C)) if edge < 2 else (clamp_to_unit((p + uv * end) / A), end)
-        value = squared_distance_excess(ru, rv, uu, uv, vv, a, b)
-        if best == 0 or value < least:
-            best, least, s, t = 1, value, a, b
-    return s, t
-
-
-@compiled
-def segment_distance(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
-    """Return the distance F of two line segments [m] and the parameters s and t (0 .. 1) of their nearest points,
-    where r is the difference of their starts and u, v are their vectors. F^2 has an additional small term in the
-    distances of s and t from 1/2, which makes nearest points of parallel segments unique."""
-    ru, rv, uu, uv, vv = dot(r, u), dot(r, v), dot(u, u), dot(u, v), dot(v, v)
-    s, t = nearest_parameters(ru, rv, uu, uv, vv)
-    e = r + s * u - t * v
-    beside = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2) if uu > 0.0 and vv > 0.0 else 0.0
-    return sqrt(dot(e, e) + beside), s, t
 
 
 @compiled
@@ -307,7 +265,7 @@ def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
     dr, du, dv = t.change[p] - t.change[k], t.change[q] - t.change[p], t.change[l] - t.change[k]
     e, de = r + s * u - z * v, dr + s * du - z * dv
     # delta(F^2): at the mean of s and t, where it is a product of means and changes, and the rest
-    beside = SHARE if p != q and k != l else 0.0
+    beside = SHARE_OF_LINES if p != q and k != l else 0.0
     along_u, along_v = 2.0 * beside * (s - 0.5) ** 2, 2.0 * beside * (z - 0.5) ** 2
     change = 2.0 * dot(e, de) + along_u * dot(u, du) + along_v * dot(v, dv)
     rr, ru, rv = 2.0 * dot(r, dr), dot(r, du) + dot(dr, u), dot(r, dv) + dot(dr, v)

@@ -9,8 +9,8 @@ from math import floor
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
-from phlexible.step.kernels.many.pieces import is_segment
-from phlexible.step.kernels.many.solids import point_distance, position_in_solid
+from phlexible.step.kernels.many.line_segments import is_segment
+from phlexible.step.kernels.many.members import point_distance, position_in_solid
 from phlexible.step.tables.declarations import CORNER, GIVEN, INSET, PLANE, RIM, ROUND
 
 LARGE = 4.0

@@ -9,18 +9,19 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, cross, dot, value_of, vector
-from phlexible.step.kernels.bristles import bristle_force, smooth_friction
+from phlexible.step.kernels.contact import bristle_force, smooth_friction
 from phlexible.step.kernels.floating_bodies import eye
-from phlexible.step.kernels.many.member_ends import (
+from phlexible.step.kernels.many.members import (
     apply_point_force,
+    axis_mean,
     axis_point,
     cache_end_frames,
     clear_end_frames,
     components_in_axes,
+    drilling_radius,
     point_displacement,
     zero_matrix,
 )
-from phlexible.step.kernels.many.solids import axis_mean, drilling_radius
 from phlexible.step.kernels.vectors import mean_directions, mean_vector, outer, solve_moment
 from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, SLIPS, TURN
 

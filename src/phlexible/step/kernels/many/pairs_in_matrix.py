@@ -16,9 +16,9 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import add_multiple, copy, fill, product, scale
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, row, vector
+from phlexible.step.kernels.blocks import block_entry, has_segments
 from phlexible.step.kernels.floating_bodies import eye, skew_of, unit
 from phlexible.step.kernels.many.pair_friction import squared_gyration_radius
-from phlexible.step.kernels.segments import block_entry, has_segments
 from phlexible.step.kernels.solver.elimination import solve_carrier, substitute
 from phlexible.step.kernels.vectors import mean_vector, outer
 from phlexible.step.tables.declarations import EDGE, INSET

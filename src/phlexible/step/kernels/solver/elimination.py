@@ -3,15 +3,17 @@
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import factor, fill, scale, solve_vector
 from phlexible.step.compilation.notation import Reals, Tables, Truth, all_of, any_of
-from phlexible.step.kernels.segments import factor_segments, has_segments, solve_segments
-from phlexible.step.kernels.teams import eliminate_teams, is_alone, substitute_teams
-from phlexible.step.kernels.visits import (
+from phlexible.step.kernels.blocks import (
     back_substitute,
+    factor_segments,
     factor_visit,
     forward_substitute,
+    has_segments,
     later_row_count,
+    solve_segments,
     subtract_products,
 )
+from phlexible.step.kernels.teams import eliminate_teams, is_alone, substitute_teams
 from phlexible.step.tables.declarations import TOGETHER
 
 # In large models memory takes longer than arithmetic: nodes, their neighbours and their blocks lie in the order of

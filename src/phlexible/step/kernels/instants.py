@@ -1,33 +1,48 @@
-"""Velocities projected onto the joints at the state of a run (docs/theory.md, 4; (4.15)).
+"""Velocities that satisfy the joints, and forces of contact pairs, at the state of a run without a step.
 
-They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which nothing moves Newton's matrix has M,
--2 G^T and G / 2: its assembly and its elimination serve here too.
+The velocities are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t) (docs/theory.md, 4; (4.15)). In a step of 2 s in which
+nothing moves Newton's matrix has M, -2 G^T and G / 2: its assembly and its elimination serve here too. Forces of
+pairs are those of a step so short that nothing moves ((4.23)).
 """
 
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
-from phlexible.step.compilation.notation import Reals, Tables, all_of, any_of, rows_at, tables_at, vector, where
+from phlexible.step.compilation.notation import (
+    Reals,
+    Tables,
+    all_of,
+    any_of,
+    dot,
+    reals_at,
+    rows_at,
+    tables_at,
+    vector,
+    where,
+)
+from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
 from phlexible.step.kernels.floating_bodies import compute_end_moments, compute_end_rotation
 from phlexible.step.kernels.functions import compute_gradients, rate_of_function
 from phlexible.step.kernels.laws_of_functions import relation_rate
 from phlexible.step.kernels.locks import is_active
 from phlexible.step.kernels.loop import set_vectors
+from phlexible.step.kernels.many.contacts_among_many import apply_contact_forces
 from phlexible.step.kernels.solver.elimination import eliminate, substitute
 from phlexible.step.kernels.step import (
     add_constraint_blocks,
     begin_step,
     clear_inactive_gradients,
     inertia_matrix,
+    motion_and_forces,
     set_auxiliary_rows,
 )
-from phlexible.step.kernels.vectors import end_vectors
+from phlexible.step.kernels.vectors import end_vectors, levers_and_motions, velocity_count, velocity_index
 from phlexible.step.tables.requests import Floats, IntegerRow, Rows1
 
 STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 
 @entry_point
-def joint_velocities(header: IntegerRow, moving: Floats, drift: Rows1, out: Floats, relaxation: float) -> bool:
+def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Floats, relaxation: float) -> bool:
     """Project the velocities of the state onto those that satisfy all joints and drives (4.15), and write
     them to ``out``, shape (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the
     partial time derivatives of all constraints, ``relaxation`` a share added to the diagonal of redundant
@@ -121,3 +136,40 @@ def set_step_at_rest(t: Tables, h: float) -> None:
     end_vectors(t)
     for y in range(t.chords):
         t.chord_change[y] = vector(0.0, 0.0, 0.0)
+
+
+@entry_point
+def pair_forces(header: IntegerRow, h: float, moving: Floats, ending: Floats, forces: Rows1) -> None:
+    """Add the generalized forces of all contact pairs, with friction, at the velocities of the state to
+    ``forces``, shape (velocities,); ``h`` is a very short time step over which they are evaluated [s].
+    ``moving`` and ``ending`` are the prescribed vectors at its start and end, ``header`` is that of the
+    tables.
+
+    The state stays, and tables of an attempted step are those of this evaluation.
+
+    Args:
+        header: of the tables.
+        h: so short that nothing moves much, or less than zero [s].
+        moving, ending: prescribed vectors at the state and at the end of the step, (3 vectors,).
+        forces: receive the sums, (velocities,).
+    """
+    register = flush_subnormals()
+    t = tables_at(header)
+    set_vectors(t.moving0, reals_at(moving), t.moving)
+    set_vectors(t.moving1, reals_at(ending), t.moving)
+    begin_step(t)
+    copy(t.velocity1, t.saved_velocity, t.velocities)
+    copy(t.velocity, t.velocity1, t.velocities)
+    motion_and_forces(t, h, 0.0)
+    for k in range(t.vectors):
+        t.pull[k] = vector(0.0, 0.0, 0.0)
+    apply_contact_forces(t, h)
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        if b >= 0 and dot(t.pull[k], t.pull[k]) > 0.0:
+            levers_and_motions(t, k, h)
+            for i in range(velocity_count(t, k)):
+                own = t.velocities_begin[b] + velocity_index(t, k, i)
+                forces[own] += dot((t.lever + t.lever_vectors_begin[k])[i], t.pull[k])
+    copy(t.saved_velocity, t.velocity1, t.velocities)
+    restore_control(register)

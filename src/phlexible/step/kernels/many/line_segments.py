@@ -1,15 +1,6 @@
-"""Penetration of line segments and edges of bodies into solids between their ends (docs/theory.md, 8).
+"""Distances of line segments from solids, balls and each other (docs/theory.md, 8)."""
 
-A segment w(s) = (1 - s) a + s b in the axes of a solid, of radius r, has the distance
-
-    F = min over s of phi(w(s)) + (1 - s) A + s B + SHARE l (s - m)^2,    A = max(0, r - phi(a)), B of b
-
-from it: that of its nearest point, minus the penetration of its ends, which are points themselves. On a flat side
-nothing remains; where an edge of the solid is between the ends all of it does. SHARE chooses the middle m of a
-parallel segment, that of the part of the segment within twice the radius of the solid from its centre, so that a
-wheel rolls along a rail as if this had no middle; l is the length of the segment at the start. Segments that touch
-by themselves have A = B = 0.
-"""
+from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import (
@@ -22,12 +13,30 @@ from phlexible.step.compilation.notation import (
     vector,
     with_derivative,
 )
-from phlexible.step.kernels.contact import clamp_to_unit
+from phlexible.step.kernels.contact import LEAST, clamp_to_unit
+from phlexible.step.kernels.many.members import point_distance, position_in_solid, shape_distance
 from phlexible.step.kernels.many.meshes import mesh_distance_gradient
-from phlexible.step.kernels.many.solids import point_distance, position_in_solid, shape_distance
 from phlexible.step.tables.declarations import BLOCK, INSET, MESH, RIM, RING
-from phlexible.step.tables.piece_distances import BENT, BESIDE, EXACT, PARTS, SHARE, TURNS
 
+# Penetration of line segments and edges of bodies into solids between their ends.
+#
+# A segment w(s) = (1 - s) a + s b in the axes of a solid, of radius r, has the distance
+#
+#     F = min over s of phi(w(s)) + (1 - s) A + s B + SHARE l (s - m)^2,    A = max(0, r - phi(a)), B of b
+#
+# from it: that of its nearest point, minus the penetration of its ends, which are points themselves. On a flat side
+# nothing remains; where an edge of the solid is between the ends all of it does. SHARE chooses the middle m of a
+# parallel segment, that of the part of the segment within twice the radius of the solid from its centre, so that a
+# wheel rolls along a rail as if this had no middle; l is the length of the segment at the start. Segments that
+# touch by themselves have A = B = 0.
+
+SHARE = 5e-3
+"""Of the length of a piece on a solid, by which the middle of what is parallel is chosen."""
+BESIDE = 1e-6  # of the length, by which it touches later: flat sides that are as deep as their ends do not
+PARTS = 16  # a piece on what is not convex is looked at in
+TURNS = 60
+EXACT = 1e-14  # of the length
+BENT = 1e-6  # slope along the piece by which two sides of a solid differ at an edge
 NEAR = 1e-6
 """Way along a piece, in lengths of it, in which the curvature of a solid is measured."""
 SHORT = 1e-8  # of the length: so short a way has no part of its own, which would be round-off
@@ -314,3 +323,199 @@ def segment_distance_change(t: Tables, i: int, j: int) -> tuple[float, float, fl
         on_a, on_b = on_a + more * da, on_b + more * db
         change = after - before
     return before, change, 0.5 * (s + z), on_a, on_b
+
+
+# Penetration of a ball in a line segment that shares nodes with others, so that all segments push once.
+#
+# With the penetration x of the ball in the segment, x_a and x_b in its ends and p + 1 the exponent of the energy,
+# the penetration is
+#
+#     z = (x^(p+1) - (c_a x_a^(p+1) + c_b x_b^(p+1)) / 2)^(1/(p+1)),    c = 1 - g(alpha) g(beta)
+#
+# with c = 0 at ends of the line, and g from 0 to 1 in the shares alpha and beta of both segments, from the node on,
+# at which they are nearest to the ball: in a valley each segment touches by itself. On a straight line the energies
+# of all segments add up to that of one. z is a function of products of the vectors A, B from the ball to the ends,
+# P and Q to the far ends of the segments before and after.
+
+
+Depth = tuple[float, float, float, Vector, Vector, Vector]
+"""z, x, the share s along the piece, derivatives of z with respect to (AA, AB, BB), (PP, PA) and (QQ, QB)."""
+
+
+@compiled
+def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -> tuple[float, Vector, Vector]:
+    """Return the factor c (0 .. 1) by which two adjacent segments of a line share the contact energy at their
+    common node n, and its derivatives with respect to (ff, fn) and (nn, ne, ee), scalar products of the vectors
+    from the ball to the far ends f and e and to the node n.
+
+    Products of the vectors to the node n, the far ends f of one segment and e of the other: ff, fn, nn, ne and ee.
+    """
+    first, second, none = ff - 2.0 * fn + nn, nn - 2.0 * ne + ee, vector(0.0, 0.0, 0.0)
+    alpha, beta = (nn - fn) / first, (nn - ne) / second
+    if alpha <= 0.0 or beta <= 0.0:
+        return 1.0, none, none
+    a, b = min(2.0 * alpha, 1.0), min(2.0 * beta, 1.0)
+    g, k = a * a * (3.0 - 2.0 * a), b * b * (3.0 - 2.0 * b)
+    on_alpha, on_beta = -12.0 * a * (1.0 - a) * k / first, -12.0 * b * (1.0 - b) * g / second
+    on_far = vector(-alpha * on_alpha, (2.0 * alpha - 1.0) * on_alpha, 0.0)
+    own_slope = (1.0 - alpha) * on_alpha + (1.0 - beta) * on_beta
+    return 1.0 - g * k, on_far, vector(own_slope, (2.0 * beta - 1.0) * on_beta, -beta * on_beta)
+
+
+@compiled
+def _half_end_energy(
+    is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
+) -> tuple[float, Vector, Vector]:
+    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one.
+    Then follow derivatives to scalar products. It is c x^(p+1) / 2 with the penetration x = ``reach`` - |A|; 0 if
+    not ``is_shared``. F is the far end of the adjacent segment, ``inner`` is A . B and ``other`` B . B with the
+    segment's other end B; all are vectors from the ball.
+
+    They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
+    """
+    own, none = dot(A, A), vector(0.0, 0.0, 0.0)
+    far = sqrt(own)
+    x = reach - far
+    if not is_shared or x <= 0.0:
+        return 0.0, none, none
+    power = x if p == 1.0 else x**p
+    c, on_far, bends = _shared_node_factor(dot(F, F), dot(F, A), own, inner, other)
+    energy, slope = 0.5 * power * x, -0.25 * (p + 1.0) * power / max(far, LEAST)
+    return c * energy, -energy * on_far, vector(c * slope, 0.0, 0.0) + energy * bends
+
+
+@compiled
+def shared_penetration(
+    reach: float, p: float, has_before: bool, has_after: bool, A: Vector, B: Vector, P: Vector, Q: Vector
+) -> Depth:
+    """Return the penetration z of a ball in one segment of a line, such that z^(p+1) of all segments add up to
+    one contact. It is x^(p+1), minus half of that of both ends that adjacent segments share (less in a valley). p
+    is the exponent of the contact law, x the penetration in the segment alone; x and z are negative if they do
+    not touch.
+
+    A and B are vectors from the ball to the segment's ends, P and Q to the far ends of the segments before and
+    after, which exist if ``has_before`` and ``has_after``. Ball and segment touch at the distance ``reach``. The
+    results are those of ``Depth``: z, x, the parameter of the nearest point along the segment, and derivatives of
+    z.
+    """
+    AA, AB, BB, none = dot(A, A), dot(A, B), dot(B, B), vector(0.0, 0.0, 0.0)
+    s = clamp_to_unit((AA - AB) / (AA - 2.0 * AB + BB))
+    e = A + s * (B - A)
+    far = sqrt(dot(e, e))
+    x, half = reach - far, -0.5 / max(far, LEAST)
+    on_own = half * vector((1.0 - s) * (1.0 - s), 2.0 * s * (1.0 - s), s * s)
+    if x <= 0.0:
+        return x, x, s, on_own, none, none
+    power = x if p == 1.0 else x**p
+    first, on_before, start = _half_end_energy(has_before, reach, p, P, A, AB, BB)
+    last, on_after, end = _half_end_energy(has_after, reach, p, Q, B, AB, AA)
+    W = power * x - first - last
+    on_own = (p + 1.0) * power * on_own - start - vector(end.z, end.y, end.x)
+    if W <= 0.0:
+        return 0.0, x, s, none, none, none
+    z = sqrt(W) if p == 1.0 else W ** (1.0 / (p + 1.0))
+    share = z / ((p + 1.0) * W)
+    return z, x, s, share * on_own, share * on_before, share * on_after
+
+
+@compiled
+def shared_ends(t: Tables, m: int) -> tuple[bool, bool]:
+    """Return whether line segment m shares its start, and whether it shares its end, with another segment of
+    its line. ``t`` holds all tables (arrays) of the model and its state."""
+    return t.member_far[2 * m] != t.member_start[m], t.member_far[2 * m + 1] != t.member_end[m]
+
+
+@compiled
+def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
+    """Return whether one of contact members i and j is a ball, and the other a line segment that shares an
+    end with another segment. ``t`` holds all tables (arrays) of the model and its state."""
+    if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
+        return False
+    is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
+    m = j if is_ball else i
+    before, after = shared_ends(t, m)
+    return is_ball != is_other and (before or after)
+
+
+@compiled
+def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return the world vectors from the centre of ball k to both ends of line segment m after ``share`` of
+    the time step [m]. Then follow those to the far ends of the segments before and after it. The share is 0
+    at the start of the time step, 1 at its end. World vectors are points of bodies, or directions fixed to
+    them, in world axes. ``t`` holds all tables (arrays) of the model and its state."""
+    y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
+    o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
+    x = t.world0[y] + share * t.change[y]
+    a, b = t.world0[p] + share * t.change[p], t.world0[q] + share * t.change[q]
+    return a - x, b - x, t.world0[o] + share * t.change[o] - x, t.world0[w] + share * t.change[w] - x
+
+
+@compiled
+def penetration_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
+    """Return the penetration of ball k in line segment m after ``share`` of the time step (0: start, 1: end),
+    as its share in that of the whole line, and its derivatives; p is the exponent of the contact force. ``t``
+    holds all tables (arrays) of the model and its state."""
+    A, B, P, Q = vectors_from_ball(t, m, k, share)
+    has_before, has_after = shared_ends(t, m)
+    return shared_penetration(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)
+
+
+# Distances of two line segments, or spheres.
+#
+# Two pieces x_p + s u and x_k + t v, spheres without u or v, are F apart, the least of
+#
+#     F^2 = |e|^2 + SHARE_OF_LINES (u.u (s - 1/2)^2 + v.v (t - 1/2)^2),    e = x_p - x_k + s u - t v
+#
+# for s, t between 0 and 1. The second part, of two pieces, is small and chooses the middle of what is parallel
+# (8.32).
+
+SHARE_OF_LINES = 1e-4
+"""Share of squared lengths by which the middle of what is parallel is chosen."""
+
+
+@compiled
+def squared_distance_excess(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
+    """Return the squared distance of the points at parameters s and t of two line segments, minus that of
+    their starts. It follows from scalar products of the segment vectors u, v and the difference r of their
+    starts: ``ru`` is r . u, ``uv`` is u . v, and ``rv``, ``uu``, ``vv`` likewise. A small term prefers the
+    middles of parallel segments."""
+    own = SHARE_OF_LINES * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
+    return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
+
+
+@compiled
+def nearest_parameters(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
+    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments. Arguments
+    are scalar products of the segment vectors u, v and the difference r of their starts: ``ru`` is r . u,
+    ``uv`` is u . v, and ``rv``, ``uu``, ``vv`` likewise. The parameter is 1/2 for a ball, whose vector is
+    zero."""
+    if uu == 0.0:
+        return 0.5, clamp_to_unit(rv / vv) if vv > 0.0 else 0.5
+    if vv == 0.0:
+        return clamp_to_unit(-ru / uu), 0.5
+    A, C = (1.0 + SHARE_OF_LINES) * uu, (1.0 + SHARE_OF_LINES) * vv
+    p, q = 0.5 * SHARE_OF_LINES * uu - ru, 0.5 * SHARE_OF_LINES * vv + rv
+    determinant = A * C - uv * uv
+    s, t = (C * p + uv * q) / determinant, (A * q + uv * p) / determinant
+    if 0.0 <= s <= 1.0 and 0.0 <= t <= 1.0:
+        return s, t
+    best, least, s, t = 0, 0.0, 0.0, 0.0
+    for edge in range(4):
+        end = float(edge % 2)
+        a, b = (end, clamp_to_unit((q + uv * end) / C)) if edge < 2 else (clamp_to_unit((p + uv * end) / A), end)
+        value = squared_distance_excess(ru, rv, uu, uv, vv, a, b)
+        if best == 0 or value < least:
+            best, least, s, t = 1, value, a, b
+    return s, t
+
+
+@compiled
+def segment_distance(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
+    """Return the distance F of two line segments [m] and the parameters s and t (0 .. 1) of their nearest points,
+    where r is the difference of their starts and u, v are their vectors. F^2 has an additional small term in the
+    distances of s and t from 1/2, which makes nearest points of parallel segments unique."""
+    ru, rv, uu, uv, vv = dot(r, u), dot(r, v), dot(u, u), dot(u, v), dot(v, v)
+    s, t = nearest_parameters(ru, rv, uu, uv, vv)
+    e = r + s * u - t * v
+    beside = SHARE_OF_LINES * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2) if uu > 0.0 and vv > 0.0 else 0.0
+    return sqrt(dot(e, e) + beside), s, t

@@ -1,0 +1,326 @@
+"""Blocks of Newton's matrix: entries of a body's block, LU of long bodies, visits of the block LU (docs/theory.md,
+4)."""
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.dense import (
+    SIX,
+    add_block,
+    add_multiple,
+    copy,
+    factor,
+    fill,
+    invert,
+    multiply,
+    product,
+    scale,
+    solve,
+    subtract_product,
+    subtract_rows,
+)
+from phlexible.step.compilation.notation import Matrix, Reals, Tables, Truth, along, any_of, row, vector
+from phlexible.step.tables.declarations import GATHERED, SEGMENTED, TOGETHER
+
+# LU of the blocks of long bodies, whose coordinates couple with neighbours only.
+#
+# The coordinates of a long body lie in segments that couple with the next ones alone, and with a border: V, w, and
+# y = S deta/dt / sqrt(m), of which the inertia of a body about its centre of mass takes S^T C y away (2.6). So the
+# block is ::
+#
+#     | side and band        |   eta:      band has blocks (segment, segment before, itself, next)
+#     | corner and bottom    |   V, w, y:  y is no unknown of the step; it ends with the elimination
+#
+# and costs as much as the body is long. Bodies without segments are dense blocks (``dense.py``), in which corner,
+# side, bottom and band lie within each other; whoever writes into the block of a frame need not know.
+
+
+@compiled
+def has_segments(t: Tables, node: int) -> bool:
+    """Return whether a node of the elimination is a long floating body whose block of Newton's matrix is
+    factored segment by segment. Segments of its elastic coordinates couple with their neighbours only. ``t``
+    holds all tables (arrays) of the model and its state."""
+    return node < t.frames and t.segments_count[t.type_of[node]] > 0
+
+
+@compiled
+def block_entry(t: Tables, b: int, i: int, j: int) -> Reals:
+    """Return the address of entry (i, j) of the block of floating body b in Newton's matrix, for its
+    velocities i and j; in a segmented body they must be in one segment or in neighbouring ones. ``t`` holds
+    all tables (arrays) of the model and its state."""
+    rigid = t.rigid_of[b]
+    if i < rigid:
+        if j < rigid:
+            return t.blocks + (t.node_diagonal[b] + i * t.corner_stride[b] + j)
+        return t.blocks + (t.bottom[b] + i * t.bottom_stride[b] + j - rigid)
+    if j < rigid:
+        return t.blocks + (t.side[b] + (i - rigid) * t.side_stride[b] + j)
+    return t.blocks + (t.line[t.elastic_begin[b] + i - rigid] + j - rigid)
+
+
+@exported
+def factor_segments(t: Tables, b: int) -> Truth:
+    """Factor the block of the segmented (banded) floating body b in Newton's matrix in place by LU
+    decomposition; return False where it is singular. ``t`` holds all tables (arrays) of the model and its
+    state.
+
+    V is left out where only m couples it.
+    """
+    apart, first = t.node_apart[b], t.segments_begin[t.type_of[b]]
+    across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
+    r, last = across - apart, first + t.segments_count[t.type_of[b]] - 1
+    corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
+    bottom, pivots = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b]
+    is_regular = True
+    for s in range(first, last + 1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        own = t.blocks + (t.line[t.elastic_begin[b] + i] + i)
+        is_regular = is_regular & factor(own, rows, stride, pivots + i)
+        if not any_of(is_regular):
+            return is_regular
+        right = side + i * along
+        solve(own, rows, stride, pivots + i, right, along, r)
+        if s < last:
+            j, more, step = i + rows, t.segment_rows[s + 1], t.segment_stride[s + 1]
+            upper, lower = own + rows, t.blocks + (t.line[t.elastic_begin[b] + j] + i)
+            solve(own, rows, stride, pivots + i, upper, stride, more)
+            for k in range(more):
+                subtract_rows(lower + k * step, rows, upper, stride, lower + (k * step + rows), more)
+                subtract_rows(lower + k * step, rows, right, along, side + (j + k) * along, r)
+            for k in range(r):
+                subtract_rows(bottom + (k * down + i), rows, upper, stride, bottom + (k * down + j), more)
+        for k in range(r):
+            subtract_rows(bottom + (k * down + i), rows, right, along, corner + k * across, r)
+    return is_regular & factor(corner, r, across, pivots + t.velocities_count[b])
+
+
+@exported
+def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
+    """Solve a linear system with the factored block of the segmented (banded) floating body b, in place. The
+    right sides x have the shape (velocities of b, columns). ``t`` holds all tables (arrays) of the model and
+    its state."""
+    apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segments_begin[t.type_of[b]]
+    across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
+    r, kept, last = across - apart, rigid - apart, first + t.segments_count[t.type_of[b]] - 1
+    corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
+    bottom, pivots, border = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b], t.border
+    copy(x + apart * columns, border, kept * columns)
+    fill(border + kept * columns, (r - kept) * columns, 0.0)
+    elastic = x + rigid * columns
+    for s in range(first, last + 1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        own, target = t.blocks + (t.line[t.elastic_begin[b] + i] + i), elastic + i * columns
+        solve(own, rows, stride, pivots + i, target, columns, columns)
+        if s < last:
+            j, step = i + rows, t.segment_stride[s + 1]
+            lower = t.blocks + (t.line[t.elastic_begin[b] + j] + i)
+            for k in range(t.segment_rows[s + 1]):
+                subtract_rows(lower + k * step, rows, target, columns, elastic + (j + k) * columns, columns)
+        for k in range(r):
+            subtract_rows(bottom + (k * down + i), rows, target, columns, border + k * columns, columns)
+    solve(corner, r, across, pivots + t.velocities_count[b], border, columns, columns)
+    for s in range(last, first - 1, -1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        upper, next_rows = t.blocks + (t.line[t.elastic_begin[b] + i] + i + rows), 0
+        if s < last:
+            next_rows = t.segment_rows[s + 1]
+        for k in range(rows):
+            target = elastic + (i + k) * columns
+            subtract_rows(side + (i + k) * along, r, border, columns, target, columns)
+            subtract_rows(upper + k * stride, next_rows, elastic + (i + rows) * columns, columns, target, columns)
+    copy(border, x + apart * columns, kept * columns)
+    if apart > 0:
+        scale(x, apart * columns, 1.0 / t.blocks[t.node_diagonal[b]])
+
+
+@exported
+def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
+    """Move the inertia moments N of segmented floating body b from its reference point to its centre of mass.
+    S_p,i S_q . x / m is subtracted, where S are its first moments and x its coordinates. ``t`` holds all
+    tables (arrays) of the model and its state.
+
+    S is stored over sqrt(m).
+    """
+    kind = t.type_of[b]
+    m, S = t.elastic_count[kind] + 1, t.type_value + t.first_moment[kind]
+    for q in range(t.dimension):
+        s = -product(S + q * m, x, m)
+        if t.planes == 2:
+            add_multiple(N, s, S + q * m, m)
+            add_multiple(N + m, s if q == 0 else -s, S + (1 - q) * m, m)
+        else:
+            for p in range(3):
+                add_multiple(N + (3 * q + p) * m, s, S + p * m, m)
+
+
+@exported
+def set_border(t: Tables, b: int, C: Matrix) -> None:
+    """Write the rows and columns of an auxiliary unknown y into the block of segmented floating body b in
+    Newton's matrix. With y its inertia is taken about the centre of mass without filling the band. The
+    columns are minus the 3 x 3 matrix C times the first moments of the shape functions. ``t`` holds all
+    tables (arrays) of the model and its state."""
+    n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
+    S = t.type_value + (t.first_moment[t.type_of[b]] + 1)
+    bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
+    for q in range(d):
+        t.blocks[t.node_diagonal[b] + (first + q) * (r + 1)] = 1.0
+        c = vector(along(row(C, 0), q), along(row(C, 1), q), along(row(C, 2), q))
+        for i in range(n):
+            bottom[q * n + i] = -S[q * (n + 1) + i]
+            for p in range(d):
+                side[i * r + q] -= along(c, p) * S[p * (n + 1) + i]
+
+
+# Visits of the block LU of Newton's matrix, each of a node or of a group of constraints.
+
+
+@compiled
+def is_inverted(t: Tables, node: int, n: int) -> bool:
+    """Return whether the n rows of a node of the elimination are solved with an explicit inverse instead of
+    LU factors: those of rod sections and rigid bodies. ``t`` holds all tables (arrays) of the model and its
+    state.
+
+    Rows of joints are factored since they may be dependent.
+    """
+    return node < t.frames and (n == 3 or n == SIX)
+
+
+@compiled
+def factor_visit(t: Tables, index: int) -> Truth:
+    """Factor the diagonal block of entry ``index`` of the elimination order in place, and solve with it for
+    its upper off-diagonal blocks. It returns False where the block is singular. An entry is a body or a group
+    of constraints. ``t`` holds all tables (arrays) of the model and its state."""
+    node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
+    block, pivots = t.blocks + t.visit_diagonal[index], t.pivots + 2 * t.visit_row[index]
+    rest = block + apart * (n + 1)
+    is_regular: Truth = True
+    if is_inverted(t, node, n - apart):
+        is_regular = is_regular & invert(rest, n - apart, n, pivots)
+    elif t.visit_apart[index] == SEGMENTED:
+        is_regular = is_regular & factor_segments(t, node)
+    else:
+        is_regular = is_regular & factor(rest, n - apart, n, pivots)
+    begin, end = t.neighbours_begin[index], t.neighbours_end[index]
+    if any_of(is_regular) and t.visit_apart[index] <= TOGETHER and begin < end:
+        if t.visit_apart[index] == GATHERED:
+            gather_blocks(t, index)
+        solve_visit_rows(t, index, t.blocks + t.upper[begin], later_row_count(t, begin, end))
+    elif any_of(is_regular):
+        for j in range(begin, end):
+            solve_visit_rows(t, index, t.blocks + t.upper[j], t.neighbour_size[j])
+    return is_regular
+
+
+@compiled
+def gather_blocks(t: Tables, index: int) -> None:
+    """Join the blocks (visited, neighbour) of entry ``index`` of the elimination order to one block, row by row, in
+    the same memory. Products of long rows take half the time. ``t`` holds all tables (arrays) of the model and its
+    state."""
+    begin, end, n, column = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index], 0
+    width, wide = later_row_count(t, begin, end), t.blocks + t.upper[begin]
+    for i in range(begin, end):
+        rows, block = t.neighbour_size[i], t.blocks + t.upper[i]
+        for r in range(n):
+            copy(block + r * rows, t.product + (r * width + column), rows)
+        column += rows
+    copy(t.product, wide, n * width)
+
+
+@compiled
+def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
+    """Solve a linear system with the factored diagonal block of entry ``index`` of the elimination order, in
+    place. The right sides x have the shape (rows, columns). ``t`` holds all tables (arrays) of the model and
+    its state."""
+    node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
+    if t.visit_apart[index] == SEGMENTED:
+        solve_segments(t, node, x, columns)
+        return
+    block, below = t.blocks + t.visit_diagonal[index], x + apart * columns
+    rest = block + apart * (n + 1)
+    if apart > 0:
+        scale(x, apart * columns, 1.0 / block[0])
+    if is_inverted(t, node, n - apart):
+        multiply(rest, n - apart, n, below, columns, t.copied)
+    else:
+        solve(rest, n - apart, n, t.pivots + 2 * t.visit_row[index], below, columns, columns)
+
+
+@compiled
+def subtract_products(t: Tables, index: int, relaxation: float) -> None:
+    """Subtract the products L_i U_j of the off-diagonal blocks of entry ``index`` of the elimination order
+    from later blocks (i, j) (Schur complement). Its diagonal block is factored; with ``relaxation`` the scale
+    of constraint rows is updated. ``t`` holds all tables (arrays) of the model and its state."""
+    begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
+    target, is_together = t.targets_begin[index], t.visit_apart[index] <= TOGETHER
+    width = later_row_count(t, begin, end) if is_together else 0
+    for i in range(begin, end):
+        lower, rows, column = t.blocks + t.lower[i], t.neighbour_size[i], 0
+        if is_together:  # products as wide as all later blocks, added block by block
+            fill(t.product, rows * width, 0.0)
+            subtract_product(lower, rows, n, t.blocks + t.upper[begin], width, t.product, width)
+        for j in range(begin, end):
+            columns = t.neighbour_size[j]
+            own, stride = t.blocks + t.target[target], t.target_stride[target]
+            if relaxation > 0.0 and i == j:
+                add_row_scale(t, index, i - begin, 1.0)
+            if is_together:
+                add_block(t.product + column, width, own, stride, rows, columns)
+            else:
+                subtract_product(lower, rows, n, t.blocks + t.upper[j], columns, own, stride)
+            if relaxation > 0.0 and i == j:
+                add_row_scale(t, index, i - begin, -1.0)
+            column += columns
+            target += 1
+
+
+@compiled
+def later_row_count(t: Tables, begin: int, end: int) -> int:
+    """Return the total number of matrix rows of the neighbours ``begin`` .. ``end`` - 1. They are entries of
+    the list of blocks that an elimination couples and that are eliminated later. ``t`` holds all tables
+    (arrays) of the model and its state."""
+    total = 0
+    for i in range(begin, end):
+        total += t.neighbour_size[i]
+    return total
+
+
+@compiled
+def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
+    """Add ``sign`` times the diagonal of the block of neighbour i of entry ``index`` of the elimination order
+    to the scale of its rows. This is done for constraints only; called before and after a change of the block
+    it records what the bodies contribute. ``t`` holds all tables (arrays) of the model and its state."""
+    place, first = t.neighbours_begin[index] + i, t.clusters + t.auxiliaries
+    if t.visit_node[index] < t.clusters and t.neighbour[place] >= first:
+        target = t.targets_begin[index] + i * (t.neighbours_count[index] + 1)
+        block, begin = t.blocks + t.target[target], t.neighbour_row[place]
+        for r in range(t.neighbour_size[place]):
+            t.row_scale[t.unknown_row[begin + r]] += sign * -block[r * (t.target_stride[target] + 1)]
+
+
+@compiled
+def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
+    """Solve for the rows of entry ``index`` of the elimination order in the right sides b with its factored
+    diagonal block. The blocks below it times the result are subtracted from later rows; b has the shape
+    (unknowns, columns). ``t`` holds all tables (arrays) of the model and its state."""
+    own = b + t.visit_row[index] * columns
+    solve_visit_rows(t, index, own, columns)
+    for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
+        rows, later = t.neighbour_size[i], b + t.neighbour_row[i] * columns
+        subtract_product(t.blocks + t.lower[i], rows, t.visit_size[index], own, columns, later, columns)
+
+
+@compiled
+def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
+    """Complete the solution in the rows of entry ``index`` of the elimination order by subtracting its blocks
+    U_j times all later rows j. The right sides b have the shape (unknowns, columns); later rows are solved.
+    ``t`` holds all tables (arrays) of the model and its state."""
+    n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
+    is_together = t.visit_apart[index] <= TOGETHER
+    for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
+        rows, later = t.neighbour_size[i], b + t.neighbour_row[i] * columns
+        if is_together:
+            copy(later, t.product + width * columns, rows * columns)
+            width += rows
+        else:
+            subtract_product(t.blocks + t.upper[i], n, rows, later, columns, own, columns)
+    if width > 0:
+        upper = t.blocks + t.upper[t.neighbours_begin[index]]
+        subtract_product(upper, n, width, t.product, columns, own, columns)

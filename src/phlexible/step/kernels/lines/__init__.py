@@ -1,1 +1,0 @@
-"""Points that slide along lines, and tendons that slide over their guides."""
