@@ -32,7 +32,6 @@ from phlexible.description.joints.sliding import LineCoordinate
 from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import Timed, TimePath
 from phlexible.elements.maxwell import Maxwell
-from phlexible.errors import ModelError
 from phlexible.state.functions import VectorCollector
 from phlexible.state.layout import Layout
 from phlexible.state.system import System
@@ -646,7 +645,7 @@ def _controlled(
         if isinstance(source, Sensor):
             channels.append(Channel(count, count, reading=source))
             continue
-        own = _measured(source, dimension, name, tables)
+        own = _measured(source, dimension, tables)
         size = 6 if isinstance(source, Attachment) else 2 * len(own)
         channels.append(Channel(count, count + size, None if share is None else share[1:]))
         measured += own
@@ -657,12 +656,8 @@ def _controlled(
     return ControlledValue(targets, feedback, tuple(measured), kept, total, name, dimension)
 
 
-def _measured(
-    source: KinematicPair | Attachment, dimension: int, name: str, tables: InteractionTables
-) -> list[Measured]:
+def _measured(source: KinematicPair | Attachment, dimension: int, tables: InteractionTables) -> list[Measured]:
     if isinstance(source, Attachment):
         return [MeasuredPoint(tables.collector.add_vector(tables.resolver.resolve(PointOf(source))))]
-    found = source.coordinates(dimension)
-    if not found:
-        raise ModelError(f"the controller of {name} cannot measure {source}: it has no coordinate")
+    found = [source.coordinate(dimension, each) for each in source.coordinate_names]
     return [MeasuredCoordinate(each, tuple(tables.function(row) for row in each.functions())) for each in found]
