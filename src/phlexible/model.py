@@ -61,6 +61,7 @@ from phlexible.state.initial_pose import assembled_pose, moved_model
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
+from phlexible.state.many_starts import Start
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
 from phlexible.state.redundancy import check_redundancy
@@ -71,7 +72,7 @@ from phlexible.step.integration.controllers import check_periods
 from phlexible.step.integration.schemes import ModelCache, StepOptions
 from phlexible.step.integration.simulation import Simulation
 from phlexible.step.integration.start import check_rates, checked_initial_state, recorded_state
-from phlexible.step.integration.step_calls import Calls, completed
+from phlexible.step.integration.step_calls import StartCall, WholeRun, completed
 from phlexible.step.integration.stepper import Stepper
 
 if TYPE_CHECKING:
@@ -637,7 +638,7 @@ class Model(Mechanism):
 
 def simulation(
     model: Model, duration: float, step: float, initial: InitialKind | str | State, options: StepOptions
-) -> Calls[Motion]:
+) -> WholeRun[Motion]:
     """Return a generator that simulates a model over a ``duration`` in time steps of size ``step`` [s], as
     ``Model.simulate`` does, and returns the motion. ``initial`` is the start, ``options`` are those of the
     scheme. Its time steps can be taken together with those of other runs. The motion is read before functions of
@@ -661,7 +662,7 @@ def _run(
     kind: InitialKind | State,
     stop: When | None,
     is_read_at_once: bool = False,
-) -> Calls[Motion]:
+) -> WholeRun[Motion]:
     """Return a generator that takes the time steps of a run and returns its motion, for ``Model.simulate`` and
     ``Model.resume``. ``duration`` and ``step`` are its length and time step [s], ``options`` those of the scheme,
     ``kind`` is the start, ``stop`` the condition that ends it. ``output`` is called once with the system and
@@ -684,7 +685,11 @@ def _run(
             begin = kind.time if isinstance(kind, State) else 0.0
             instants = clock(begin, duration, step, breakpoints_of(model))
             check_rates(system, instants.start, instants.end)
-            initial, at, is_redundant = _first_instant(model._cache, at_start, kind)
+            found: Start | None = None
+            if is_read_at_once and kind is InitialKind.UNDEFORMED:
+                yield (call := StartCall(at_start))
+                found = call.start
+            initial, at, is_redundant = found or _first_instant(model._cache, at_start, kind)
             start = initial
             watched = watched_conditions(system, stop, None)
         else:

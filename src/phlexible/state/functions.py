@@ -351,7 +351,7 @@ class FunctionSet:
         self, at: Instants, constants: Array, timed: Sequence[tuple[int, float, Timed]], with_second: bool
     ) -> tuple[Array, Array, Array]:
         if not timed:
-            zero = np.zeros((at.count, len(constants)))
+            zero = np.zeros((at.count, constants.shape[-1]))
             return zero + constants, zero, zero
         values = np.tile(constants, (at.count, 1)).astype(np.result_type(constants, at.prescribed.paths))
         rates, seconds = np.zeros_like(values), np.zeros_like(values)

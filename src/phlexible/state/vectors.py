@@ -191,7 +191,7 @@ class VectorSet:
         return at.once(self, "values", lambda: self._values(at))
 
     def _values(self, at: Instants) -> Array:
-        x = np.broadcast_to(self.base, (at.count, *self.base.shape)).copy()
+        x = np.broadcast_to(self.base, (at.count, *self.base.shape[-2:])).copy()
         for k in self._on_moving:
             frame = self.vectors[k].frame
             if self.vectors[k].is_point:
@@ -366,7 +366,8 @@ class VectorSet:
     def _undeformed(self) -> Array:
         """Undeformed values, in body axes, of those vectors of this set that are carried by floating bodies, shape
         (1, vectors, 3)."""
-        return self.base[self._on_frames][None]
+        values = self.base[..., self._on_frames, :]  # of many mechanisms, or of this one
+        return values if values.ndim == 3 else values[None]
 
     @cached_property
     def _on_frames(self) -> IntArray:

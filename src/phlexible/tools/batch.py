@@ -37,7 +37,7 @@ from phlexible.results.motion import Motion
 from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.step.integration.lane_loop import LaneLoop, run_in_lanes
 from phlexible.step.integration.schemes import StepOptions
-from phlexible.step.integration.step_calls import TURN, Calls, completed
+from phlexible.step.integration.step_calls import TURN, WholeRun, completed
 from phlexible.tools.study import check_parameters, cores, runs_of
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ class Batch:
                 continue
             built[number] = model, _named(called(sensors, "sensors", model, at=f"for mechanism {number}"))
 
-        def run(number: int) -> Calls[_Reading]:
+        def run(number: int) -> WholeRun[_Reading]:
             model, wanted = built[number]
             with whole_runs(), deferred_warnings() as given:
                 try:

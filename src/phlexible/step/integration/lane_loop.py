@@ -17,7 +17,8 @@ from weakref import ref
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.step.integration.step_calls import ALONE, Calls, Loop, Result, StepCall, out_of_turn
+from phlexible.state.many_starts import batched_starts
+from phlexible.step.integration.step_calls import ALONE, Loop, Result, StartCall, StepCall, WholeRun, out_of_turn
 from phlexible.step.programs import advance, alone, announce_structure, connect_lanes
 from phlexible.step.tables.memory import LANES, LaneMemory, Memory, specialized_structure
 from phlexible.step.tables.requests import CONVERGED
@@ -136,7 +137,7 @@ class LaneLoop:
             call.taken = (done, CONVERGED if done == steps else int(lanes.status[lane]))
 
 
-def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
+def run_in_lanes(runs: Sequence[WholeRun[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
     """Take the time steps of several ``runs``, in SIMD lanes where they request the same time steps; return
     what each run returned or raised, and the share of its time steps that were taken in lanes, shape (runs,).
 
@@ -154,14 +155,23 @@ def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[R
     steps, rest = np.zeros((len(runs), 2)), set(range(len(runs)))  # in lanes, alone
     try:
         while rest:
+            starts = dict[int, StartCall]()
             for k in sorted(rest - calls.keys()):
                 try:
                     while not (call := contexts[k].run(next, runs[k])).can_join:
                         call.take()
-                    calls[k], memories[k] = call, call.memory
+                    if isinstance(call, StartCall):
+                        starts[k] = call
+                    else:
+                        calls[k], memories[k] = call, call.memory
                 except Exception as end:
                     results[k] = end.value if isinstance(end, StopIteration) else end
                     rest.discard(k)
+            if starts:
+                found = batched_starts([call.system for call in starts.values()])
+                for call, start in zip(starts.values(), found, strict=True):
+                    call.start = start
+                continue
             numbered = sorted(calls.items())
             waiting: list[StepCall] = []
             try:

@@ -13,6 +13,8 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from phlexible.algebra.arrays import Array
+from phlexible.state.many_starts import Start
+from phlexible.state.system import System
 from phlexible.step.tables.memory import Memory
 
 Result = TypeVar("Result")
@@ -20,6 +22,8 @@ Loop = Callable[..., tuple[int, int]]
 """Takes steps as ``advance`` does."""
 Calls = Generator["StepCall", None, Result]
 """A run: it yields calls, which are answered when it goes on, and returns its result."""
+WholeRun = Generator["StepCall | StartCall", None, Result]
+"""A run from its start: it may yield a call for it before those for steps."""
 
 SHARED = ("numerical_damping", "is_redundant", "every")
 """What requests of mechanisms in lanes have in common."""
@@ -105,7 +109,25 @@ class StepCall:
             self.error = error
 
 
-def completed(run: Calls[Result]) -> Result:
+@dataclass(eq=False)
+class StartCall:
+    """A call for the undeformed start of a system, which runs of one structure compute together.
+
+    Attributes:
+        system: what starts.
+        start: the answer; None: it is computed alone.
+    """
+
+    system: System
+    start: Start | None = None
+
+    can_join = True
+
+    def take(self) -> None:
+        """Leave the start to the run, which computes it alone."""
+
+
+def completed(run: WholeRun[Result]) -> Result:
     """Take all time steps of one run, given as a generator of time step calls, and return the result of the
     run."""
     try:

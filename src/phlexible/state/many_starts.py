@@ -1,0 +1,154 @@
+"""Undeformed starts of mechanisms of one structure, computed together (docs/theory.md, 6).
+
+Formulas are those of ``initial_velocity`` and ``redundancy``, with a first axis of mechanisms. What needs a closer
+look there is left to them.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, BoolArray
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.sparse import WeightedSums, is_small
+from phlexible.state.functions import FunctionSet
+from phlexible.state.initial_velocity import CLOSED, SENSITIVE, TOLERANCE, undeformed, user_velocity
+from phlexible.state.instants import OF_TIME, Instants, PrescribedFunctions, RecordedMotions
+from phlexible.state.layout import State
+from phlexible.state.redundancy import CLEARLY
+from phlexible.state.system import System
+
+OF_STATE = "time", "position", "rotation", "eta", "velocity"
+"""Arrays of a state at many instants."""
+Start = tuple[State, Instants, bool]
+"""State at t = 0, the same as an instant, and whether constraints are redundant."""
+
+
+def batched_starts(systems: Sequence[System]) -> list[Start | None]:
+    """Return the undeformed start of each system, or None for one that has to be looked at alone: one of another
+    structure than the first, with drives or rods, whose joints are open or redundant, or whose velocities need a
+    metric."""
+    result: list[Start | None] = [None] * len(systems)
+    structures = {number: _structure(system) for number, system in enumerate(systems) if _is_plain(system)}
+    alike = [number for number, own in structures.items() if own == next(iter(structures.values()))]
+    if len(alike) > 1:
+        with suppress(
+            Exception
+        ):  # of a user's function or a singular matrix, which shows where it is looked at alone
+            for number, start in zip(alike, _starts([systems[k] for k in alike]), strict=True):
+                result[number] = start
+    return result
+
+
+def _is_plain(system: System) -> bool:
+    rows, mechanism = system.rows, system.mechanism
+    if not isinstance(rows, FunctionSet) or not system.owners or system.paths or mechanism.drives or mechanism.rods:
+        return False
+    turns = any(frame.rotation is not None for frame in system.moving_frames)
+    return is_small(int(system.layout.velocity[-1])) and not turns
+
+
+def _structure(system: System) -> tuple[object, ...]:
+    """Return what plain systems that are computed together have in common: their layout, and the object that holds
+    the index structure of their constraints, which is cached."""
+    layout, rows = system.layout, system.rows
+    assert isinstance(rows, FunctionSet), "it is plain"
+    indices = layout.velocity, layout.carrier, layout.linear, *layout.spin, layout.is_rigid
+    return id(rows.wiring), *(each.tobytes() for each in (*indices, *rows.pattern))
+
+
+@dataclass(frozen=True, eq=False)
+class _ManySums(WeightedSums):
+    """Weighted sums with other weights for each mechanism, shape (mechanisms, entries)."""
+
+    def of(self, values: Array) -> Array:
+        """Return the sums of ``values``, shape (mechanisms, size): shape (mechanisms, count)."""
+        result = np.zeros((len(values), self.count))
+        result[:, self._owners] = np.add.reduceat(self.weights * values[:, self.sources], self._starts, axis=1)
+        return result
+
+
+def _stacked_rows(systems: Sequence[System]) -> FunctionSet:
+    """Return the constraint functions of plain systems of one structure as one set, an instant for each system."""
+    sets = [system.rows for system in systems if isinstance(system.rows, FunctionSet)]
+    scatter, sums = sets[0]._scattered
+    weights = np.array([own._scattered[1].weights for own in sets])
+    vectors = replace(sets[0].set)
+    vars(vectors)["base"] = np.array([own.set.base for own in sets])
+    rows = replace(sets[0], set=vectors, constants=np.array([own.constants for own in sets]))
+    many = _ManySums(weights, sums.sources, sums.owners, sums.count, sums.size)
+    coefficients = np.array([own._coefficients for own in sets])
+    vars(rows).update(wiring=sets[0].wiring, _scattered=(scatter, many), _coefficients=coefficients)
+    return rows
+
+
+def _starts(systems: Sequence[System]) -> list[Start | None]:
+    """Return the starts of plain systems of one structure, as ``batched_starts`` does.
+
+    Raises:
+        Exception: of a user's function of time.
+        LinAlgError: one of the matrices is singular.
+    """
+    layout, d, rows = systems[0].layout, systems[0].dimension, _stacked_rows(systems)
+    poses = [undeformed(system) for system in systems]
+    functions = [PrescribedFunctions(system.moving_frames, (), np.zeros(1)) for system in systems]
+    own = [system.at(pose, prescribed=at) for system, pose, at in zip(systems, poses, functions, strict=True)]
+    motions = RecordedMotions(*(np.concatenate([getattr(at, name) for at in functions]) for name in OF_TIME))
+    time, position, rotation, eta, velocity = (
+        np.concatenate([getattr(each, name) for each in own]) for name in OF_STATE
+    )
+    at = Instants(time, position, rotation, eta, velocity, motions)
+    is_right = (np.abs(rows.values(at)) <= CLOSED * np.array([system.gap_lengths for system in systems])).all(
+        axis=1
+    )
+    matrix, drift = np.zeros((len(systems), rows.count, at.velocity.shape[1])), rows.drift(at)
+    matrix[:, *rows.pattern] = rows.matrix_entries(at)
+    frame, axis, place = layout.spin
+    centres = np.array([[centre[:, 0] for centre in system.centres] for system in systems])
+    shift = np.broadcast_to(np.eye(matrix.shape[2]), (len(systems), *matrix.shape[2:] * 2)).copy()
+    arms = -at.rotation @ cross_matrix(centres.reshape(at.rotation.shape[:-1]))
+    shift[:, layout.linear[frame], place[:, None]] = arms[:, frame, :d, axis].swapaxes(0, 1)
+    given = [user_velocity(system, pose) for system, pose in zip(systems, poses, strict=True)]
+    reference, is_given = (np.array(each) for each in zip(*given, strict=True))
+    is_right &= (is_given == is_given[0]).all(axis=1)
+    turned, free = matrix @ shift, layout.is_rigid & ~is_given[0]
+    aim = -drift - _times(turned, reference)
+    if aim.any() and np.count_nonzero(free) == rows.count:
+        reference[:, free], is_sure = _only_solutions(turned[:, :, free], aim)
+        is_right &= is_sure
+    else:
+        is_right &= ~aim.any(axis=1)
+    velocity = _times(shift, reference)
+    sums = _times(np.abs(matrix), np.abs(velocity)) + np.abs(drift)
+    rates = np.abs(_times(matrix, velocity) + drift)
+    is_right &= rates.max(axis=1) <= TOLERANCE * sums.max(axis=1)
+    masses = [system.small_mass(pose, each) for system, pose, each in zip(systems, poses, own, strict=True)]
+    block = np.linalg.solve(np.linalg.cholesky(np.array(masses)), matrix.swapaxes(1, 2))
+    lengths = np.sqrt((block**2).sum(axis=1, keepdims=True))
+    block /= np.where(lengths > 0, lengths, 1.0)
+    is_right &= np.linalg.eigvalsh(block.swapaxes(1, 2) @ block)[:, 0] > CLEARLY
+    return [
+        (replace(pose, velocity=nu), each.moving(nu[None]), False) if right else None
+        for pose, each, nu, right in zip(poses, own, velocity, is_right.tolist(), strict=True)
+    ]
+
+
+def _only_solutions(matrices: Array, values: Array) -> tuple[Array, BoolArray]:
+    """Return the solutions of linear systems, shape (systems, unknowns), and whether they are well conditioned, as
+    ``initial_velocity`` judges.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+    """
+    inverse: Array = np.asarray(np.linalg.inv(matrices), dtype=np.float64)
+    x = _times(inverse, values)
+    x += _times(inverse, values - _times(matrices, x))
+    sensitive = _times(np.abs(inverse), _times(np.abs(matrices), np.abs(x)))
+    return x, sensitive.max(axis=1) <= SENSITIVE * np.abs(x).max(axis=1)
+
+
+def _times(matrices: Array, vectors: Array) -> Array:
+    """Return the product of each matrix with its vector, shape (systems, rows)."""
+    return np.asarray((matrices @ vectors[:, :, None])[:, :, 0])
