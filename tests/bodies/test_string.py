@@ -96,3 +96,12 @@ def test_shapes_and_springs_that_a_string_does_not_have_are_refused():
     placed = model.add(string())
     with pytest.raises(ph.AttachmentError, match="lies between two nodes"):
         model.apply(ph.SpringDamper(placed.at(0.17), model.ground.at((0, 1, 0)), stiffness=1.0))
+
+
+def test_a_string_that_turns_about_its_end_has_the_momentum_of_a_rod():
+    """rho A w l^2 / 2 across and rho A w l^3 / 3 about the end."""
+    model = ph.Model()
+    model.add(ph.String(2.0, 0.3, 4, ph.LinearLaw(50.0)), "rope", velocity=lambda s: (0.0, 1.5 * s, 0.0))
+    start = model.simulate(1e-3, 1e-3, progress=False).momentum
+    assert start.linear[0] == pytest.approx([0.0, 0.9, 0.0])
+    assert start.angular[0] == pytest.approx([0.0, 0.0, 1.2])

@@ -51,6 +51,22 @@ def free_ring(count=6):
     return model
 
 
+def bent_beams(connect):
+    """Two beams that bend far, with a joint between their ends along no axis of the world."""
+    model = ph.Model(gravity=(1.0, -9.81, 2.0))
+    section, rubber = ph.RectangularSection(0.05, 0.04), ph.Material(youngs_modulus=1e8, density=1000.0)
+    beam, turns = ph.Beam(1.0, section, rubber, elements=2), ([0.2, 0.5, -0.3], [0.9, -0.4, 0.6])
+    first, second = (Rotation.from_rotvec(turn) for turn in turns)
+    one = model.add(beam, rotation=first)
+    two = model.add(beam, position=one.end.initial_position(), rotation=second)
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), one.start))
+    joint = model.connect(connect(one.end, two.start))
+    if isinstance(joint, ph.Revolute):
+        model.apply(joint.spring(5.0, rest=0.5))
+    return model
+
+
+ASKEW = {"axis": (0.3, -0.5, 0.8)}
 MECHANISMS = {
     "rope that goes slack and taut": (partial(tendons.free_bodies, 3.0), 5e-3, 600),
     "damped rope": (partial(tendons.free_bodies, damping=2.0), 5e-3, 200),
@@ -92,6 +108,9 @@ MECHANISMS = {
     },
     "what creeps": (creep.swinging, 2e-3, 20, (("another place", ELSEWHERE),)),
     "ring of redundant joints": (free_ring, 1e-2, 100),
+    "beams, fixed": (partial(bent_beams, ph.Fixed), 1e-2, 30),
+    "beams on a rail": (partial(bent_beams, partial(ph.Prismatic, **ASKEW)), 1e-2, 30),
+    "beams on a hinge with a spring": (partial(bent_beams, partial(ph.Revolute, **ASKEW)), 1e-2, 30),
     "shell that tumbles": (shells.tumbling, 5e-3, 40),
 }
 

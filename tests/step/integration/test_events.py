@@ -1,13 +1,10 @@
 """Locks, releases and conditions: momenta, losses in closed form, instants, and runs that go on bit by bit."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import phlexible as ph
 from phlexible.errors import VelocityError
-from phlexible.state.recording import ARRAYS
 
 INERTIAS, SPEEDS = (0.3, 0.5), (7.0, -2.0)  # of two discs on one axis, the second turns on the first
 LOSS = INERTIAS[0] * INERTIAS[1] / sum(INERTIAS) * (SPEEDS[0] - SPEEDS[1]) ** 2 / 2
@@ -183,26 +180,6 @@ def arm(calls: list[float] | None = None) -> ph.Model:
     model.at(0.2003, release=lock)
     model.at(0.25, release=shoulder)
     return model
-
-
-@pytest.mark.parametrize("options", [{"step": 1e-3}, {"step": 1e-2, "tolerance": 1e-5}], ids=["step", "tolerance"])
-def test_a_run_with_events_goes_on_bit_by_bit_and_its_file_has_them(
-    tmp_path: Path, options: dict[str, float]
-) -> None:
-    model, path = arm(), tmp_path / "run.h5"
-    whole = model.simulate(0.3, **options, output=path)
-    assert len(whole.events) == 3
-    assert np.abs(whole.energy.balance_error).max() < 1e-11 * np.abs(whole.energy.gravity).max()
-    assert whole.check().joint_gap < 1e-13
-    for end in (0.06, 0.12, 0.25):
-        model.simulate(end, **options, output=path, overwrite=True)
-        found = model.resume(path, 0.3, **options)
-        for name in ARRAYS:
-            before, after = getattr(whole.recording, name), getattr(found.recording, name)
-            np.testing.assert_array_equal(after, before, err_msg=name)
-    loaded = ph.Motion.load(path)
-    assert [str(event) for event in loaded.events] == [str(event) for event in whole.events]
-    np.testing.assert_array_equal(loaded.velocity(loaded["beam"].end), whole.velocity(whole["beam"].end))
 
 
 def test_controllers_are_asked_once_a_step_though_an_event_falls_into_it() -> None:

@@ -1,7 +1,7 @@
 """Draws functions for a reading test: how sure are readers what a function does, from its name and first sentences?
 
-python tests/readability/draw.py --seed 7 > reading.md       # 40 functions of phlexible, 20 of other libraries
-python tests/readability/draw.py --seed 7 --bodies > key.md  # the same functions with their source
+python .ci/reading.py --seed 7 > reading.md       # 40 functions of phlexible, 20 of other libraries
+python .ci/reading.py --seed 7 --bodies > key.md  # the same functions with their source
 
 Give ``reading.md`` to somebody who knows mechanics, finite elements and Python, but not this project. For each
 function the reader writes what it does in one sentence and a certainty: 0 (no idea), 1 (guess), 2 (quite sure),
