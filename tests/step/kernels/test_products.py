@@ -225,3 +225,20 @@ def test_a_step_in_which_a_shell_changes_its_shape_starts_where_the_shell_is():
     motion = model.simulate(1.0, 0.01, progress=False)
     assert motion.iterations[-1] <= 1900  # 2190 with two more starts, each to the end
     assert energy_error(motion) <= 1e-12
+
+
+def test_steps_of_a_thin_plate_factor_one_matrix():
+    """That of their first guess, the line through the last two velocities: updates with it end at round-off."""
+    plate = Shell.plate(1.0, 1.0, 2e-3, ph.Material(210e9, 7850.0), elements=(8, 8))
+    model, step = ph.Model(), 2e-3
+    model.add(plate, "plate", velocity=lambda x: (0.0, 0.0, 3 * (x[0] - 0.5) ** 2))
+    run = model.start(step)
+    tables = run.stepper.memory
+    for _ in range(8):  # later ones add what lines through the velocities missed before
+        before, now = tables["previous_velocity"].copy(), tables["velocity"].copy()
+        is_known = tables["known_velocities"][0] > 0
+        run.step()
+        guess = 3 * now - before if is_known else 2 * now
+        size = np.abs(tables["shift"]).max()
+        assert tables["factored_shift"].ravel() == pytest.approx(0.5 * step * guess, abs=1e-12 * size)
+        assert np.abs(tables["factored_shift"] - tables["shift"]).max() > 1e-4 * size

@@ -229,9 +229,9 @@ def keep_stresses(t: Tables) -> None:
 @compiled
 def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float) -> None:
     """Compute the carried stresses of product element e after a ``share`` of the update of Newton's method. They
-    are written to ``product_strain``, the update of its vectors at the end of the step to ``product_update``. h is
-    the length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables (arrays) of the model and
-    its state."""
+    are written to ``product_strain``, the motion of its vectors since the matrix was factored to
+    ``product_change``. h is the length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables
+    (arrays) of the model and its state."""
     g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     set_element_vectors(t, e)
@@ -240,10 +240,12 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
         update, d = t.update + t.velocities_begin[nodes[i]], t.dimension
         y, z = (update[1] if d > 1 else 0.0), (update[2] if d > 2 else 0.0)
         t.product_update[i] = (0.5 * h) * vector(update[0], y, z)
+        moved = t.shift[nodes[i]] - t.factored_shift[nodes[i]]
         if 0 < i < t.product_positions[g]:
             t.product_update[i] -= t.product_update[0]
-        before = t.product_change[i] - share * t.product_update[i]
-        t.product_mean[i] += place * before - 0.5 * share * t.product_update[i]
+            moved -= t.shift[nodes[0]] - t.factored_shift[nodes[0]]
+        t.product_mean[i] += place * (t.product_change[i] - moved) - 0.5 * moved
+        t.product_change[i] = moved
     for p in range(t.product_pairs_count[g]):
         a, b = first[p], second[p]
         t.product_step[p] = dot(t.product_mean[a], t.product_update[b])
@@ -257,23 +259,22 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
 
 
 @exported
-def carry_stresses(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Update the linearized stresses ``t.product_carried`` of all product elements along a ``share`` of the
-    update of Newton's method. h is the length of the time step [s], ``damping`` numerical damping, ``t``
-    holds all tables (arrays) of the model and its state."""
+def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> None:
+    """Add to the residual what the carried stresses leave of it after a ``share`` of the update of Newton's method:
+    h B(motion of the mean since the matrix was factored)^T (s* - s), (5.31). The stresses s* are written to
+    ``product_trial``. h is the length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables
+    (arrays) of the model and its state."""
     for e in range(t.product_elements):
         set_carried_stress(t, e, h, damping, share)
-        count = t.product_pairs_count[t.product_group[e]]
-        copy(t.product_strain, t.product_carried + t.product_rests_begin[e], count)
+        begin, count = t.product_rests_begin[e], t.product_pairs_count[t.product_group[e]]
+        copy(t.product_strain, t.product_trial + begin, count)
+        add_multiple(t.product_strain, -1.0, t.product_stress + begin, count)
+        add_element_forces(t, e, 0.5 * h, t.product_strain, t.product_change)
 
 
 @exported
-def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Add to the residual what the carried stresses leave of it after a ``share`` of the update of Newton's method:
-    h B(change of the mean)^T (s* - s), (5.31). h is the length of the time step [s], ``damping`` numerical damping,
-    ``t`` holds all tables (arrays) of the model and its state."""
-    for e in range(t.product_elements):
-        set_carried_stress(t, e, h, damping, share)
-        count = t.product_pairs_count[t.product_group[e]]
-        add_multiple(t.product_strain, -1.0, t.product_stress + t.product_rests_begin[e], count)
-        add_element_forces(t, e, 0.5 * h * share, t.product_strain, t.product_update)
+def carry_stresses(t: Tables, h: float, damping: float, share: Number) -> None:
+    """Accept the stresses that are carried along to the last trial, if its ``share`` of the update of Newton's
+    method is not 0. ``t`` holds all tables (arrays) of the model and its state; h and ``damping`` are not used."""
+    for p in range(t.product_rests):
+        t.product_carried[p] = where(share > 0.0, t.product_trial[p], t.product_carried[p])

@@ -359,6 +359,7 @@ PRODUCT_TABLES = parse_tables(
     product_stress | product_rests | | mean H (p - p0) of the step, with damping
     product_here   | product_rests | | the same where an update of Newton's method starts
     product_carried | product_rests | | the same, carried along linearly with updates
+    product_trial  | product_rests | | the same after the update that is tried
     carries_stress | one | | 1: Newton's matrix takes carried stresses
     product_step   | product_widest | | of one element: change of p in the step
     product_strain | product_widest | | p - p0
@@ -368,6 +369,7 @@ PRODUCT_TABLES = parse_tables(
     product_change | product_widest | m | their changes
     product_force  | product_widest | N | on them
     product_update | product_widest | m | their updates at the end of the step
+    factored_shift | carriers | m | h mean(V) where Newton's matrix was factored
     """
 )
 

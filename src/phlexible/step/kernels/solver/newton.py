@@ -35,6 +35,9 @@ LEAST_DAMPING = 1.0 / 128.0
 KEEP_JACOBIAN = 0.02
 OF_INERTIA = 1.0  # multipliers that change Newton's matrix by more: its factors predict nothing
 KEEP_OF_PAIRS = 4e-3  # among many, whose factors take less than two residuals
+AS_LONG_AS_FACTORS = 8  # iterations that take as long as factors do, of shells
+KEEP_WITH_STRESSES = 0.1  # carried along: updates with kept factors fall evenly
+PREDICTED_WITH_STRESSES = 1e-14  # of thin shells, whose updates end at 1e-13
 
 
 @compiled
@@ -178,6 +181,8 @@ def factor_newtons_matrix(
         for i in range(t.kept_pivots):
             t.other_pivots[i] = t.pivots[i]
     jacobian(t, h, damping)
+    for b in range(t.carriers):
+        t.factored_shift[b] = where(selected, t.shift[b], t.factored_shift[b])
     is_regular = eliminate(t, relaxation)
     if any_of(keeps):
         for i in range(t.stored_entries):
@@ -213,7 +218,8 @@ def solve_step(
     without. Updates below ``acceptable`` may stall. It ends when the next update would be below ``enough``, a share
     of the velocities; 0: as close as possible.
 
-    Stresses of some families are carried along (5.30); a trial that fails may pass with these (5.31).
+    Stresses of some families are carried along (5.30). The residual is then that of unknowns and stresses (5.31),
+    with which updates fall fast with stored factors too. These are computed anew if they would take longer.
 
     A lane that has converged leaves ``active`` and does not change: what follows from its unknowns is computed
     again with each residual of the others, and is the same.
@@ -230,11 +236,16 @@ def solve_step(
     rate, size = 1.0, 0.0  # at which updates fall with these factors, nearly the same from one to the next
     has_stresses = carries_stresses(t)
     most = MOST_WITH_STRESSES if has_stresses else MAXIMAL_ITERATIONS
+    reliable = KEEP_WITH_STRESSES if has_stresses else KEEP_JACOBIAN
+    predicted = PREDICTED_WITH_STRESSES if has_stresses else predicted
     while iterations < most:
         wants = wants & active
         if any_of(wants):
             t.carries_stress[0] = where(exact, 0.0, 1.0)
             is_regular = factor_newtons_matrix(t, h, damping, relaxation, wants, active) | (not wants)
+            if has_stresses:  # those that were corrected with the last factors
+                residuals(t, h, damping)
+                add_carried_residuals_of_families(t, h, damping, 0.0)
             status, active = where(is_regular, status, SINGULAR), active & is_regular
             if not any_of(active):
                 break
@@ -251,15 +262,11 @@ def solve_step(
         while True:
             set_unknowns(t, length, active)
             residuals(t, h, damping)
+            add_carried_residuals_of_families(t, h, damping, length)
             is_behind = False
             trial = compute_trial_update(t)
             accepted = (trial <= (1.0 - 0.25 * length) * size) | (size <= TOLERANCE * scale)
-            accepted = accepted | ((size <= acceptable * scale) & (fresh | (rate <= KEEP_JACOBIAN)))
-            if has_stresses and any_of(searching & fresh & (not accepted)):
-                add_carried_residuals_of_families(t, h, damping, length)
-                accepted = accepted | (fresh & (compute_trial_update(t) <= (1.0 - 0.25 * length) * size))
-                residuals(t, h, damping)
-                trial = compute_trial_update(t)
+            accepted = accepted | ((size <= acceptable * scale) & (fresh | (rate <= reliable)))
             searching = searching & (not accepted)
             is_stuck = searching & ((length <= shortest) | (not fresh))
             length = where(is_stuck, 0.0, where(searching, 0.5 * length, length))
@@ -300,16 +307,21 @@ def solve_step(
                 set_unknowns(t, where(last, 1.0, 0.0), last)
                 is_behind = True
                 taken, done = where(last, taken + 1.0, taken), done | last
-        may_stall = is_whole & (not done) & (not follows) & (fresh | (rate <= KEEP_JACOBIAN))
+        may_stall = is_whole & (not done) & (not follows) & (fresh | (rate <= reliable))
         stalls = may_stall & (contraction > STALLED) & (size <= AT_ROUND_OFF * scale)
         nearly = may_stall & (not stalls) & (contraction > 0.75) & (size <= acceptable * scale)
         status = where(done | stalls, CONVERGED, where(nearly, NEARLY_CONVERGED, status))
         active = active & (not (done | stalls | nearly))
         if not any_of(active):
             break
-        wants = is_stuck | is_bent | (contraction > (KEEP_JACOBIAN if t.members == 0 else KEEP_OF_PAIRS))
+        is_slow = contraction > (KEEP_JACOBIAN if t.members == 0 else KEEP_OF_PAIRS)
+        if has_stresses:
+            is_slow = is_slow & (trial * contraction**AS_LONG_AS_FACTORS > goal)
+        wants = is_stuck | is_bent | is_slow
         size, rate, fresh = trial, where(fresh, 1.0, contraction), fresh & (not fresh)
     t.carries_stress[0] = 0.0
-    if is_behind:
+    if is_behind and has_stresses:  # whose work the ledger compares
+        residuals(t, h, damping)
+    elif is_behind:
         motion_and_forces(t, h, damping)
     return status, taken
