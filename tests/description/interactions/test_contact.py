@@ -48,6 +48,23 @@ def test_a_thousand_bounces_keep_height_and_time(other, step):
     assert len(parts) == 2 and parts[0] == 0 and 0.05 <= step * omega / parts[1] <= 0.1
 
 
+@pytest.mark.parametrize(("order", "error"), [(2, 3e-6), (4, 3e-9), (6, 3e-9)])
+def test_the_hardest_contact_of_a_composed_step_counts_its_parts(order, error):
+    """A soft contact acts from the first substep on, a hard one is hit in a later one."""
+    model = ph.Model(gravity=(0, 0, 0), dimension=2)
+    plane = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    fall = {"velocity": (0, -1.0, 0)}
+    soft = model.add(ph.PointMass(1.0), "soft", position=(0, 0, 0), **fall)
+    hard = model.add(ph.PointMass(1.0), "hard", position=(1, 0.052, 0), **fall)
+    for bob, omega in ((soft, 25.0), (hard, 1e3)):
+        model.apply(ph.Contact(bob.origin, plane, stiffness=omega**2, restitution=1))
+    motion = model.simulate(0.1, 0.02, order=order)
+    rebound = motion.time[-1] - 0.052 - np.pi / 1e3
+    assert motion.position(hard.origin)[-1, 1] == pytest.approx(rebound, abs=error)
+    parts = np.diff(motion.contact_steps)
+    assert parts[2] > 30 * parts.min() > 0
+
+
 def test_parts_follow_the_mobility():
     """A pinned rod that falls on its tip: as if free it has omega^2 = k (1/m + r^2/J) = 4 k/m, h omega = 2.2."""
     model = ph.Model(dimension=2, gravity=(0, -G, 0))

@@ -41,7 +41,7 @@ from phlexible.step.kernels.step import (
 )
 from phlexible.step.kernels.teams import form_teams
 from phlexible.step.kernels.vectors import vector_rates
-from phlexible.step.tables.declarations import MISSES
+from phlexible.step.tables.declarations import MISSES, MOST_PARTS
 from phlexible.step.tables.requests import (
     CONVERGED,
     NEARLY_CONVERGED,
@@ -122,6 +122,7 @@ def advance(
         if substeps > 1:
             copy(t.state, t.saved_state, t.state_size)
             fill(t.mean_reaction, t.reactions, 0.0)
+        asked_parts = 1.0 + 0.0 * t.parts[0]
         for part in range(substeps):
             place = step * substeps + part
             set_vectors(t.moving0, given + 3 * t.moving * place, t.moving)
@@ -141,9 +142,16 @@ def advance(
             status = take_step(
                 t, sizes[part], damping, least_speed, asked.is_redundant, wanted, is_tried, most, own
             )
+            if any_of(status == TOUCHING):
+                asked_parts = max(asked_parts, t.parts[0])
+                if part + 1 < substeps and any_of(asked_parts < MOST_PARTS):  # contacts of later substeps ask too
+                    status = take_step(
+                        t, sizes[part], damping, least_speed, asked.is_redundant, 0.0, True, most, own
+                    )
+            if part + 1 == substeps or any_of(status != CONVERGED):
+                status = where(asked_parts > 1.0, TOUCHING, status)
             if any_of(status != CONVERGED):
                 if substeps > 1:
-                    asked_parts = t.parts[0]
                     copy(t.saved_state, t.state, t.state_size)
                     t.parts[0] = asked_parts
                 form_teams(t, False)
