@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phlexible.algebra.user_derivatives import derivatives, find_jump, first_derivatives, wrong_rate
+from phlexible.algebra.user_derivatives import check_once, derivatives, find_jump, first_derivatives, wrong_rate
 
 TIMES = np.linspace(0.0, 1.0, 11)
 
@@ -58,3 +58,34 @@ def test_a_rate_that_is_none_is_found(values, rates, time):
 def test_jumps_are_found_and_steep_motions_are_none(values, time):
     jump = find_jump(lambda t: values(t)[:, None], TIMES, 1e-6)
     assert (jump and jump.time) == (time and pytest.approx(time, abs=1e-7))
+
+
+GAIN = [1.0]
+
+
+def path(radius, reads_list=False):
+    if reads_list:
+        return lambda t: radius * GAIN[0] * np.sin(t)
+    return lambda t: radius * np.sin(t)
+
+
+def test_checks_pass_once_for_functions_of_the_same_code_and_constants():
+    runs = []
+
+    def check(function, content=()):
+        check_once([function], content, lambda: runs.append(function))
+        return len(runs)
+
+    assert [check(path(0.3)), check(path(0.3)), check(path(0.3), [b"other times"])] == [1, 1, 2]
+    assert [check(path(0.4)), check(path(1)), check(path(1.0))] == [3, 4, 5]
+    assert [check(path(0.3, reads_list=True)), check(path(0.3, reads_list=True))] == [6, 7]  # which may change
+    assert [check(lambda t: t + np.random.rand()), check(np.sin), check(np.sin)] == [8, 9, 10]
+
+
+def test_a_check_that_fails_fails_each_time():
+    def fail():
+        raise ValueError("wrong")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="wrong"):
+            check_once([path(0.5)], [b"times"], fail)

@@ -1,9 +1,11 @@
 """Derivatives of user functions by differences, and checks of derivatives that users supply."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from types import CodeType, FunctionType, ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -211,6 +213,54 @@ def _stencil(position: float) -> tuple[Array, Array, Array]:
         for m in (1, 2)
     )
     return points, first, second
+
+
+# Checks of functions whose code and constants are known pass once: builds of one model make equal functions again.
+
+CONSTANTS = (int, float, complex, bool, str, bytes, type(None))
+PURE_MODULES = ("math", "cmath", "numpy")
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Check that raises an error or passes; it is the same as another one with equal ``content``."""
+
+    content: tuple[object, ...]
+    run: Callable[[], None] = field(compare=False)
+
+
+@lru_cache(64)
+def _passed(check: _Check) -> None:
+    check.run()
+
+
+def check_once(functions: Sequence[object], content: Sequence[object], run: Callable[[], None]) -> None:
+    """Call the check ``run`` of a user's ``functions`` unless it passed before for equal ones and ``content``.
+    Functions are equal if they have the same code and constants; contents are such as times as bytes.
+
+    Raises:
+        Exception: what the check raises.
+    """
+    contents = tuple(map(function_content, functions))
+    if None in contents:
+        run()
+    else:
+        _passed(_Check((*contents, *content), run))
+
+
+def function_content(function: object) -> tuple[object, ...] | None:
+    """Return what the values of a user's function depend on, code and constants, as a hashable tuple. Return None
+    if they may depend on something else: variables that can change, other functions, random numbers."""
+    if not isinstance(function, FunctionType):
+        return None
+    code, cells = function.__code__, [cell.cell_contents for cell in function.__closure__ or ()]
+    used = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    values = [*cells, *used, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    modules = {value.__name__ for value in values if isinstance(value, ModuleType)}
+    is_known = all(isinstance(value, (*CONSTANTS, ModuleType)) for value in values) and modules <= {*PURE_MODULES}
+    if not is_known or "random" in code.co_names or any(isinstance(each, CodeType) for each in code.co_consts):
+        return None
+    return code, *((type(value), repr(value)) for value in values)
 
 
 # Checks whether a user's rate is the derivative of a function of time, and whether the function jumps.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any, TypeGuard
 from weakref import WeakKeyDictionary
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, called, option, reals, warn_of_degrees
 from phlexible.algebra.portable import Portable
-from phlexible.algebra.user_derivatives import derivatives, first_derivatives, refuse_wrong_rate
+from phlexible.algebra.user_derivatives import check_once, derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.errors import ParameterError
 
 # User functions of time at many times at once, if they allow it.
@@ -256,8 +256,9 @@ class TimePath(Portable):
             ParameterError: the message has the time and the difference.
         """
         if self.rate is not None:
-            name = f"rate of {self.name}"
-            refuse_wrong_rate(name, self.values_as_column, lambda t: self.rates_at(t)[:, None], times)
+            name, rates = f"rate of {self.name}", lambda t: self.rates_at(t)[:, None]
+            check = partial(refuse_wrong_rate, name, self.values_as_column, rates, times)
+            check_once((self.function, self.rate), [times.tobytes()], check)
 
     def warn_of_degrees(self) -> None:
         """Warn the user if this prescribed angle is probably given in degrees instead of radians. It is judged by

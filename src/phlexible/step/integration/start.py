@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.user_derivatives import Jump, as_text, find_jump
-from phlexible.description.ground import check_velocity, frame_positions, frame_rotations
+from phlexible.algebra.user_derivatives import Jump, as_text, check_once, find_jump
+from phlexible.description.ground import CheckedPath, check_velocity, frame_positions, frame_rotations
 from phlexible.description.joints.joints import Distance
 from phlexible.description.ports import MovingFrame
 from phlexible.description.time_functions import TimePath
@@ -53,23 +53,38 @@ class JumpChecks:
 
     def __init__(self, system: System) -> None:
         length = SMALLEST_JUMP * system.largest_length + system.round_off
-        checks: list[tuple[str, Callable[[Array], Array], float, str, str]] = []
+        self._checks: list[tuple[object, float, str, Callable[[Array], None]]] = []
         for drive in system.mechanism.drives:
             path, remedy = drive.path, "prescribe a ramp, or use a torque or force instead"
             smallest = SMALLEST_JUMP if drive.coordinate.endswith("angle") else length
-            checks.append((path.name, path.values_as_column, smallest, "a drive", remedy))
-        for joint in system.mechanism.joints:
-            if isinstance(joint, Distance) and callable(joint.length):
-                path = TimePath(joint.length, None, f"length of {joint}")
-                checks.append((path.name, path.values_as_column, length, "a length", "prescribe a ramp"))
-        for path in (each.element.path for each in system.forces if each.element.path is not None):
-            checks.append((path.name, path.values_as_column, length, "a length", "prescribe a ramp"))
+            self._add(path.function, path.name, path.values_as_column, smallest, "a drive", remedy)
+        lengths = [
+            TimePath(joint.length, None, f"length of {joint}")
+            for joint in system.mechanism.joints
+            if isinstance(joint, Distance) and callable(joint.length)
+        ]
+        for path in (*lengths, *(each.element.path for each in system.forces if each.element.path is not None)):
+            self._add(path.function, path.name, path.values_as_column, length, "a length")
         for frame in system.moving_frames:
-            own = "a moving frame", "prescribe a ramp"
-            checks.append((f"path of {frame}", partial(frame_positions, frame), length, *own))
+            function = frame.path.function if isinstance(frame.path, CheckedPath) else None
+            self._add(function, f"path of {frame}", partial(frame_positions, frame), length, "a moving frame")
             if frame.rotation is not None:
-                checks.append((f"rotation of {frame}", partial(_turns, frame), SMALLEST_JUMP, *own))
-        self._checks = checks
+                self._add(None, f"rotation of {frame}", partial(_turns, frame), SMALLEST_JUMP, "a moving frame")
+
+    def _add(
+        self,
+        function: object,
+        name: str,
+        values: Callable[[Array], Array],
+        smallest: float,
+        what: str,
+        remedy: str = "prescribe a ramp",
+    ) -> None:
+        def refuse(instants: Array) -> None:
+            if jump := find_jump(values, instants, smallest):
+                raise _refusal(name, jump, what, remedy)
+
+        self._checks.append((function, smallest, what, refuse))
 
     def check(self, instants: Array) -> None:
         """Raise ``ParameterError`` if a prescribed motion (drive, length of a joint, moving frame) jumps
@@ -78,9 +93,8 @@ class JumpChecks:
         Raises:
             ParameterError: says what jumps, and when.
         """
-        for name, values, smallest, what, remedy in self._checks:
-            if jump := find_jump(values, instants, smallest):
-                raise _refusal(name, jump, what, remedy)
+        for function, smallest, what, refuse in self._checks:
+            check_once([function], (smallest, what, instants.tobytes()), partial(refuse, instants))
 
 
 def _turns(frame: MovingFrame, times: Array) -> Array:
