@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.readings import Reader, state_jacobian
-from phlexible.derivatives.steps import DifferentiableSteps, Functions, TakenSteps, entries
+from phlexible.derivatives.steps import Functions, TakenSteps
 from phlexible.derivatives.variations import strain_indices
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.functions import PiecesCoordinate
@@ -20,8 +20,7 @@ from phlexible.measure.when import watched_conditions
 from phlexible.state.branches import branch_names, contacts_of
 from phlexible.state.forces import has_laws
 from phlexible.state.layout import State
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates, concatenated
+from phlexible.state.recorded_run import RecordedRun, RecordedStates, concatenated
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly, assemble
@@ -289,7 +288,7 @@ class TakenRun:
     """
 
     assembly: Assembly
-    stretches: tuple[DifferentiableSteps, ...]
+    stretches: tuple[TakenSteps, ...]
     course: tuple[RunInterval | VelocityJump | int, ...]
     evaluations: tuple[Evaluated, ...]
     times: Array
@@ -511,9 +510,9 @@ def run_from_log(
         first: row of the tables of the state, (numbers,), at the first instant.
         times: of the instants that are stored, (T,) [s].
     """
-    relaxation, indices = RELAXATION if stepper.is_redundant else 0.0, entries(assembly)
+    relaxation = RELAXATION if stepper.is_redundant else 0.0
     damping = stepper.damping
-    stretches: list[DifferentiableSteps] = []
+    stretches: list[TakenSteps] = []
     course: list[RunInterval | VelocityJump | int] = []
     asked: list[Evaluated] = []
     own: list[Stepped] = []
@@ -525,9 +524,7 @@ def run_from_log(
             ends = np.concatenate([own[0].times[:1], *(each.times[1:] for each in own)])
             sizes, loads = (np.concatenate([getattr(each, name) for each in own]) for name in ("sizes", "loads"))
             functions = Functions(moving, loads)
-            stretches.append(
-                DifferentiableSteps(assembly, ends, sizes, damping, relaxation, states, functions, indices)
-            )
+            stretches.append(TakenSteps(assembly, ends, sizes, damping, relaxation, states, functions))
             own.clear()
 
     row, grid = 0, set(times.tolist())
@@ -624,7 +621,7 @@ class StepMatrices:
     outputs: Array
 
 
-def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
+def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
     """Return the linearized time steps of a run: matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n
     = C_n dx_n``. x are pose and velocities, u inputs, y sensor readings; ``forces`` are derivatives of the
     equations with respect to inputs.
@@ -652,7 +649,7 @@ def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sen
     return StepMatrices(A, B, output_slopes(run, sensors))
 
 
-def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
+def output_slopes(run: TakenSteps, sensors: Sequence[Sensor]) -> Array:
     """Return the derivatives of all readings of ``sensors``, one sensor after the other, at all instants of a
     ``run``. The shape is (instants, readings, 2 * velocities): columns of the pose, then of the velocities."""
     numbers, reader = 2 * run.assembly.memory.counts["velocities"], Reader(run.assembly, run.times)
@@ -724,9 +721,7 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
     return assembly
 
 
-def take_steps(
-    assembly: Assembly, state: State, step: float, count: int, added: Array | None = None
-) -> DifferentiableSteps:
+def take_steps(assembly: Assembly, state: State, step: float, count: int, added: Array | None = None) -> TakenSteps:
     """Simulate ``count`` equal time steps of ``step`` [s] from a state and return them in a form that can be
     differentiated. ``added`` are additional load values for each time step. ``assembly`` holds the tables of
     the model.
@@ -756,4 +751,4 @@ def take_steps(
     assert isinstance(all_steps, Stepped), "nothing else was done"
     relaxation, given = RELAXATION if is_redundant else 0.0, Functions(all_steps.moving, all_steps.loads)
     sizes = np.full(count, step)
-    return DifferentiableSteps(assembly, times, sizes, 0.0, relaxation, all_steps.states, given, entries(assembly))
+    return TakenSteps(assembly, times, sizes, 0.0, relaxation, all_steps.states, given)

@@ -20,7 +20,7 @@ from phlexible.derivatives.parameters import (
 )
 from phlexible.derivatives.readings import Reader, state_jacobian, states_at
 from phlexible.derivatives.runs import RunInterval, TakenRun, instants_of, take_run
-from phlexible.derivatives.steps import DifferentiableSteps, entries, functions_of
+from phlexible.derivatives.steps import TakenSteps, functions_of
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
 from phlexible.derivatives.variations import Variation, move, strain_indices
 from phlexible.description.interactions.sensor import Sensor
@@ -29,7 +29,7 @@ from phlexible.errors import ParameterError
 from phlexible.measure.kinematics import weighted_point
 from phlexible.measure.sensors import checked_sensors
 from phlexible.state.initial_state import InitialKind
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedStates
 from phlexible.step.integration.schemes import StepOptions
 
 KEPT = ("position", "rotation", "eta", "velocity", "theta", "locked_at")
@@ -76,7 +76,7 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
     rows["multiplier"][1:] = _single_step_forces(recording.multipliers, first["multiplier"][1])
     rows["force"][1:] = _single_step_forces(recording.forces, first["force"][1])
     times, sizes = clock.instants(0, count), np.full(count, step)
-    steps = DifferentiableSteps(
+    steps = TakenSteps(
         assembly,
         times,
         sizes,
@@ -84,7 +84,6 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
         begin.relaxation,
         states,
         functions_of(assembly, times),
-        entries(assembly),
     )
     indices = np.stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)], axis=1)
     missed, velocities = steps.residuals(assembly.memory, steps.functions), assembly.memory.counts["velocities"]
@@ -93,7 +92,7 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
     return TakenRun(assembly, (steps,), (RunInterval(0, 0, count),), (), times, states, indices), missed
 
 
-def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
+def _tolerance(steps: TakenSteps, velocities: int) -> float:
     """Return the largest residual of the equations of motion that counts as round-off in recorded time steps;
     ``velocities`` is the number of velocities."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0

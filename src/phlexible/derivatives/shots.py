@@ -27,11 +27,12 @@ from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, S
 from phlexible.derivatives.runs import RunInterval, TakenRun, take_run
 from phlexible.derivatives.steps import functions_of, pose_map
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
-from phlexible.derivatives.variations import Variation, move, rotation_vectors, variation_between
+from phlexible.derivatives.variations import Variation, rotation_vectors, variation_between
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ConvergenceError, ModelError
 from phlexible.measure.kinematics import rotation_vector_spin
 from phlexible.state.layout import State
+from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.bodies import velocity_weights
@@ -133,7 +134,9 @@ class NearStates:
         z, u = np.split(coordinates, [self.free.shape[1]])
         along, across = self.free @ z, np.zeros(len(self._rows))
         for _ in range(CLOSINGS):
-            state = replace(self._perturbed((along + across @ self._rows) / self.weights), time=time)
+            state = replace(
+                displaced(self.system, self.state, (along + across @ self._rows) / self.weights), time=time
+            )
             if not len(self._rows):
                 break
             gaps = self.system.rows.values(self.system.at(state))[0]
@@ -145,14 +148,6 @@ class NearStates:
             raise ConvergenceError("joints do not close between two shots", state.time, np.abs(gaps))
         found = replace(state, velocity=u / self.of_speeds)
         return replace(found, theta=theta(found))
-
-    def _perturbed(self, change: Array) -> State:
-        """Return the reference state with its pose changed by the vector ``change``, shape (velocities,):
-        displacements, rotation vectors in body axes and changes of elastic coordinates."""
-        rows = _tables(self.state)
-        turns = _blocks(self.system, self.state.rotation) @ change
-        move(self.system.layout, rows, Variation(turns, np.zeros_like(turns)))
-        return replace(self.state, **{name: table[0] for name, table in rows.items()})
 
     def _change_to(self, rows: Mapping[str, Array]) -> Array:
         """Return the change of the pose from the reference state to another state, shape (velocities,):
@@ -397,7 +392,7 @@ class CostsOfShots(CostsOfRun):
                     pose[0, k], velocity[0, k] = each.pose[0], each.velocity[0]
             pose[-1, len(slopes) :] += to_pose
             velocity[-1, len(slopes) :] += to_velocity
-            equations = stretch.vjp(0, stretch.count, pose, velocity)
+            equations = stretch.vjp(0, stretch.count, pose, velocity)[0]
             found.append((pose, velocity, equations))
         return found
 

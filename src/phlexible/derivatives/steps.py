@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.derivatives.variations import (
     pair_order,
@@ -73,7 +74,6 @@ class TakenSteps:
         step
             from k to k + 1.
         functions: prescribed vectors and loads, with the values of controllers and laws.
-        entries: indices of entries of Newton's matrix for ``differentiate``, and the number of each kind.
     """
 
     assembly: Assembly
@@ -83,7 +83,6 @@ class TakenSteps:
     relaxation: float
     states: Array
     functions: Functions
-    entries: tuple[IntArray, tuple[int, int]]
 
     @property
     def system(self) -> System:
@@ -205,6 +204,96 @@ class TakenSteps:
     def _equations(self) -> StepEquations:
         return StepEquations(self.assembly.memory, self.damping)
 
+    def vjp(
+        self, first: int, last: int, pose: Array, velocity: Array, history: Array | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities),
+        backwards from instant ``last`` to ``first`` of these time steps. Each row gets what later rows cause
+        added, in place. ``history`` is the adjoint of the history variables after them, shape (costs, strains).
+        The transpose of Newton's matrix is used where it is exact, dual numbers elsewhere.
+
+        Args:
+            first, last: rows.
+            pose, velocity: derivatives of the costs with respect to the rows alone, which become total derivatives,
+            shape
+                (last - first + 1, costs, velocities).
+            history: of a model with history variables; None: it has none.
+
+        Returns:
+            mu of dJ = mu . dF for changes of the equations F of a step, shape (last - first, costs, unknowns);
+            adjoints of the history variables at the ends of the steps, (last - first, costs, strains), and
+            before them.
+
+        Raises:
+            ModelError: a step whose matrix is singular.
+        """
+        unknowns, costs = self.assembly.memory.counts["unknowns"], pose.shape[1]
+        history = np.zeros((costs, 0)) if history is None else history
+        equations = np.zeros((last - first, costs, unknowns))
+        ends = np.zeros((last - first, *history.shape))
+        for begin, end in reversed(self._parts(first, last)):
+            a, b = begin - first, end - first
+            if (step := self._exact_step(begin)) is not None:
+                ends[a] = history
+                q, v, history, equations[a] = step.vjp(pose[b], velocity[b], history, unknowns)
+                pose[a] += q
+                velocity[a] += v
+                continue
+            own = slice(a, b + 1)
+            self.vjp_by_matrix(begin, end, pose[own], velocity[own], equations[a:b])
+        return equations, ends, history
+
+    def jvp(
+        self,
+        first: int,
+        last: int,
+        pose: Array,
+        velocity: Array,
+        equations: Array,
+        history: tuple[Array, Array] | None = None,
+    ) -> Array:
+        """Propagate changes of the state (forward mode) from instant ``first`` to ``last`` of these time
+        steps. Row 0 of ``pose`` and ``velocity``, shape (last - first + 1, parameters, velocities), is given;
+        the rows of later instants are overwritten. ``equations`` are changes of the step residuals, shape
+        (steps, parameters, unknowns). Return the changes of the history variables after them.
+
+        Args:
+            history: changes of the history variables before the steps, shape (parameters, strains), and at the
+                end of each step for constant states, shape (steps, parameters, strains); None: the model has none.
+        """
+        none = np.zeros((last - first, pose.shape[1], 0))
+        own, ends = (none[0], none) if history is None else history
+        for begin, end in self._parts(first, last):
+            a, b = begin - first, end - first
+            if (step := self._exact_step(begin)) is not None:
+                pose[b], velocity[b], own = step.jvp(pose[a], velocity[a], own, equations[a])
+                own = own + ends[a]
+            else:
+                self.jvp_by_matrix(begin, end, pose[a : b + 1], velocity[a : b + 1], equations[a:b])
+        return own
+
+    def _exact_step(self, k: int) -> "StepDerivative | None":
+        """Return the exact derivative of time step ``k`` if Newton's matrix is not, else None."""
+        return step_derivative(self, k) if self._has_history else self._inexact.get(k)
+
+    @cached_property
+    def _has_history(self) -> bool:
+        """Whether the model has history variables, which Newton's matrix does not contain."""
+        return len(strain_indices(self.assembly)) > 0
+
+    @cached_property
+    def _inexact(self) -> "dict[int, StepDerivative]":
+        """Exact derivatives, by index, of all time steps for which Newton's matrix is not the derivative of
+        the equations (some time steps with contacts)."""
+        return {k: step_derivative(self, k) for k in inexact_steps(self)}
+
+    def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Return ranges (begin, end) that divide the time steps from ``first`` to ``last`` - 1, in ascending
+        order. Each time step for which Newton's matrix is not the exact derivative (with history variables, some
+        with contacts) is a range by itself."""
+        own = [k for k in range(first, last) if self._has_history or k in self._inexact]
+        return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))
+
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities),
         backwards from instant ``last`` to ``first`` of these time steps. Each row gets what later rows cause
@@ -232,7 +321,7 @@ class TakenSteps:
     def _differentiated(
         self, wanted: int, first: int, last: int, pose: Array, velocity: Array, equations: Array
     ) -> None:
-        indices, counts = self.entries
+        indices, counts = entries(self.assembly)
         done = differentiate(
             self.assembly.memory.header,
             self._request(wanted, last - first, pose.shape[1], counts),
@@ -279,6 +368,7 @@ def rolling_rows(assembly: Assembly) -> IntArray:
     return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
 
 
+@cached_on_owner
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
     """Return the entries of Newton's matrix that derivatives of time steps need, as rows (place in memory,
     row, column) of integers. First come entries (velocity row, velocity column), then (velocity, auxiliary
@@ -498,67 +588,3 @@ def pose_map(steps: TakenSteps, k: int) -> Array:
         whole = 0.5 * h * rotations[b] @ (np.eye(3) + cross_matrix(a)) / (1 + a @ a)
         found[np.ix_(index[own], index[own])] = whole[np.ix_(axis[own], axis[own])]
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class DifferentiableSteps(TakenSteps):
-    """Steps of a run with their derivatives in forward and reverse mode, by Newton's matrix where that is exact and
-    by dual numbers elsewhere.
-    """
-
-    def vjp(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
-        """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities),
-        backwards from instant ``last`` to ``first`` of these time steps. Each row gets what later rows cause
-        added, in place. Return the adjoints of the step residuals, shape (last - first, costs, unknowns).
-
-        Args:
-            first, last: rows.
-            pose, velocity: derivatives of the costs with respect to the rows alone, which become total derivatives,
-            shape
-                (last - first + 1, costs, velocities).
-
-        Returns:
-            mu: dJ = mu . dF for changes of the equations F of a step, shape (last - first, costs, unknowns).
-
-        Raises:
-            ModelError: a step whose matrix is singular.
-        """
-        unknowns = self.assembly.memory.counts["unknowns"]
-        equations, none = np.zeros((last - first, pose.shape[1], unknowns)), np.zeros((pose.shape[1], 0))
-        for begin, end in reversed(self._parts(first, last)):
-            a, b = begin - first, end - first
-            if begin in self._inexact:
-                q, v, _, equations[a] = self._inexact[begin].vjp(pose[b], velocity[b], none, unknowns)
-                pose[a] += q
-                velocity[a] += v
-                continue
-            own = slice(a, b + 1)
-            self.vjp_by_matrix(begin, end, pose[own], velocity[own], equations[a:b])
-        return equations
-
-    def jvp(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of the state (forward mode) from instant ``first`` to ``last`` of these time
-        steps. Row 0 of ``pose`` and ``velocity``, shape (last - first + 1, parameters, velocities), is given;
-        the rows of later instants are overwritten. ``equations`` are changes of the step residuals, shape
-        (steps, parameters, unknowns)."""
-        none = np.zeros((pose.shape[1], 0))
-        for begin, end in self._parts(first, last):
-            a, b = begin - first, end - first
-            if begin in self._inexact:
-                step = self._inexact[begin]
-                pose[b], velocity[b], _ = step.jvp(pose[a], velocity[a], none, equations[a])
-            else:
-                self.jvp_by_matrix(begin, end, pose[a : b + 1], velocity[a : b + 1], equations[a:b])
-
-    @cached_property
-    def _inexact(self) -> dict[int, StepDerivative]:
-        """Exact derivatives, by index, of all time steps for which Newton's matrix is not the derivative of
-        the equations (some time steps with contacts)."""
-        return {k: step_derivative(self, k) for k in inexact_steps(self)}
-
-    def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return ranges (begin, end) that divide the time steps from ``first`` to ``last`` - 1, in ascending
-        order. Each time step for which Newton's matrix is not the exact derivative (some with contacts) is a
-        range by itself."""
-        own = [k for k in self._inexact if first <= k < last]
-        return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

@@ -19,7 +19,7 @@ from phlexible.derivatives.controllers import (
 )
 from phlexible.derivatives.readings import PROJECTED, Jacobian, Readable, Reader, Reading, state_jacobian
 from phlexible.derivatives.runs import RunInterval, TakenRun, VelocityJump
-from phlexible.derivatives.steps import TakenSteps, constraint_rows, pose_map, step_derivative
+from phlexible.derivatives.steps import TakenSteps, constraint_rows, pose_map
 from phlexible.derivatives.variations import Variation, strain_indices
 from phlexible.errors import ModelError
 from phlexible.measure.when import When
@@ -432,11 +432,9 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 pose[-1] += q
                 velocity[-1] += v
                 pose[0], velocity[0] = 0.0, 0.0
-                if branches:
-                    found, ends, history = _vjp_with_strains(run, part, pose, velocity, history)
-                    grown[part.stretch][part.first : part.last] = ends
-                else:
-                    found = run.stretches[part.stretch].vjp(part.first, part.last, pose, velocity)
+                own_steps = part.first, part.last
+                found, ends, history = run.stretches[part.stretch].vjp(*own_steps, pose, velocity, history)
+                grown[part.stretch][part.first : part.last] = ends
                 q, v, following = pose[0].copy(), velocity[0].copy(), pose
                 poses.append(pose[1:])
             felt[part.stretch][part.first : part.last] = found
@@ -483,34 +481,6 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
     ]
 
 
-def _vjp_with_strains(
-    run: TakenRun, interval: RunInterval, pose: Array, velocity: Array, history: Array
-) -> tuple[Array, Array, Array]:
-    """Propagate adjoints of ``pose``, ``velocity``, shape (steps + 1, costs, velocities), and ``history`` (at
-    the end) backwards through the time steps ``interval`` of a run. Rows of pose and velocity are increased in
-    place. Return adjoints of the residuals, of the history variables at each end, and of those at the start.
-
-    Args:
-        run, interval: the steps.
-        pose, velocity: adjoints at their rows, shape (rows, costs, velocities).
-        history: adjoint of the strains after them, shape (costs, branches).
-
-    Returns:
-        Adjoints of the equations (mu), of the strains at the ends of the steps, and of those before them.
-    """
-    stretch, unknowns = run.stretches[interval.stretch], run.assembly.memory.counts["unknowns"]
-    found, ends = [], []
-    for k in range(interval.last - 1, interval.first - 1, -1):
-        b = k - interval.first
-        ends.append(history)
-        q, v, before, mu = step_derivative(stretch, k).vjp(pose[b + 1], velocity[b + 1], history, unknowns)
-        found.append(mu)
-        pose[b] += q
-        velocity[b] += v
-        history = before
-    return np.array(found[::-1]), np.array(ends[::-1]), history
-
-
 def _vjp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
@@ -525,7 +495,7 @@ def _vjp_implicit(
     pose, velocity = np.zeros((2, interval.last - interval.first + 1, costs + count, run.velocities))
     pose[-1, :costs], velocity[-1, :costs] = q, v
     pose[-1, costs:] = laws.of_state.vjp(k, True, at_end)
-    found = run.stretches[interval.stretch].vjp(interval.first, interval.last, pose, velocity)
+    found = run.stretches[interval.stretch].vjp(interval.first, interval.last, pose, velocity)[0]
     share = np.einsum("kvu,kcu->vc", laws.slopes(interval)[:, laws.control_count :], found)
     values = np.linalg.solve(np.eye(count) - share[:, costs:], share[:, :costs]).T
     weights = np.hstack([np.eye(costs), values])
@@ -574,11 +544,8 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                 obeyed += 1
                 ends_at, ways = np.array([each.last]), np.stack([q, v])[:, None]
             else:
-                if history.shape[1]:
-                    ends = np.stack([change.strains[each.stretch][own] for change in changes], axis=1)
-                    moved, history = _jvp_with_strains(run, each, (q, v, history), equations, ends)
-                else:
-                    moved = _jvp_steps(run, each, q, v, equations, begun)
+                ends = np.stack([change.strains[each.stretch][own] for change in changes], axis=1)
+                moved, history = _jvp_steps(run, each, (q, v, history), equations, ends, begun)
                 begun = None
                 q, v = moved[:, -1].copy()
                 ends_at, ways = np.arange(each.first + 1, each.last + 1), moved[:, 1:]
@@ -610,44 +577,27 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
     return Variation(pose, velocity)
 
 
-def _jvp_with_strains(
-    run: TakenRun, interval: RunInterval, before: tuple[Array, Array, Array], equations: Array, ends: Array
-) -> tuple[Array, Array]:
-    """Propagate changes of states through the time steps ``interval`` of a run with history variables.
-    ``before`` are changes of pose, velocities and history at its start, ``equations`` and ``ends`` changes of
-    residuals and of the history at each end. Return pose and velocity changes, shape (2, instants,
-    parameters, velocities), and the last history changes.
-
-    Shapes (2, rows, parameters, velocities) and (parameters, branches).
-
-    Args:
-        run, interval: the steps.
-        before: changes of pose, velocity and strains of branches before them.
-        equations, ends: changes of equations and of strains at the ends, shape (steps, parameters, .).
-    """
-    stretch, moved, history = run.stretches[interval.stretch], [before[:2]], before[2]
-    for k in range(interval.first, interval.last):
-        q, v, history = step_derivative(stretch, k).jvp(*moved[-1], history, equations[k - interval.first])
-        history = history + ends[k - interval.first]
-        moved.append((q, v))
-    return np.moveaxis(np.array(moved), 1, 0), history
-
-
 def _jvp_steps(
-    run: TakenRun, interval: RunInterval, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
-) -> Array:
-    """Propagate changes of pose q and velocities v forwards through the time steps ``interval`` of a run,
-    without history variables. ``equations`` are changes of the residuals; ``begun`` is an event inside of the
-    first time steps, if there is one. Return these changes at all instants, shape (2, instants, parameters,
-    velocities). History variables are strains of Maxwell branches, deflections of friction springs and impact
-    speeds.
+    run: TakenRun,
+    interval: RunInterval,
+    before: tuple[Array, Array, Array],
+    equations: Array,
+    ends: Array,
+    begun: tuple[Crossing, Array] | None,
+) -> tuple[Array, Array]:
+    """Propagate changes of pose, velocities and history variables (``before``) forwards through the time steps
+    ``interval`` of a run. ``equations`` are changes of the residuals, ``ends`` those of the history at each end;
+    ``begun`` is an event inside of the first time steps, if there is one. Return the changes of pose and
+    velocities at all instants, shape (2, instants, parameters, velocities), and the last ones of the history.
 
     Args:
         run, interval: the steps.
-        q, v: changes before them, shape (parameters, velocities).
+        before: changes before them, shape (parameters, velocities) twice and (parameters, strains).
         equations: changes of the equations, shape (steps, parameters, unknowns).
+        ends: changes of the history variables at the ends for constant states, shape (steps, parameters, strains).
         begun: crossing at their beginning and changes of its instant, (parameters,); None: the instant is constant.
     """
+    q, v, history = before
     stretch, moved = run.stretches[interval.stretch], np.zeros((2, interval.last - interval.first + 1, *q.shape))
     moved[:, 0] = q, v
     count = 0 if begun is None else len(begun[0].in_steps[1])
@@ -658,8 +608,9 @@ def _jvp_steps(
         stretch.jvp(interval.first + k, interval.first + k + 1, pose, velocity, np.ascontiguousarray(own))
         moved[:, k + 1] = pose[1] + np.outer(later, crossing.moved[1][k]), velocity[1]
     pose, velocity = moved[:, count:]  # views, each contiguous
-    stretch.jvp(interval.first + count, interval.last, pose, velocity, np.ascontiguousarray(equations[count:]))
-    return moved
+    rest = np.ascontiguousarray(equations[count:])
+    history = stretch.jvp(interval.first + count, interval.last, pose, velocity, rest, (history, ends[count:]))
+    return moved, history
 
 
 def _jvp_implicit(

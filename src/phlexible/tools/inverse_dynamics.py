@@ -36,7 +36,7 @@ from phlexible.state.layout import State
 from phlexible.state.system import require_bodies, system_of
 
 if TYPE_CHECKING:
-    from phlexible.derivatives.steps import DifferentiableSteps
+    from phlexible.derivatives.steps import TakenSteps
     from phlexible.step.assembly.assembly import Assembly
 
 
@@ -392,12 +392,12 @@ class _Servo:
         shape (N, inputs) to (N, load values)."""
         return np.asarray((used - self._first) @ self._directions)
 
-    def _simulated(self, used: Array, step: float) -> "DifferentiableSteps":
+    def _simulated(self, used: Array, step: float) -> "TakenSteps":
         from phlexible.derivatives.runs import take_steps
 
         return take_steps(self._assembly, self._start, step, len(used), added=self._added(used))
 
-    def _matrices(self, run: "DifferentiableSteps") -> "StepMatrices":
+    def _matrices(self, run: "TakenSteps") -> "StepMatrices":
         from phlexible.derivatives.runs import step_matrices
 
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
@@ -505,7 +505,7 @@ class _Servo:
         left = goals - self._outputs(run)
         reach: Array | None = None
 
-        def cost(run: "DifferentiableSteps", left: Array, used: Array, weight: Array) -> float:
+        def cost(run: "TakenSteps", left: Array, used: Array, weight: Array) -> float:
             parts = left, weight * (used - self._first), rest * run.rows["velocity"][-1]
             return float(sum((part**2).sum() for part in parts))
 
@@ -564,7 +564,7 @@ class _Servo:
         duration = self._step * len(steps.states)
         return np.asarray(np.abs(self._mobility.accelerations).max(axis=0) * duration**2 / 2)
 
-    def _outputs(self, run: "DifferentiableSteps") -> Array:
+    def _outputs(self, run: "TakenSteps") -> Array:
         """Return the readings of all outputs at all instants of a simulated run, shape (N + 1, outputs)."""
         from phlexible.derivatives.readings import Reader
 
