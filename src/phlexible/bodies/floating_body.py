@@ -119,12 +119,6 @@ class LocalMoments:
         diagonal = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.removed**2).sum(axis=0)
         return np.asarray(diagonal[1:])
 
-    def along(self, form: Array) -> Array:
-        """Return the sum over the axes of form[a, b] W[a, b], with a matrix ``form`` (3, 3), shape (n + 1, n + 1).
-        W[a, b] = int rho Psi_a^T Psi_b are the second mass moments of this body, Psi its shape functions."""
-        planes = sum(form[a, b] * self.planes[a][b] for a in range(3) for b in range(3))
-        return np.asarray(planes.toarray() - self.removed.T @ form @ self.removed)
-
     def toarray(self) -> Array:
         """Return the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this body, with its shape functions
         Psi, as a dense array; shape (3, 3, n + 1, n + 1)."""

@@ -17,6 +17,7 @@ from phlexible.bodies.mechanics.absolute import strain_gradients
 from phlexible.bodies.mechanics.floating import (
     elastic_tangent,
     mass_matrix,
+    quadratic_velocity_forces,
     split_velocity,
     strain_rows,
     velocity_components,
@@ -329,45 +330,16 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
 def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
     """Return the derivatives of the centrifugal and Coriolis forces of a floating ``body`` at zero elastic
     rates: with respect to its N velocities ``nu``, shape (N, N), and with respect to its n elastic
-    coordinates ``eta``, shape (N, n)."""
-    v, w, _ = split_velocity(body, nu)
-    first, second, n = body.first_moments, body.all_moments, body.elastic_count
-    xi = np.concatenate([[1.0], eta])
-    spin, carry, shapes = cross_matrix(w), cross_matrix(v), first[:, 1:]
-    gyro = np.array([(second[a, b] - second[b, a]) for a, b in ((1, 2), (2, 0), (0, 1))])
-    trace = np.einsum("aaij->ij", second)
-    spread = np.einsum("i,abij,j->ab", xi, second, xi)
-    half_growth = np.einsum("abij,j->abi", second, xi)
-    growth = (half_growth + half_growth.transpose(1, 0, 2))[:, :, 1:]  # d(spread)/deta
-    # (d/deta of the rotary inertia) w, one column a coordinate
-    turning = np.outer(w, np.einsum("aai->i", growth)) - np.einsum("abi,b->ai", growth, w)
-    center = cross_matrix(first @ xi)
+    coordinates ``eta``, shape (N, n).
 
-    linear = np.hstack([body.mass * np.eye(3), -center, shapes])  # pi_t of (v, w, deta/dt)
-    angular = np.hstack([center, np.trace(spread) * np.eye(3) - spread, (xi @ gyro)[:, 1:]])
-    steady = np.concatenate([v, w, np.zeros(n)])
-    linear_cross, angular_cross = cross_matrix(linear @ steady), cross_matrix(angular @ steady)
-
-    by_velocity = np.zeros((6 + n, 6 + n))
-    by_velocity[:3] = -spin @ linear
-    by_velocity[:3, 3:6] += linear_cross
-    by_velocity[:3, 6:] -= spin @ shapes
-    by_velocity[3:6] = -spin @ angular - carry @ linear
-    by_velocity[3:6, 3:6] += angular_cross
-    by_velocity[3:6, :3] += linear_cross
-    by_velocity[3:6, 6:] += carry @ shapes - turning
-    by_velocity[6:, :3] = -shapes.T @ spin
-    symmetric = second + second.transpose(1, 0, 2, 3)
-    carried = first.T @ carry + 2 * np.outer(trace @ xi, w)
-    by_velocity[6:, 3:6] = (carried - np.einsum("b,abij,j->ia", w, symmetric, xi))[1:]
-    by_velocity[6:, 6:] = 2 * np.einsum("k,kij->ij", w, gyro)[1:, 1:]
-
-    by_shape = np.zeros((6 + n, n))
-    by_shape[:3] = -spin @ spin @ shapes
-    by_shape[3:6] = -spin @ (turning - carry @ shapes) - carry @ spin @ shapes
-    by_shape[6:] = ((w @ w) * trace - np.einsum("a,abij,b->ij", w, second, w))[1:, 1:]
-    kept = velocity_components(body)
-    return by_velocity[np.ix_(kept, kept)], by_shape[kept]
+    The forces are quadratic in either, so that central differences of any size are exact.
+    """
+    speed, length = float(np.abs(nu).max()), body.size
+    faster, bent = speed * np.eye(len(nu)), length * np.eye(len(eta))
+    pairs = [[quadratic_velocity_forces(body, eta, nu + sign * change) for sign in (1, -1)] for change in faster]
+    more, less = (quadratic_velocity_forces(body, eta + sign * bent, nu) for sign in (1, -1))
+    by_velocity = np.array([(up - down) / (2 * speed) for up, down in pairs]).T
+    return by_velocity, (more - less).T / (2 * length)
 
 
 # Functions of the state in linear models: what they add to K, C, D, which are left out (docs/theory.md, 7).

@@ -19,6 +19,7 @@ from phlexible.errors import SingularMassError
 # For reading, checking and single evaluations; the time loop has its own compiled form.
 
 SINGULAR, CLEARLY = 1e-12, 1e-10
+TOGETHER = 64  # elastic coordinates that are changed in one call
 IDENTITY = np.eye(3)
 
 
@@ -388,69 +389,35 @@ def _inertia_times(spread: Array, w: Array) -> Array:
 
 
 # Inertial forces of a body about its centre of mass with constant elastic coordinates (docs/theory.md, 6).
-#
-# Its points have the accelerations E r, E = [dw/dt] + [w]^2, about the centre of mass, so that with P = W : xi xi
-#
-#     M dnu/dt - h(eta, nu) = (m dV/dt, J dw/dt + w x J w, E : W xi),  J = tr(P) I - P
-#
-# for deta/dt = 0 and d2eta/dt2 = 0.
 
 
 def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
     """Return the inertial forces M dnu/dt - h(eta, nu) of a floating body that moves rigidly, with constant
-    elastic coordinates eta, shape (velocity_count,). nu are its velocities, ``acceleration`` is dnu/dt.
+    elastic coordinates eta, shape (..., velocity_count). nu are its velocities, ``acceleration`` is dnu/dt.
 
     Args:
-        body: about its centre of mass (``centred``).
-        eta: shape (n,).
+        body: about its centre of mass (``centred``), in whose frame its translation has no part in h.
+        eta: shape (..., n).
         nu, acceleration: whose components of deta/dt are ignored, shape (velocity_count,).
     """
-    d, rigid, axes = body.dimension, body.rigid_count, list(body.rotation_axes)
-    result = np.zeros(body.velocity_count)
-    result[:d] = body.mass * acceleration[:d]
-    if not axes:
+    d, rigid, components = body.dimension, body.rigid_count, velocity_components(body)
+    if not (nu[d:rigid].any() or acceleration[d:rigid].any()):
+        result = np.zeros((*eta.shape[:-1], body.velocity_count))
+        result[..., :d] = body.mass * acceleration[:d]
         return result
-    w, spin_rate, form = _rotation_state(body, nu, acceleration)
-    if form.any():
-        xi = np.concatenate([[1.0], eta])
-        products = moment_products(body, xi)
-        spread = products @ xi
-        result[d:rigid] = (_inertia_times(spread, spin_rate) + cross(w, _inertia_times(spread, w)))[axes]
-        result[rigid:] = form.ravel() @ products.reshape(9, -1)[:, 1:]
-    return result
+    turning = np.zeros(body.velocity_count)
+    turning[d:rigid] = nu[d:rigid]
+    rows = rigid_rows(body, eta)[..., components[:rigid], :][..., components]
+    return np.asarray(acceleration[:rigid] @ rows - quadratic_velocity_forces(body, eta, turning))
 
 
 def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
     """Return the derivative with respect to eta of the inertial forces of a floating body that moves rigidly,
     with constant elastic coordinates eta; shape (velocity_count, n). nu are its velocities, ``acceleration``
-    their rates."""
-    d, rigid, axes = body.dimension, body.rigid_count, list(body.rotation_axes)
-    result = np.zeros((body.velocity_count, body.elastic_count))
-    if not axes:
-        return result
-    w, spin_rate, form = _rotation_state(body, nu, acceleration)
-    if form.any():
-        products = moment_products(body, np.concatenate([[1.0], eta]))
-        slopes = (products + products.transpose(1, 0, 2))[:, :, 1:].transpose(2, 0, 1)  # of P
-        result[d:rigid] = (_inertia_times(slopes, spin_rate) + cross(w, _inertia_times(slopes, w)))[:, axes].T
-        result[rigid:] = moments_along(body, form)[1:, 1:]
-    return result
-
-
-def _rotation_state(body: FloatingBody, nu: Array, acceleration: Array) -> tuple[Array, Array, Array]:
-    """Return, from a body's velocities nu and their rates, its angular velocity w (3,) and its rate dw/dt (3,).
-    Also return the tensor E = [dw/dt] + [w]^2 (3, 3). E times a moment arm is the acceleration there."""
-    spins, axes = slice(body.dimension, body.rigid_count), list(body.rotation_axes)
-    w, spin_rate = np.zeros((2, 3))
-    w[axes], spin_rate[axes] = nu[spins], acceleration[spins]
-    crossed = cross_matrix(w)
-    return w, spin_rate, cross_matrix(spin_rate) + crossed @ crossed
-
-
-def moments_along(body: FloatingBody, form: Array) -> Array:
-    """Return the sum over the axes of form[a, b] W[a, b], with a matrix ``form`` (3, 3), shape (n + 1, n + 1). W[a,
-    b] = int rho Psi_a^T Psi_b are the second mass moments of a floating body."""
-    moments = body.second_moments
-    if isinstance(moments, LocalMoments):
-        return moments.along(form)
-    return np.asarray((form.ravel() @ moments.reshape(9, -1)).reshape(moments.shape[2:]))
+    their rates. The forces are quadratic in eta, so that central differences of any size are exact."""
+    changes = body.size * np.eye(body.elastic_count)
+    sides = (
+        [rigid_motion_forces(body, eta + sign * change, nu, acceleration) for sign in (1, -1)]
+        for change in np.array_split(changes, 1 + len(changes) // TOGETHER)
+    )
+    return np.concatenate([(more - less) / (2 * body.size or 1.0) for more, less in sides]).T
