@@ -62,8 +62,7 @@ from phlexible.state.initial_state import InitialKind
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.many_starts import Start
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.redundancy import check_redundancy
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, breakpoints_of, clock, clock_from

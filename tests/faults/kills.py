@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import phlexible as ph
 from faults.models import CASES
 from phlexible.results.files import run_output
-from phlexible.state.recording import ARRAYS, RecordedStates
+from phlexible.state.recorded_run import ARRAYS, RecordedStates
 
 STEPS = {"halved": 6000, "controlled": 1600, "driven": 16000, "tolerant": 1600}
 LONGEST = 0.7  # [s] that a run is left alone

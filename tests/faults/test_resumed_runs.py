@@ -14,7 +14,7 @@ import phlexible as ph
 from faults.kills import differences
 from faults.models import CASES, STEEL, Case
 from phlexible.results.files import journal, run_output
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedStates
 from phlexible.step.integration import simulation
 
 STEPS = 120

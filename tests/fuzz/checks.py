@@ -18,7 +18,7 @@ from phlexible.algebra.sparse import as_array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import mass_matrix, stiffness_matrix
 from phlexible.description.ports import MovingFrame
-from phlexible.state.recording import ARRAYS
+from phlexible.state.recorded_run import ARRAYS
 from phlexible.state.system import moving_frames
 from phlexible.step.integration.composition import check_lossless
 

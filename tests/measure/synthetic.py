@@ -10,8 +10,7 @@ import phlexible as ph
 from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.system import system_of
 
 BEAM = ph.Beam(0.8, ph.RectangularSection(0.03, 0.02), ph.Material(7e10, 2700.0), elements=2, frame="cantilever")

@@ -9,7 +9,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.results.files.description import describe_mechanism
-from phlexible.state.recording import ARRAYS
+from phlexible.state.recorded_run import ARRAYS
 from results.samples import sample, untouched
 
 

@@ -12,7 +12,7 @@ import pytest
 import phlexible as ph
 from phlexible.results.files import journal, run_output
 from phlexible.results.files.journal import read_unfinished
-from phlexible.state.recording import ARRAYS, RecordedStates
+from phlexible.state.recorded_run import ARRAYS, RecordedStates
 
 STEPS = 60
 

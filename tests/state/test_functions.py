@@ -10,8 +10,8 @@ import phlexible as ph
 from mechanisms import arbitrary_state, crank_slider, moved_along, slope, tangle
 from phlexible.algebra import sparse as sparse_matrices
 from phlexible.state.forces import constraint_stiffness
+from phlexible.state.functions import _cached_wiring as _wirings
 from phlexible.state.instants import Instants, PrescribedFunctions
-from phlexible.state.wiring import _cached_wiring as _wirings
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.assembly.couplings import _remembered as _couplings
 

@@ -14,14 +14,17 @@ from phlexible.algebra.sparse import Matrix, SaddlePoint, natural_scale, sparse_
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
 from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
-from phlexible.linear.rest_equations import RestEquations, Tangents, rest_equations, without_losses
 from phlexible.linear.sticking import (
     BentBristles,
     PairsAtRest,
+    RestEquations,
     Slips,
     StickingFriction,
+    Tangents,
     copied_bristles,
+    rest_equations,
     without_limits,
+    without_losses,
 )
 from phlexible.state.branches import contacts_of
 from phlexible.state.forces import (

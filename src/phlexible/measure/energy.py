@@ -10,8 +10,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import rigid_rows, velocity_components
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.display import Html, short_repr, sparkline, table
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.vectors import split_rigid
 
 # The energy ledger: what is stored, what loads and drives supplied, what was lost.

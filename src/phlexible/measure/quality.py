@@ -40,8 +40,7 @@ from phlexible.measure.passing import passage_warnings
 from phlexible.measure.reactions import slack_parts
 from phlexible.measure.section_forces import rod_forces
 from phlexible.state.forces import coordinate_row
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.redundancy import redundancies, redundancy_text
 from phlexible.state.system import ScalarForce, System
 from phlexible.step.tables.declarations import MOST_PARTS

@@ -11,8 +11,7 @@ from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.mechanism.events import Condition
 from phlexible.errors import ParameterError
 from phlexible.measure.sensors import checked_sensors
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.events import STOP
 

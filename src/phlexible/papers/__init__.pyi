@@ -6,7 +6,7 @@ from .elastodynamics import (
     solid as solid,
     thin_plate as thin_plate,
 )
-from .quadratic_strains import (
+from .strain_form import (
     QuadraticStrainModel as QuadraticStrainModel,
     duffing_oscillator as duffing_oscillator,
     von_karman_beam as von_karman_beam,

@@ -49,7 +49,6 @@ class Equations:
     ) -> None:
         self.model, self.inputs = model, inputs
         self.input_states = np.arange(len(initial)) if input_states is None else input_states
-        self._used_states: IntArray | None = None
         descriptor = model.descriptor_matrix(initial)
         size = abs(descriptor)
         total = (np.asarray(size.sum(axis=0)) + np.asarray(size.sum(axis=1))).ravel()
@@ -76,30 +75,24 @@ class Equations:
         flows = self.model.flows(states, z, self.inputs_at(times, states))
         return self.model.descriptor_products(states, rates) - flows
 
-    def tangent(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
+    def tangent(self, time: float, x: Array, rate: Array) -> tuple[Matrix, Matrix]:
         """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one
         ``time`` [s]. The descriptor matrix E, which multiplies dx/dt, comes with it. Inputs that depend on x
-        count in the derivative; both matrices have shape (n, n). ``rate`` is dx/dt; slopes of inputs are
-        sought along all states if ``is_careful``.
-
-        Args:
-            is_careful: inputs are asked for their slopes along all states that they may depend on; False: along
-                those that they have depended on so far.
-        """
+        count in the derivative; both matrices have shape (n, n). ``rate`` is dx/dt."""
         u = self.inputs(np.array([time]), x[None])[0]
         slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
         if len(self.input_states) and len(u):
-            turning = self._input_slope(time, x, is_careful)
+            turning = self._input_slope(time, x)
             moved = np.flatnonzero(turning.any(axis=1))
             by_inputs = sparse.csr_array(self.model.port_matrix(x))[:, moved] @ sparse.csr_array(turning[moved])
             slope = slope - (by_inputs.toarray() if isinstance(slope, np.ndarray) else by_inputs)
         descriptor = self.model.descriptor_matrix(x)
         return slope, as_array(descriptor) if isinstance(slope, np.ndarray) else descriptor
 
-    def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
+    def _input_slope(self, time: float, x: Array) -> Array:
         """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x
-        at one ``time`` [s], by difference quotients; shape (m, n). All states are tried if ``is_careful``."""
-        own = self.input_states if is_careful or self._used_states is None else self._used_states
+        at one ``time`` [s], by difference quotients; shape (m, n)."""
+        own = self.input_states
 
         def inputs(entries: Array) -> Array:
             states = np.tile(x, (len(entries), 1))
@@ -109,8 +102,6 @@ class Equations:
         slope = slope_by_differences(inputs, x[own], np.maximum(np.abs(x[own]), SMALL_STATE))
         result = np.zeros((len(slope), len(x)))
         result[:, own] = slope
-        known = np.zeros(0, dtype=np.int64) if self._used_states is None else self._used_states
-        self._used_states = np.union1d(known, own[(slope != 0).any(axis=0)])
         return result
 
     def algebraic_residuals(self, time: float, states: Array) -> Array:
@@ -370,18 +361,17 @@ class StageLoop:
         state x (n,) at ``time`` [s]. Return its stages and the state at its end; raise ``ConvergenceError`` if the
         iteration fails."""
         k, times = self._predicted_rates(step), time + step * self.tableau.nodes
-        history, is_factored = list[float](), False
+        history = list[float]()
         for _ in range(ITERATIONS):
             states = self._stage_states(x, step, k)
             is_fresh = self._factors is None or self._factors.step != step
             if self._factors is None or is_fresh:
                 try:
-                    self._factors = self._new_factors(times, step, states, k, is_careful=is_factored)
+                    self._factors = self._new_factors(times, step, states, k)
                 except ModelError:
                     if history:  # lost, at states that make no sense
                         break
                     raise
-                is_factored = True
             change = -self._factors.solve(self.equations.defects(times, states, k, self._efforts(x, step, k)))
             k = k + change
             history.append(self._largest_change(states, step, change, is_first=not history))
@@ -435,12 +425,12 @@ class StageLoop:
         first = self._start_weights @ k[:, algebraic]
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
-    def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
+    def _new_factors(self, times: Array, step: float, states: Array, k: Array) -> NewtonFactors:
         """Return the factored Newton matrix of a Runge-Kutta time step. The derivatives of the residual at
         the middle stage are used for all stages. ``times``, ``states`` and k are times, states and rates of
-        the stages; slopes of inputs are sought along all states if ``is_careful``."""
+        the stages."""
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
-        slope, descriptor = self.equations.tangent(float(times[middle]), states[middle], k[middle], is_careful)
+        slope, descriptor = self.equations.tangent(float(times[middle]), states[middle], k[middle])
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
@@ -611,11 +601,11 @@ class LinearlyImplicitLoop(StageLoop):
         states[:, self._coordinates] = self._half
         return states
 
-    def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
+    def _new_factors(self, times: Array, step: float, states: Array, k: Array) -> NewtonFactors:
         """Return the factored matrix of the linear system of one linearly implicit time step. The coordinates
-        in it are fixed at their values half a time step ahead. ``states`` and k are states and rates; slopes
-        of inputs are sought along all states if ``is_careful``. ``times`` are those of the stages."""
-        slope, descriptor = self.equations.tangent(float(times[0]), states[0], k[0], is_careful)
+        in it are fixed at their values half a time step ahead. ``states`` and k are states and rates,
+        ``times`` are those of the stages."""
+        slope, descriptor = self.equations.tangent(float(times[0]), states[0], k[0])
         moves = np.ones(len(states[0]))
         moves[self._coordinates] = 0.0  # the step does not move them
         slope = slope @ sparse.diags_array(moves) if sparse.issparse(slope) else slope * moves

@@ -28,8 +28,6 @@ from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateGr
 # Boundary and distributed ports of a floating body; (15), (30), (35), Remark 4 of Brugnoli et al. (2020).
 
 DISTRIBUTED = "distributed force"
-KNOWN = 4
-"""Port matrices that a form remembers."""
 
 
 def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port, ...]:
@@ -120,7 +118,6 @@ class FloatingBodyForm(PortHamiltonianModel):
     states: tuple[StateGroup, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
     _state_indices: IntArray = field(init=False, repr=False)
-    _known_ports: dict[bytes, Array] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         body, planar = self.body, self.body.dimension == 2
@@ -254,19 +251,8 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def port_matrix(self, x: Array) -> Array:
         """Return the port matrix B in E dx/dt = (J - R) z + B u of a floating body at states x: forces on the
-        velocities of unit inputs of all ports, shape (..., state_size, inputs). Results for the last states are
-        cached."""
-        key = x.tobytes()
-        if key not in self._known_ports:  # compositions need it several times for the same states
-            if len(self._known_ports) == KNOWN:
-                self._known_ports.pop(next(iter(self._known_ports)))
-            self._known_ports[key] = self._port_matrix(x)
-        return self._known_ports[key].reshape(*x.shape, self.port_size)
-
-    def _port_matrix(self, x: Array) -> Array:
-        """Compute, without a cache, the port matrix B of a floating body at states x: forces on the velocities of
-        unit inputs of all ports (forces and moments at locations, distributed force), shape (..., state_size,
-        inputs)."""
+        velocities of unit inputs of all ports (forces and moments at locations, distributed force), shape (...,
+        state_size, inputs)."""
         body, state = self.body, self.split(x)
         d, axes, n = body.dimension, list(body.rotation_axes), body.elastic_count
         eta, convection = self.port_displacement(state.displacement), self.convection(state.displacement)

@@ -2,7 +2,7 @@
 (docs/theory.md, 8).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,16 +23,6 @@ BodyForm = FloatingBodyForm | StringForm | SoftForm
 # Joints demand that functions of world vectors do not change, forces act along coordinates that are functions of
 # these again: a *line* is one of either. Its rate is sum_m slope_m dw_m/dt, and a force on it is slope_m times that
 # on each of its functions w_m.
-
-
-class PoseInstants(Instants):
-    """Instants of a few states for which many quantities are evaluated; results are cached."""
-
-    def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Return the cached result of ``make`` for this owner and name; ``make`` is called for the first request
-        only."""
-        known = self._known.get((owner, name))
-        return self._known.setdefault((owner, name), make()) if known is None else known
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +191,7 @@ class JoinedFunctions:
         times, offset = np.unique(x[:, self._time], return_inverse=True)
         asked = PrescribedFunctions(system.moving_frames, system.paths, times)
         given = RecordedMotions.of(asked).at(offset)
-        return PoseInstants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
+        return Instants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:
         """Return the velocities of all bodies of a mechanism in T states, shape (T, velocities), from the

@@ -35,8 +35,7 @@ from phlexible.bodies.soft_law import (
     trace,
 )
 from phlexible.errors import ModelError, ParameterError
-from phlexible.papers.quadratic_strains import ProductTerms, QuadraticStrainModel
-from phlexible.papers.strain_form import StrainForm
+from phlexible.papers.strain_form import ProductTerms, QuadraticStrainModel, StrainForm
 from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateGroup
 
 

@@ -21,7 +21,7 @@ from phlexible.pictures.style import picture_html
 from phlexible.results.motion import Motion
 from phlexible.results.readings import Readings
 from phlexible.state.layout import State
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedStates
 from phlexible.state.system import System
 
 if TYPE_CHECKING:

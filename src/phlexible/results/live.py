@@ -19,8 +19,7 @@ from phlexible.pictures.reports import Packing, asset, moved_data, page, scene_d
 from phlexible.pictures.scene import moved_scene, scene_of
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import breakpoints_of, endless_clock
 from phlexible.step.integration.recorder import recording_of

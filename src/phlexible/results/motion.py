@@ -35,8 +35,7 @@ from phlexible.results.readings import Readings, to_csv, to_dataframe, to_xarray
 from phlexible.results.run_error import Repeatable, RunError, run_error
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 

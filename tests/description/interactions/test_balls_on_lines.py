@@ -6,8 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.description.interactions.contact_members import far_ends
-from phlexible.linear.rest_equations import rest_equations
-from phlexible.linear.sticking import PairsAtRest
+from phlexible.linear.sticking import PairsAtRest, rest_equations
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 

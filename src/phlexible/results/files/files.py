@@ -28,8 +28,7 @@ from phlexible.results.files.journal import (
     read_unfinished,
 )
 from phlexible.results.files.writing import FileLock, replacing
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.system import System, system_of
 from phlexible.step.integration.clock import Checkpoint
 

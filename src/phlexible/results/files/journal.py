@@ -18,7 +18,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.errors import ResultFileError
 from phlexible.results.files.writing import replacing
 from phlexible.state.branches import history_variable_names
-from phlexible.state.recording import RecordedStates, concatenated
+from phlexible.state.recorded_run import RecordedStates, concatenated
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 from phlexible.version import __version__

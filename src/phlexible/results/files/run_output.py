@@ -14,8 +14,14 @@ from phlexible.results.files.files import SavedRun, load_for_resume, real_path, 
 from phlexible.results.files.journal import UnfinishedFile
 from phlexible.results.files.writing import FileLock, refuse_existing, uninterrupted
 from phlexible.results.motion import Motion
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import LateReactions, RecordedStates, concatenated, joined, with_late_reactions
+from phlexible.state.recorded_run import (
+    LateReactions,
+    RecordedRun,
+    RecordedStates,
+    concatenated,
+    joined,
+    with_late_reactions,
+)
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 

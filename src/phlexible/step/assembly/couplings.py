@@ -10,8 +10,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import IntArray
 from phlexible.algebra.elimination import BlockSchedule
+from phlexible.state.functions import total_weight
 from phlexible.state.layout import Clusters, Layout, offsets
-from phlexible.state.wiring import total_weight
 from phlexible.step.assembly.bodies import Tables, columns
 from phlexible.step.tables.declarations import FOLLOWER_FORCE, GIVEN, LAW_WIDTH, MOVING
 from phlexible.step.tables.memory import packed

@@ -17,8 +17,7 @@ from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.state.layout import offsets
-from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.interactions import (
     ControlledValue,

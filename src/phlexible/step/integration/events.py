@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import SNAP, Clock
 from phlexible.step.integration.recorder import recording_of

@@ -14,7 +14,7 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.events import check_not_released, check_position_unused
 from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.state.layout import State, same_pose
-from phlexible.state.recording import LateReactions
+from phlexible.state.recorded_run import LateReactions
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.system import Phase
 from phlexible.step.assembly.assembly import Assembly, constraint_columns, work_sources

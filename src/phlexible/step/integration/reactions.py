@@ -17,7 +17,7 @@ from phlexible.state.forces import element_state, gravity_forces, load_forces
 from phlexible.state.initial_velocity import TOLERANCE, gap_rates, residual_unit
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
-from phlexible.state.recording import Reactions
+from phlexible.state.recorded_run import Reactions
 from phlexible.state.system import Phase, System
 
 # Velocities brought back onto the joints where the step changes (4.15; docs/theory.md, 4).

@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.state.instants import OF_TIME, PrescribedFunctions, PrescribedMotions, RecordedMotions
-from phlexible.state.recording import Reactions, RecordedStates, concatenated, joined, on_demand
+from phlexible.state.recorded_run import Reactions, RecordedStates, concatenated, joined, on_demand
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 from phlexible.step.integration.stored_rows import branches_of

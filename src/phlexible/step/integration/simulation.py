@@ -13,7 +13,7 @@ from phlexible.algebra.arrays import NEEDS_WHOLE_RUNS, Array
 from phlexible.errors import ResultFileError, warn_user
 from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.state.layout import State
-from phlexible.state.recording import LateReactions, Reactions, RecordedStates
+from phlexible.state.recorded_run import LateReactions, Reactions, RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
 from phlexible.step.integration.events import RunEvents, Watching

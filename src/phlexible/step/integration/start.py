@@ -17,7 +17,7 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.state.branches import history_variable_count
 from phlexible.state.initial_velocity import check_closure
 from phlexible.state.layout import State
-from phlexible.state.recording import RecordedStates
+from phlexible.state.recorded_run import RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.reactions import projection
 from phlexible.step.integration.recorder import recording_of

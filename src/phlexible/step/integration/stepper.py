@@ -10,7 +10,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.loads import Input
-from phlexible.state.recording import LateReactions, RecordedStates
+from phlexible.state.recorded_run import LateReactions, RecordedStates
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.composition import SUBSTEPS, substep_times
 from phlexible.step.integration.controllers import Controllers, PythonLaws
