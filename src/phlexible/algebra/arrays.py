@@ -176,13 +176,15 @@ def reals(name: str, value: ArrayLike, expected: str = "numbers", largest: float
 def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
     """Convert three finite numbers (``value``, at most ``largest`` in size) passed by the user to a read-only
     array of shape (3,). Raise ``ParameterError``, with ``name`` in its message, for anything else."""
+    if isinstance(value, tuple) and len(value) == 3 and PLAIN.issuperset(map(type, value)):  # of finite numbers
+        if all(abs(number) <= largest for number in value):
+            return read_only(np.array(value, dtype=np.float64))
     result = reals(name, value, "three numbers", largest)
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
     if not np.isfinite(result).all():
         raise ParameterError(f"{name} must be finite, got {value!r}")
-    result.flags.writeable = False
-    return result
+    return read_only(result)
 
 
 def unit_vector(name: str, value: ArrayLike) -> Array:
@@ -193,9 +195,7 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
     length = float(np.linalg.norm(result))
     if length == 0:
         raise ParameterError(f"{name} must not be zero, got {value!r}")
-    result = result / length
-    result.flags.writeable = False
-    return result
+    return read_only(result / length)
 
 
 def signed_columns(shapes: Array) -> Array:

@@ -17,7 +17,7 @@ def cached_on_owner(function: Function) -> Function:
 
     @wraps(function)
     def cached(owner: Any, *arguments: Any) -> Any:
-        results: dict[tuple[Any, ...], Any] = vars(owner).setdefault(name, {})
+        results: dict[tuple[Any, ...], Any] = vars(owner).get(name) or vars(owner).setdefault(name, {})
         if arguments not in results:
             results[arguments] = function(owner, *arguments)
         return results[arguments]

@@ -4,6 +4,7 @@ They are the invariants m, S, W, strains, damping and points.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from scipy import sparse
@@ -52,8 +53,9 @@ class StrainEnergy:
         return replace(self, stiffness=stiffness, rows=rows, squares=squares)
 
 
+@cache
 def no_strain() -> StrainEnergy:
-    """Return the strain energy of a rigid body: no elastic coordinates, no strains."""
+    """Return the strain energy of all rigid bodies: no elastic coordinates, no strains."""
     return StrainEnergy(
         stiffness=np.zeros((0, 0)),
         rows=np.zeros((0, 0)),

@@ -1,6 +1,7 @@
 """A rigid body, with six numbers of inertia and no elastic coordinates, and a point mass (docs/theory.md, 2)."""
 
 from dataclasses import dataclass, field
+from math import sqrt
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Self
@@ -115,9 +116,13 @@ def _checked_inertia(name: str, value: ArrayLike) -> Array:
     if inertia.ndim == 0:
         if inertia <= 0:
             raise ParameterError(f"inertia must be positive, got {value!r}")
+    elif inertia.ndim == 1:
+        _check_moments(sorted(inertia.tolist()))
+        inertia = np.diag(inertia)
     else:
-        inertia = np.diag(inertia) if inertia.ndim == 1 else inertia
-        _check_inertia_matrix(inertia)
+        if np.abs(inertia - inertia.T).max() > ROUND_OFF * np.abs(inertia).max():
+            raise ParameterError(f"inertia must be symmetric, got {inertia.tolist()}")
+        _check_moments(np.linalg.eigvalsh(inertia).tolist())
     inertia.flags.writeable = False
     return inertia
 
@@ -283,7 +288,7 @@ class RigidBody(Body):
                 "in space give three numbers or a matrix of shape (3, 3)"
             )
         else:
-            euler = np.trace(inertia) / 2 * np.eye(3) - inertia
+            euler = inertia.trace() / 2 * np.eye(3) - inertia
         second_moments = euler + self.mass * np.outer(center, center)
         return FloatingBody(
             dimension=dimension,
@@ -292,7 +297,7 @@ class RigidBody(Body):
             second_moments=second_moments[:, :, None, None],
             rotates=True,
             points=RigidPoints(center, dimension),
-            size=float(np.linalg.norm(center)) + float(np.sqrt(np.trace(euler) / self.mass)),
+            size=float(np.linalg.norm(center)) + sqrt(euler.trace() / self.mass),
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
@@ -339,15 +344,11 @@ class RigidPoints(MaterialPoints):
         return np.array(positions), np.zeros((len(positions), 3, 0))
 
 
-def _check_inertia_matrix(inertia: Array) -> None:
-    """Raise ``ParameterError`` unless an inertia tensor (3, 3) is that of a body: symmetric, positive definite, no
-    principal moment larger than the sum of the others."""
-    largest = np.abs(inertia).max()
-    if np.abs(inertia - inertia.T).max() > ROUND_OFF * largest:
-        raise ParameterError(f"inertia must be symmetric, got {inertia.tolist()}")
-    principal = np.linalg.eigvalsh(inertia)
+def _check_moments(principal: list[float]) -> None:
+    """Raise ``ParameterError`` unless the three ``principal`` moments of inertia, ascending, are those of a body:
+    positive, none larger than the sum of the others."""
     shown = ", ".join(f"{moment:g}" for moment in principal)
-    if principal[0] <= ROUND_OFF * largest:
+    if principal[0] <= ROUND_OFF * principal[2]:
         raise ParameterError(f"inertia must be positive definite, got principal moments {shown}")
     if principal[2] > (principal[0] + principal[1]) * (1 + DIGITS):
         raise ParameterError(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
@@ -294,16 +294,10 @@ class BeamMesh:
         element = np.clip(np.floor(positions).astype(np.int64), 0, self.elements - 1)
         return element, positions - element
 
-    @cached_property
+    @property
     def unit(self) -> "BeamMesh":
-        """Mesh of this structure whose elements are 1 m long; meshes that differ in length share it."""
-        return _unit_mesh(self.elements, self.dimension, self.theory)
-
-    @cached_property
-    def are_lengths(self) -> Array:
-        """Array, shape (size,), that is 1.0 for each coordinate of this beam's mesh that is a displacement and 0.0
-        for each angle."""
-        return 1.0 - self.is_angle()
+        """Mesh of this structure whose elements are 1 m long; equal for meshes that differ in length."""
+        return BeamMesh(float(self.elements), self.elements, self.dimension, self.theory)
 
     def fields(self, x: Array, basis: Matrix) -> BeamFields:
         """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of each
@@ -318,8 +312,8 @@ class BeamMesh:
         """
         if not isinstance(basis, np.ndarray) or len(positions) * self.size > CACHED_SIZE:
             return self._fields(positions, basis)
-        length, fields = self.element_length, _unit_fields(self.unit, tuple(positions.tolist()))
-        scaled = basis * (length**-self.unit.are_lengths)[:, None]
+        length, (fields, is_angle) = self.element_length, _unit_fields(self.unit, tuple(positions.tolist()))
+        scaled = basis * np.where(is_angle, 1.0, 1 / length)[:, None]
         found = (fields.reshape(-1, self.size) @ scaled).reshape(*fields.shape[:2], basis.shape[1])
         return BeamFields(*(found * (length**POWERS_OF_LENGTH)[:, None, None]))
 
@@ -401,18 +395,13 @@ POWERS_OF_LENGTH = np.array([1.0, 0, 1, 0, 0, -1, 0, 1, 0, 0, -1, 0, 0, -1])
 """Power of length in the unit of each field, in the order of ``BeamFields``: displacements [m], slopes, 1/m."""
 
 
-@lru_cache
-def _unit_mesh(elements: int, dimension: int, theory: Theory) -> BeamMesh:
-    """Return the mesh of a beam whose elements are 1 m long; see ``BeamMesh``."""
-    return BeamMesh(float(elements), elements, dimension, theory)
-
-
 @lru_cache(CACHED_COUNT)
-def _unit_fields(mesh: BeamMesh, positions: tuple[float, ...]) -> Array:
+def _unit_fields(mesh: BeamMesh, positions: tuple[float, ...]) -> tuple[Array, Array]:
     """Return the fields on the axis of a beam whose elements are 1 m long at k positions [m] per unit of each mesh
-    coordinate. They have the shape (fields, k, size) and the order of ``BeamFields``, and are cached by mesh and
-    positions."""
-    return np.array([*vars(mesh._fields(np.array(positions), np.eye(mesh.size))).values()])
+    coordinate. They have the shape (fields, k, size) and the order of ``BeamFields``. Also return whether each
+    coordinate is an angle, shape (size,)."""
+    fields = mesh._fields(np.array(positions), np.eye(mesh.size))
+    return np.array([*vars(fields).values()]), mesh.is_angle()
 
 
 def _zero_matrix(count: int, basis: Matrix) -> Matrix:

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, vector
-from phlexible.algebra.sparse import Matrix
+from phlexible.algebra.sparse import Matrix, as_array
 from phlexible.bodies.beam.mesh import BeamFields, BeamMesh
 from phlexible.bodies.locations import (
     Along,
@@ -127,12 +127,13 @@ class BeamPoints(MaterialPoints):
         if self.mesh.dimension == 2 and z != 0:
             raise AttachmentError(f"position must have z = 0 in dimension 2, got {(x, y, z)}")
         x = min(max(x, 0.0), length)
-        at = self.fields(np.array([x])).with_arrays()
-        shapes = np.concatenate(
-            [
-                at.axial - y * at.tilt_y - z * at.tilt_z,
-                at.deflection_y - z * at.twist,
-                at.deflection_z + y * at.twist,
-            ]
-        )
-        return MaterialPoint(np.array([x, y, z]), shapes, np.concatenate([at.twist, -at.tilt_z, at.tilt_y]))
+        if x in (0.0, length):  # the coordinates of a node
+            motion, count = np.zeros((6, self.basis.shape[1])), self.mesh.node_size
+            motion[:count] = as_array(self.basis[-count:] if x else self.basis[:count])
+            u, v, tilt_y, w, tilt_z, twist = motion
+        else:
+            at = self.fields(np.array([x])).with_arrays()
+            fields = (at.axial, at.deflection_y, at.tilt_y, at.deflection_z, at.tilt_z, at.twist)
+            u, v, tilt_y, w, tilt_z, twist = (field[0] for field in fields)
+        shapes = np.array([u - y * tilt_y - z * tilt_z, v - z * twist, w + y * twist])
+        return MaterialPoint(np.array([x, y, z]), shapes, np.array([twist, -tilt_z, tilt_y]))

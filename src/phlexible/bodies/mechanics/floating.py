@@ -37,6 +37,8 @@ def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
     if isinstance(body.second_moments, LocalMoments) and body.second_moments.is_sparse and eta.ndim == 1:
         blocks = [[rows[:, :rigid], rows[:, rigid:]], [rows[:, rigid:].T, elastic_mass(body)]]
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
+    if not n:
+        return rows
     result = np.empty((*eta.shape[:-1], rigid + n, rigid + n))
     result[..., :rigid, :] = rows
     result[..., rigid:, :rigid] = np.swapaxes(rows[..., rigid:], -1, -2)
@@ -64,9 +66,10 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
     rows = np.zeros((*eta.shape[:-1], 6, 6 + n))
     rows[..., :3, :3] = body.mass * IDENTITY
     rows[..., :3, 3:6], rows[..., 3:, :3] = -center, center
-    rows[..., 3:, 3:6] = np.trace(spread, axis1=-2, axis2=-1)[..., None, None] * IDENTITY - spread
-    rows[..., :3, 6:] = body.first_moments[:, 1:]
-    rows[..., 3:, 6:] = cross_products(products)[..., 1:]
+    rows[..., 3:, 3:6] = spread.trace(axis1=-2, axis2=-1)[..., None, None] * IDENTITY - spread
+    if n:
+        rows[..., :3, 6:] = body.first_moments[:, 1:]
+        rows[..., 3:, 6:] = cross_products(products)[..., 1:]
     return rows
 
 
@@ -147,15 +150,17 @@ def check_mass(body: FloatingBody) -> None:
         SingularMassError: M(0), scaled to a unit diagonal, has an eigenvalue below 1e-12 of the
             largest; the message names the velocities in it.
     """
-    names = [*("v_x v_y v_z w_x w_y w_z").split(), *(f"deta_{i}/dt" for i in range(body.elastic_count))]
-    components = [names[i] for i in velocity_components(body)]
+    if not body.rotates and not body.elastic_count:
+        return  # a point mass, which is positive
     matrix = undeformed_mass(body)
     diagonal = matrix.diagonal()
-    empty = [name for name, entry in zip(components, diagonal, strict=True) if not entry > 0]
-    if empty:
+    names = [*("v_x v_y v_z w_x w_y w_z").split(), *(f"deta_{i}/dt" for i in range(body.elastic_count))]
+    components = [names[i] for i in velocity_components(body)]
+    if not diagonal.min() > 0:
+        empty = [name for name, entry in zip(components, diagonal, strict=True) if not entry > 0]
         raise SingularMassError(f"the mass matrix is singular: no inertia in the direction of {', '.join(empty)}")
-    scale = np.sqrt(diagonal)
-    scaled = scaled_rows(1 / scale, scaled_rows(1 / scale, matrix).T)
+    scale = 1 / np.sqrt(diagonal)
+    scaled = scaled_rows(scale, scaled_rows(scale, matrix).T)
     if isinstance(scaled, np.ndarray) and _is_above(scaled, CLEARLY * len(scaled)):
         return  # its largest eigenvalue is not above the sum of its diagonal, one each
     least, direction = _least_value(scaled)

@@ -67,6 +67,11 @@ class AxialJoint(Joint):
         """Return the axis of a joint as a unit vector in world axes at the initial pose, shape (3,)."""
         return unit_vector("axis", self.axis)
 
+    @cached_on_owner
+    def triad(self) -> tuple[Array, Array]:
+        """Return two unit vectors across a joint's axis, shape (3,) each, see ``perpendicular_axes``."""
+        return perpendicular_axes(self.unit_axis())
+
     def perpendicular_directions(self, dimension: int) -> tuple[Array, ...]:
         """Return the unit directions perpendicular to a joint's axis, in world axes at the initial pose,
         shape (3,) each: two in space, one in the plane, none on a line. ``dimension`` is that of the model
@@ -79,7 +84,7 @@ class AxialJoint(Joint):
         if axis[dimension:].any():
             where = "lie in the xy plane" if dimension == 2 else "be along x"
             raise ParameterError(f"axis of {self} must {where}, got {self.axis!r}")
-        return perpendicular_axes(axis)[: dimension - 1]
+        return self.triad()[: dimension - 1]
 
 
 # Cylindrical joint: translation along an axis and rotation about it (docs/theory.md, 8).
@@ -119,7 +124,7 @@ class Cylindrical(AxialJoint):
         axis = self.unit_axis()
         return (
             position_along(self.first, self.second, axis),
-            angle_about(self.first, self.second, *perpendicular_axes(axis), dimension),
+            angle_about(self.first, self.second, *self.triad(), dimension),
         )
 
 
@@ -323,16 +328,13 @@ class Revolute(AxialJoint):
                 raise ParameterError(f"axis of {self} must be along z in a planar model, got {self.axis!r}")
             return points
         self._need_orientation()
-        return points + axes_parallel(self, perpendicular_axes(axis))
+        return points + axes_parallel(self, self.triad())
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the single coordinate of a revolute joint, the angle about its axis [rad]; in the plane
         about z, or about -z if the axis points downwards. ``dimension`` is that of the model (1, 2 or 3)."""
         self._need_orientation()
-        axis = self.unit_axis()
-        if dimension == 2:
-            axis = -AXES[2] if axis[2] < 0 else AXES[2]
-        return (angle_about(self.first, self.second, *perpendicular_axes(axis), dimension),)
+        return (angle_about(self.first, self.second, *self.triad(), dimension),)
 
 
 # Slider: a point on a line (docs/theory.md, 8).

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector, warn_of_degrees
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
 from phlexible.bodies.absolute_body import AbsoluteBody, Field
 from phlexible.bodies.body import Body, NodalBody
@@ -37,18 +38,21 @@ from phlexible.errors import AttachmentError, ModelError, ParameterError, Singul
 Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
-def ports_of(part: object) -> Iterator[Port]:
-    """Yield the ports (attachment points and frames) on which ``part``, a joint, load, controller or sensor, acts.
+@cached_on_owner
+def ports_of(part: object) -> tuple[Port, ...]:
+    """Return the ports (attachment points and frames) on which ``part``, a joint, load, controller or sensor, acts.
     They include those of its joints and those that its controller measures."""
+    ports: list[Port] = []
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
-            yield each
+            ports.append(each)
         elif isinstance(each, Joint):
-            yield from (each.first, each.second)
+            ports += each.first, each.second
         elif isinstance(each, ForceElement):
-            yield from each.ports
+            ports += each.ports
         elif isinstance(each, PlacedBody | PlacedWhole):
-            yield from (_any_port(placed) for placed, _ in line_parts(each))
+            ports += (_any_port(placed) for placed, _ in line_parts(each))
+    return tuple(ports)
 
 
 def joints_of(part: ModelPart | Sensor) -> Iterator[Joint]:
