@@ -131,3 +131,22 @@ def test_reactions_at_both_ends_are_those_of_the_run_whenever_they_are_asked_for
     for record in (motion.recording, copied.recording):
         assert np.array_equal(record.multipliers, stored.multipliers)
         assert np.array_equal(record.forces, stored.forces)
+
+
+@pytest.mark.filterwarnings("ignore:.* damps too strongly for the step")
+@pytest.mark.parametrize("kind", ["clamped", "pendulum", "damper"])
+def test_reactions_at_the_end_leave_out_what_stiff_damping_lets_alternate(kind):
+    """Rates of an overdamped vibration that ends far faster than a step change their sign in each one."""
+    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+    ground = model.ground.at((0, 0, 0))
+    if kind == "damper":
+        bob = model.add(ph.PointMass(1.0), "bob", position=(0, 1.0, 0))
+        model.connect(ph.Slider(ground, bob.origin, axis=(0, 1, 0)))
+        part = model.apply(ph.SpringDamper(ground, bob.origin, stiffness=1e3, damping=1e4, length=1.0))
+        force = model.simulate(0.5, 1e-2).element_force(part)
+    else:
+        steel = ph.Material(2e11, 7800.0, viscosity=5e-3)
+        beam = model.add(ph.Beam(1.0, ph.RectangularSection(0.02, 0.005), steel, elements=4), "beam")
+        joint = model.connect((ph.Fixed if kind == "clamped" else ph.Revolute)(ground, beam.start))
+        force = model.simulate(0.5, 1e-2).reaction(joint)[:, 1]
+    assert force[-1] == pytest.approx(2 * force[-2] - force[-3], rel=0.01)

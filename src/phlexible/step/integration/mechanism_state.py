@@ -28,6 +28,9 @@ NOTHING_MOVES = np.zeros((2, 0))
 LITTLE = 1e-8
 """Distance, relative to the reach, that bodies move in the step by which contact forces at an instant are found."""
 
+SECOND_DIFFERENCES = 2
+"""Number of equal steps in a row from which on second differences of velocities are known."""
+
 
 class MechanismState:
     """State of a mechanism in the memory of an assembly, between two steps.
@@ -206,6 +209,9 @@ class MechanismState:
         theta = self.memory["theta"][: assembly.element_forces].copy()
         if isinstance((at := self._instant(state, end)).prescribed, PrescribedFunctions):
             at.prescribed.second_order()
+        # The part that alternates from step to step, as stiff dampers let it, is a quarter of second differences.
+        is_seen = self.memory["known_velocities"][0] >= SECOND_DIFFERENCES
+        settled = state.velocity - self.memory["line_miss"][: len(state.velocity)] / 4 if is_seen else None
         find = partial(
             reactions_in_phase,
             phase,
@@ -217,6 +223,7 @@ class MechanismState:
             at,
             *self.last_reactions,
             is_projected,
+            settled,
         )
         if not assembly.has_functions:
             return find

@@ -96,13 +96,20 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 
 
 def reactions(
-    system: System, state: State, theta: Array, values: Array, pushed: Array, rows: IntArray, at: Instants
+    system: System,
+    state: State,
+    theta: Array,
+    values: Array,
+    pushed: Array,
+    rows: IntArray,
+    at: Instants,
+    settled: Array,
 ) -> tuple[Array, Array] | None:
     """Return the constraint multipliers, shape (rows,), and the forces of elements, shape (forces,), of a
     system at a state. They follow from the accelerations that the equations of motion and constraints give;
     None where joints contradict each other. Arguments are the coordinates ``theta`` of the forces, the load
-    ``values``, the contact forces ``pushed``, the independent constraint ``rows``, and the state as an
-    instant, ``at``.
+    ``values``, the contact forces ``pushed``, the independent constraint ``rows``, the state as an instant,
+    ``at``, and the velocities of damping forces, ``settled``.
 
     Args:
         system: what moves.
@@ -112,13 +119,14 @@ def reactions(
         pushed: generalized forces of contact groups, shape (velocities,).
         rows: indices of linearly independent rows of G; multipliers of the others are zero.
         at: the state as an instant.
+        settled: velocities for damping forces, shape (velocities,).
 
     Returns:
         None where joints contradict each other, at singular positions.
     """
-    applied, pulls = _applied(system, state, at, theta, values)
+    applied, pulls = _applied(system, state, at, theta, values, settled)
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
-    forces = applied + pushed + _internal_forces(system, state)
+    forces = applied + pushed + _internal_forces(system, state, settled)
     asked = -(matrix @ solver(mass)(forces) + system.rows.accelerations(at)[0])[rows]
     change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
     multipliers = np.zeros(matrix.shape[0])
@@ -127,11 +135,13 @@ def reactions(
     return None if missed > CONTRADICTORY * np.abs(asked).max(initial=0.0) else (multipliers, pulls)
 
 
-def _applied(system: System, state: State, at: Instants, theta: Array, values: Array) -> tuple[Array, Array]:
+def _applied(
+    system: System, state: State, at: Instants, theta: Array, values: Array, settled: Array
+) -> tuple[Array, Array]:
     """Return the generalized forces of gravity, loads and force elements without contacts, shape
     (velocities,). Second is the force of each element along its coordinate, contacts included, shape
     (forces,) [N or N m]. Given are a ``state`` of a ``system``, the coordinates ``theta``, the load
-    ``values`` and the state as an instant, ``at``."""
+    ``values``, the state as an instant, ``at``, and the velocities of dampers, ``settled``."""
     loads = len(system.loads)
     result = gravity_forces(system)
     for vectors, forces in load_forces(system, at, values[:loads]):
@@ -143,20 +153,21 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
     are_pushed = np.array([isinstance(element, Contact) for element, _ in system.forces])
     are_lengths = np.array([force.coordinate.history_variable_count > 0 for _, force in system.forces])
     theta = np.where(are_pushed | are_lengths, elements.theta, theta)
-    pulls = elements.forces(theta, state.velocity, prescribed)
+    pulls = elements.forces(theta, settled, prescribed)
     if state.branches is not None:
         pulls += history_variable_forces(system, state.branches)
     return result + elements.rows.T @ np.where(are_pushed, 0.0, pulls), pulls
 
 
-def _internal_forces(system: System, state: State) -> Array:
+def _internal_forces(system: System, state: State, settled: Array) -> Array:
     """Return the generalized forces inside of the bodies of a system at a state: quadratic velocity terms
-    (centrifugal and Coriolis), elastic and damping forces (2.10), shape (velocities,)."""
+    (centrifugal and Coriolis), elastic and damping forces (2.10), shape (velocities,). ``settled`` are the
+    velocities of damping forces."""
     result = viscoelastic_body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.span(index), placed.data, system.elastic(state, index)
         nu = state.velocity[own].copy()
-        rates, here = nu[data.rigid_count :], result[own]
+        rates, here = settled[own][data.rigid_count :], result[own]
         here[data.rigid_count :] -= elastic_force(data, eta) + viscous_force(data, eta, rates)
         nu[: system.dimension] = 0.0  # the translation of the centre of mass is apart from the rest
         if not isinstance(data, AbsoluteBody) and nu.any():
@@ -175,11 +186,13 @@ def reactions_in_phase(
     multipliers: Array,
     forces: Array,
     is_projected: bool,
+    settled: Array | None,
 ) -> Reactions | None:
     """Write constraint multipliers and element forces at a state into ``multipliers`` (0 where inactive) and
     ``forces``, in place. Return both, or None without a solution. They follow from the accelerations. Given
     are coordinates ``theta``, load ``values``, contact forces ``pushed``, independent ``rows``, the instant
-    ``at``, and whether velocities satisfy joints (``is_projected``) of the ``phase``.
+    ``at``, whether velocities satisfy joints (``is_projected``) of the ``phase``, and the velocities of damping
+    forces, ``settled`` (None: those of the state).
 
     Velocities are projected onto the joints first unless ``is_projected``. Entries of ``forces`` that are no
     reactions keep the values that they have; multipliers of inactive constraints become zero.
@@ -188,7 +201,8 @@ def reactions_in_phase(
         if not is_projected:
             state = replace(state, velocity=projection(phase, state, at).velocity)
             at = at.moving(state.velocity[None])
-        found = reactions(phase.system, state, theta, values, pushed, rows, at)
+        settled = state.velocity if settled is None else settled
+        found = reactions(phase.system, state, theta, values, pushed, rows, at, settled)
     except (ValueError, SingularMatrixError):
         return None
     if found is None:
