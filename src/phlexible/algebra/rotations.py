@@ -119,6 +119,8 @@ def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
         raise ParameterError(f"{name} must be orthogonal, but R^T R differs from the identity by {error:.3g}")
     if np.linalg.det(matrix) < 0:
         raise ParameterError(f"{name} must have determinant 1, got a reflection (determinant -1)")
+    if error == 0:
+        return matrix
     left, _, right = np.linalg.svd(matrix)
     return np.asarray(left @ right)
 

@@ -164,6 +164,15 @@ def test_a_copy_without_changes_is_independent():
     assert len(model.bodies) == 1 and copy.bodies[0].body is BEAM and copy.gravity[1] == -9.81
 
 
+def test_bodies_that_a_copy_does_not_change_share_their_data():
+    model = ph.Model()
+    for name in ("one", "two"):
+        model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), name)
+    copy = model.replace(gravity=(0, 0, -1), two=ph.RigidBody(2.0, (0.1, 0.1, 0.1)))
+    assert copy["one"].data is model["one"].data
+    assert copy["two"].data.mass == 2.0 and copy.copy()["two"].data is copy["two"].data
+
+
 def test_a_copy_of_a_subclass_is_of_the_subclass():
     class Model(Mechanism):
         pass

@@ -460,7 +460,8 @@ class Mechanism(MechanismParts):
         copy = type(self)(gravity=(0.0, 0.0, 0.0) if gravity is None else gravity, dimension=self._dimension)
         if gravity is None:
             copy._gravity = self.gravity  # checked, and warned of, where it was given
-        copy.ground = self.ground
+        copy.ground = self.ground  # and bodies that stay share their data
+        copy._latest = {key: placed for key, placed in self._latest.items() if placed.name not in descriptions}
         new_bodies(self, copy, descriptions)
         rods = {name: body for name, body in descriptions.items() if isinstance(body, Rod)}
         copy_parts(self, copy, rods=rods, instead=replacement_parts(self, new))
