@@ -280,6 +280,23 @@ def test_joints_that_turn_back_after_a_slip(has_stop, duration):
     check(build, squares, {"level": 0.5}, duration, 1e-3, share=1e-6)
 
 
+def test_damped_ropes_that_slide_steadily_over_guides():
+    """Their dampers stay near a kink, where the tension turns around, at many instants."""
+
+    def build(p):
+        model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+        light = model.add(ph.PointMass(p["mass"]), "light", position=(0, -1, 0))
+        heavy = model.add(ph.PointMass(3.0), "heavy", position=(1, -1, 0))
+        guides = [light.origin, model.ground.at((0, 0, 0)), model.ground.at((1, 0, 0)), heavy.origin]
+        model.apply(ph.Tendon(guides, p["stiffness"], damping=p["damping"], friction=0.3))
+        return model
+
+    def depth(model):
+        return ph.Cost.final(ph.Position(model["heavy"].origin), lambda x: x[:, 1])
+
+    check(build, depth, {"mass": 1.0, "stiffness": 1e5, "damping": 500.0}, 0.1, 1e-3, share=1e-5)
+
+
 def test_directions_of_contacts_among_many_in_very_short_steps():
     """They follow the pose at the start of a step, which no velocity at its end feels."""
 

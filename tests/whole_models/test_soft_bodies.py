@@ -147,7 +147,7 @@ def test_places_that_are_no_nodes_are_refused():
         (lambda: placed.point((0.11, 0.1, 0.1)), "the nearest is node"),
         (lambda: placed.node(10**6), "the mesh has points 0"),
         (lambda: placed["hub"], "no interface 'hub'; it has none"),
-        (lambda: placed.start, "a SoftBody has no"),
+        (lambda: placed.start, "the body has no"),
     ):
         with pytest.raises(ph.AttachmentError, match=match):
             ask()

@@ -338,11 +338,11 @@ class SoftPoints(MaterialPoints):
                 return self._mean_point(self.interfaces[name])
             case Interface(name):
                 known = ", ".join(map(repr, self.interfaces)) or "none"
-                raise AttachmentError(f"the SoftBody has no interface {name!r}; it has {known}")
+                raise AttachmentError(f"the body has no interface {name!r}; it has {known}")
             case MaterialPosition(position):
                 return self._node_point(self._node_at(np.array(position)))
         raise AttachmentError(
-            f"a SoftBody has no {label_of(location)}; it offers node(number), point(position) where a node is, "
+            f"the body has no {label_of(location)}; it offers node(number), point(position) where a node is, "
             'and its interfaces, body["name"]'
         )
 

@@ -423,6 +423,10 @@ a kink.
 The mean of both branches is right for changes of the bristle and of its limit together.
 """
 
+ASIDE_OF_REST_LENGTHS = 1e-13
+"""The same of the rest lengths of tendons, some round-offs: a piece that was slack begins a step just taut. Dampers
+of pieces have a kink where the tension turns around, which stays close while they slide steadily."""
+
 
 @dataclass(frozen=True, eq=False)
 class StepDerivative:
@@ -515,9 +519,11 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     starts["velocity"][ends[2] : ends[3]] = np.eye(count)
     directions[np.arange(ends[3], ends[4]), 0, indices[known]] = 1.0
     order, sides = pair_order(memory, steps.state_with_new_history(k), pair[1:])[0], []
-    for share in (1 - ASIDE, 1 + ASIDE) if has_contact_history(steps) else (1.0,):
+    rest_lengths = memory.rows(np.arange(pair.shape[1], dtype=np.float64)[None])["flow"].ravel()
+    asides = np.where(np.isin(indices, rest_lengths), ASIDE_OF_REST_LENGTHS, ASIDE)
+    for side in (-1, 1) if has_contact_history(steps) else (0,):
         aside = pair.copy()
-        aside[0, indices] *= share
+        aside[0, indices] *= 1 + side * asides
         missed, after = steps.derivative(k, aside, directions)
         equations = np.concatenate([np.arange(count), constraint_rows(steps.assembly)])
         sides.append((missed[:, equations], np.where(order >= 0, after[:, order], 0.0)[:, indices[known]]))

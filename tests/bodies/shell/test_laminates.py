@@ -169,6 +169,12 @@ def test_files_keep_laminates_and_points(tmp_path) -> None:
     assert np.array_equal(read.mesh_stress(again).components, motion.mesh_stress(sheet).components)
 
 
+@pytest.mark.parametrize("angle", [45.0, -90.0, 30.0])
+def test_angles_in_degrees_are_named(angle: float) -> None:
+    with pytest.warns(ph.UnitWarning, match=r"angle of layers\[1\] .* degrees"):
+        ph.Laminate([(CARBON, 1e-3, np.pi / 4), (CARBON, 1e-3, angle)])
+
+
 def test_what_is_no_laminate_is_refused() -> None:
     with pytest.raises(ph.ParameterError, match="thickness must be that of the Laminate, 0.002 m, got 0.001"):
         Shell.plate(1.0, 0.1, 1e-3, ph.Laminate([(CARBON, 2e-3, 0.0)]))

@@ -81,6 +81,21 @@ def test_loads_that_consist_of_forces_are_used_with_them():
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
     model.apply(ph.DistributedForce(beam, lambda x, t: (0, 1e3 * t, 0)))
     model.simulate(1e-3, 1e-3, progress=False)
-    ph.DistributedForce(beam, lambda x, t: (0, t, 0))
-    with pytest.warns(ph.UnusedPartWarning, match="distributed force on beam"):
+    model.linearize([ph.DistributedForce(beam, (0, 1, 0))], [ph.Velocity(beam.end, (0, 1, 0))])
+    model.simulate(1e-3, 1e-3, progress=False)
+    for value in (lambda x, t: (0, t, 0), (0, 1e3, 0)):
+        copy = model.replace(beam=rod)
+        ph.DistributedForce(copy["beam"], value)
+        with pytest.warns(ph.UnusedPartWarning, match="distributed force on beam"):
+            copy.simulate(1e-3, 1e-3, progress=False)
+
+
+@pytest.mark.parametrize("value", [1e3, lambda t: 1e3 * t])
+def test_pressures_that_nobody_applies_are_named(value):
+    model = ph.Model()
+    sheet = model.add(ph.Shell.plate(1.0, 0.2, 0.01, ph.Material(1e6, 1000.0), (2, 1)), "sheet")
+    model.apply(ph.Pressure(sheet, value))
+    model.simulate(1e-3, 1e-3, progress=False)
+    ph.Pressure(sheet, value)
+    with pytest.warns(ph.UnusedPartWarning, match="pressure on"):
         model.simulate(1e-3, 1e-3, progress=False)

@@ -16,6 +16,7 @@ from phlexible.algebra.arrays import (
     positive,
     set_fields,
     unit_vector,
+    warn_of_degrees,
 )
 from phlexible.bodies.material import Material
 from phlexible.display import short_repr
@@ -149,9 +150,9 @@ class Laminate:
                 raise ParameterError(f"{name} must begin with a Material or OrthotropicMaterial, got {material!r}")
             if getattr(material, "relaxation", None):
                 raise ParameterError("material of a Shell has no relaxation; leave it out, or take viscosity=")
-            found.append(
-                (material, positive(f"thickness of {name}", layer[1]), finite(f"angle of {name}", layer[2]))
-            )
+            thickness, angle = positive(f"thickness of {name}", layer[1]), finite(f"angle of {name}", layer[2])
+            warn_of_degrees(f"angle of {name}", angle)
+            found.append((material, thickness, angle))
         if not found:
             raise ParameterError(f"layers must be a list of (material, thickness, angle), got {self.layers!r}")
         if len({material.viscosity for material, _, _ in found}) > 1:

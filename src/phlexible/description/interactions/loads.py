@@ -335,9 +335,8 @@ class DistributedForce(Load):
                 f" at=), got {begin:g} to {end:g}"
             )
         self.entries()
-        if callable(self.value):
-            for placed, _ in line_parts(self.body):
-                placed.expect(self)
+        for placed, _ in line_parts(self.body):
+            placed.expect(self)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -507,8 +506,7 @@ class Pressure(Load):
             check_callable(f"value of {self}", self.value, "time")
         self.at_time(0.0)
         self.entries()
-        if callable(self.value):
-            placed.expect(self)
+        placed.expect(self)
 
     @property
     def area(self) -> Array:
