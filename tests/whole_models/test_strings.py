@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import phlexible as ph
 from phlexible.state.initial_state import initial_state
@@ -70,7 +71,6 @@ def mixed_model(dimension):
 @pytest.mark.parametrize("order", [1, 2])
 def test_hanging_between_two_points_is_the_elastic_catenary(order):
     """Span and sag of a cable with the linear law in closed form, to the order of the elements."""
-    from scipy.optimize import brentq
 
     length, density, stiffness, span, gravity = 3.0, 1.5, 400.0, 2.6, 9.81
     weight = density * gravity
@@ -155,7 +155,7 @@ def test_velocities_that_are_left_out_follow_the_joints():
         (
             lambda m, s: m.apply(ph.Torque(s.end, (0, 0, 1))),
             ph.ModelError,
-            "needs an attachment with an orientation",
+            "end has no orientation",
         ),
         (lambda m, s: m.apply(ph.Force(s.end, (1, 0, 0), axes="body")), ph.ModelError, "no orientation"),
         (
@@ -299,3 +299,15 @@ def test_the_tension_of_a_viscous_string_is_what_its_joint_carries(tension_only)
     tension, carried = motion.tension(placed)[:, 0], np.abs(motion.reaction(pin)[:, 1])
     assert tension[50:-50] == pytest.approx(carried[50:-50], rel=1e-3)
     assert (tension > 1.5 * elastic)[:50].all()
+
+
+@pytest.mark.parametrize("elements", [10, 300])
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_stiff_strings_hang_anywhere_with_many_elements(elements, offset):
+    """The tension at the lowest place of a light, stiff cable is that of a catenary, and its shape goes with it."""
+    string = ph.String(2.2, 0.01, elements, ph.LinearLaw(1e7))
+    nodes = string.hanging((offset, 0, 0), (offset + 2, 0, 0), (0, -10.0, 0))
+    height = brentq(lambda a: 2 * a * np.sinh(1 / a) - 2.2, 0.5, 5.0)  # tension over weight a length
+    sag = height * (np.cosh(1 / height) - 1)
+    assert -nodes[:, 1].min() == pytest.approx(sag, rel=1e-2 if elements == 10 else 1e-5)
+    assert nodes[:, 0] + nodes[::-1, 0] == pytest.approx(2 * offset + 2, abs=1e-8)

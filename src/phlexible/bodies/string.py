@@ -188,6 +188,7 @@ class StringPoints(MaterialPoints):
 ITERATIONS = 300
 GOAL, ACCEPTED = 1e-14, 1e-9
 ROUND_OFF = 1e-12  # of energies
+ROUND_OFFS = 10.0  # of forces, from those of positions
 LEAST_STRAIN = 1e-5  # what balances an unloaded string is round-off
 LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
@@ -207,7 +208,7 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
     """
     if np.linalg.norm(end - start) == 0 and not gravity.any():
         raise EquilibriumError("a string between coinciding points has no shape without gravity")
-    q = _initial_guess(mesh, start, end, gravity).ravel()
+    q = _initial_guess(mesh, np.zeros(3), end - start, gravity).ravel()  # round-off does not grow with the place
     load = np.outer(body.translational_mass, gravity).ravel()
     free = slice(3, len(q) - 3)
     mass = mass_matrix(body)[free, free]
@@ -218,16 +219,19 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
         return strain_energy(body, x) - float(x @ load)
 
     level, shift = energy(q), 1e-3 * _stiffness_scale(body, mesh)
-    best, best_error = q, np.inf
+    best, best_error, accepted = q, np.inf, ACCEPTED
     for _ in range(ITERATIONS):
         force = (load - elastic_force(body, q))[free]
         scale = (
             elastic_force(body, q, np.abs).max() + np.abs(load).max() + LEAST_STRAIN * body.strains[0].law.modulus
         )
-        error = float(np.abs(force).max(initial=0.0) / scale) if scale else 0.0
+        share = 1 / scale if scale else 0.0
+        error = share * float(np.abs(force).max(initial=0.0))
+        round_off = body.strains[0].law.modulus * np.spacing(np.abs(q).max()) / mesh.element_length
+        accepted = ACCEPTED + ROUND_OFFS * share * float(round_off)
         if error < best_error:
             best, best_error = q, error
-        elif best_error < ACCEPTED:
+        elif best_error < accepted:
             break
         if error < GOAL:
             break
@@ -242,12 +246,12 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
                 break
             shift = max(4 * shift, 1e-12 * _stiffness_scale(body, mesh))
         q, level = q + change, lower
-    if not best_error <= ACCEPTED:
+    if not best_error <= accepted:
         raise EquilibriumError(
             f"no equilibrium of the string was found: the residual force is {best_error:.2g} of the largest one; "
             "take fewer elements, or simulate its fall with viscosity"
         )
-    nodes = best.reshape(-1, 3)
+    nodes = best.reshape(-1, 3) + start
     nodes[[0, -1]] = start, end
     return nodes
 
