@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from bodies.shell import test_shells_in_models as shells
 from description.interactions import (
+    test_balls_on_lines as lines,
     test_contact_of_many as contacts,
     test_friction_that_sticks as bristles,
     test_laws_of_pairs as pairs,
@@ -106,6 +107,7 @@ MECHANISMS = {
         for kind, make in pieces.CASES.items()
         for friction in FRICTION
     },
+    **{f"ball on a line, {law}": (partial(lines.ball_and_line, **law), 1e-3, 100) for law in lines.LAWS},
     "what creeps": (creep.swinging, 2e-3, 20, (("another place", ELSEWHERE),)),
     "ring of redundant joints": (free_ring, 1e-2, 100),
     "beams, fixed": (partial(bent_beams, ph.Fixed), 1e-2, 30),

@@ -1,4 +1,4 @@
-"""The first rows of the table of ordinary models, the same ones each time; ``make ordinary`` runs thousands."""
+"""Ordinary models of one body, and first programs of users, against laws and closed forms."""
 
 from functools import cache
 from itertools import islice
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fuzz.program import program
+from ordinary.first_programs import PROGRAMS
 from ordinary.outcomes import outcome_of_row
 from ordinary.table import Row, drawn_rows, rows
 
@@ -40,3 +41,11 @@ def test_any_two_properties_that_go_together_meet_in_these_rows() -> None:
     possible = set().union(*(row.together(2) for row in drawn))
     met = set().union(*(row.together(2) for row in first_rows()[:USUAL]))
     assert not possible - met
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_obvious_lines_give_the_number_of_the_formula(name):
+    program = PROGRAMS[name]
+    found, expected = program.run()
+    size = np.abs(expected).max() or 1.0
+    np.testing.assert_allclose(found, expected, rtol=0, atol=program.tolerance * size, err_msg=program.source)

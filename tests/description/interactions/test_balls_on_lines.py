@@ -58,28 +58,19 @@ def test_at_the_end_of_a_line_and_in_a_valley_each_piece_pushes():
     assert stored(line, (0, 0, 0.08)) == pytest.approx(2 * STIFFNESS / 2 * depth**2, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"restitution": 1}, {"restitution": 1, "friction": 0.4}, {"restitution": 0.5}, {"damping": 200.0}],
-    ids=str,
-)
-def test_energy_and_momenta_hold_while_a_ball_meets_a_bent_line(options):
-    if "friction" in options:
-        model = ph.Model()
-        rod = ph.Rod(0.4, ph.CircularSection(0.01), ph.Material(1e7, 1000.0), elements=8)
-        line = model.add(rod, "line", position=(-0.2, 0, 0))
-        ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0.051, 0.01, 0.062), velocity=(0.3, 0, -1.0))
-        model.apply(ph.Contact(ball, line, stiffness=STIFFNESS, radius=0.01, **options))
-    else:
-        model, _, _ = ball_on(bent(0), (0.05, 0.0, 0.1), velocity=(0.1, 0.2, -2.0), **options)
-    motion = model.simulate(0.1, 1e-3, progress=False)
-    energy, momentum = motion.energy, motion.momentum
-    assert energy.spring.max() > 5e-3 * energy.total[0]
-    assert np.ptp(energy.total + energy.dissipated) < 1e-11 * energy.total[0]
-    assert options == {"restitution": 1} or energy.dissipated[-1] > 1e-3 * energy.total[0]
-    assert np.diff(energy.dissipated).min() > -1e-12 * energy.total[0]
-    for each in (momentum.linear, momentum.angular):
-        assert np.abs(each - each[0]).max() < 1e-12
+LAWS = ({"restitution": 1}, {"restitution": 1, "friction": 0.4}, {"restitution": 0.5}, {"damping": 200.0})
+
+
+def ball_and_line(**law):
+    """A ball that meets a free line, which is a rod where it rubs; ``tests/fuzz`` holds them to all laws."""
+    if "friction" not in law:
+        return ball_on(bent(0), (0.05, 0.0, 0.1), velocity=(0.1, 0.2, -2.0), **law)[0]
+    model = ph.Model()
+    rod = ph.Rod(0.4, ph.CircularSection(0.01), ph.Material(1e7, 1000.0), elements=8)
+    line = model.add(rod, "line", position=(-0.2, 0, 0))
+    ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0.051, 0.01, 0.062), velocity=(0.3, 0, -1.0))
+    model.apply(ph.Contact(ball, line, stiffness=STIFFNESS, radius=0.01, **law))
+    return model
 
 
 def test_forces_on_bent_lines_are_slopes_of_one_energy():

@@ -120,18 +120,6 @@ class Interrupting:
         return (0.0, 0.0, 0.0)
 
 
-def test_an_interruption_keeps_what_was_computed(tmp_path):
-    path = tmp_path / "run.h5"
-    model = falling_mass(Interrupting(KeyboardInterrupt(), after=1.0))
-    with pytest.warns(ph.errors.StepWarning, match=r"interrupted at t = [\d.]+ s: it ends there"):
-        motion = model.simulate(10.0, 0.01, output=path)
-    assert not motion.is_complete
-    assert 10 < len(motion.time) < 125
-    assert motion.position(motion["mass"].origin)[:, 0] == pytest.approx(motion.time)
-    assert len(ph.Motion.load(path).time) == len(motion.time)
-    assert not ph.Motion.load(path).is_complete
-
-
 def interrupted(p=None):
     """A model whose runs Ctrl-C ends after 1 s."""
     return falling_mass(Interrupting(KeyboardInterrupt(), after=1.0))
@@ -185,18 +173,6 @@ def test_the_error_of_a_run_is_not_estimated_from_parts_of_runs():
     force.after = 1.0
     with pytest.raises(KeyboardInterrupt):
         motion.run_error(ph.Position(motion["mass"].origin))
-
-
-def test_an_error_in_a_load_keeps_what_was_computed(tmp_path):
-    path = tmp_path / "run.h5"
-    model = falling_mass(Interrupting(RuntimeError("broken table"), after=1.0))
-    with pytest.raises(
-        ph.FunctionError, match=r"force on mass.origin raised .* at t = .* s: broken table"
-    ) as caught:
-        model.simulate(10.0, 0.01, output=path)
-    assert isinstance(caught.value.__cause__, RuntimeError)
-    assert len(caught.value.motion.time) > 10
-    assert len(ph.Motion.load(path).time) == len(caught.value.motion.time)
 
 
 def test_a_load_that_becomes_nan_is_named_with_its_time():
