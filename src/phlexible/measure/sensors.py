@@ -320,7 +320,8 @@ class Acceleration(PointSensor):
 
 class Angle(PointSensor):
     """Sensor of the rotation of the material at a point about a world direction [rad]. In motions it counts from t
-    = 0 over full turns, in linear models it is a small angle.
+    = 0 over full turns, in linear models it is a small angle. At a single instant, in equilibria and readings of
+    live runs and libraries, it lies between -pi and pi; ``JointPosition`` counts full turns there too.
 
     Example:
         >>> model = ph.Model()
