@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 from scipy.special import ellipe, ellipk
 
 import phlexible as ph
@@ -183,6 +184,32 @@ def test_an_upright_pendulum_is_unstable():
     assert upright.growth_rate == pytest.approx(np.sqrt(2.0 * 9.81 * 0.5 / (0.1 + 2.0 * 0.25)), rel=1e-9)
     with pytest.raises(ph.EquilibriumError, match="unstable"):
         model.linearize(about=upright)
+
+
+@pytest.mark.parametrize(("links", "beside"), [(3, None), (12, None), (12, 1e-6), (12, -1e-6)])
+def test_links_that_spin_freely_hide_no_instability_and_make_none(links, beside):
+    """Stiffness against their spins is round-off of either sign; a rotor with its centre ``beside`` above its axis
+    falls with exp(0.0099 t)."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    ground = model.ground.at((0, 0, 0))
+    last = ground
+    for k in range(links):
+        turn = Rotation.from_rotvec([0.0, 0.0, 0.3 * k])
+        rod = model.add(ph.RigidBody(0.1, (1e-4, 1e-4, 1e-5)), position=(0, 0, -0.1 * k - 0.05), rotation=turn)
+        model.connect(ph.Spherical(last, rod.point((0, 0, 0.05))))
+        last = rod.point((0, 0, -0.05))
+    if beside is not None:
+        rotor = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1), center=(0, 0, beside)), "rotor", position=(1, 0, 0))
+        model.connect(ph.Revolute(model.ground.at((1, 0, 0)), rotor.origin, axis=(1, 0, 0)))
+    if beside is None or beside < 0:
+        assert model.equilibrium().growth_rate == 0.0
+        return
+    with pytest.warns(ph.UnstableEquilibriumWarning):
+        assert model.equilibrium().growth_rate == pytest.approx(np.sqrt(9.81e-6 / 0.1), rel=1e-3)
+
+
+def test_a_chain_of_long_links_hangs_at_rest():
+    assert ph.gallery.chain(10, dimension=3).linearize(at="static").modes(1).frequencies[0] < 1e-6
 
 
 @pytest.mark.parametrize("angle", [0.2, 0.05, 1e-3])

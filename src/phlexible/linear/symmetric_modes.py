@@ -286,6 +286,8 @@ def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
 # The stiffness of a stable equilibrium is not negative on the motions that joints allow.
 
 NEGATIVE = 1e-9
+ROUND_OFF = 1e-13  # of the largest omega^2, as a negative one of a motion without stiffness
+GAP = 1e6  # times that of a motion which grows: there the others begin, if its omega^2 is round-off
 LOOKED_AT = 6
 SWINGS = 1e-6  # real part of a rate over its size that is round-off
 
@@ -294,9 +296,13 @@ def growth_rate(mechanics: LinearMechanics) -> float:
     """Return the largest rate [1/s] at which a small motion about an equilibrium grows exponentially; 0 if
     the equilibrium is stable. ``mechanics`` is the second-order model about the equilibrium. Damping is
     ignored."""
-    modes = lowest_symmetric_modes(mechanics, LOOKED_AT)
-    scale = float(np.abs(modes.squares).max(initial=0.0))
+    count, modes = LOOKED_AT, lowest_symmetric_modes(mechanics, LOOKED_AT)
+    scale = largest = float(np.abs(modes.squares).max(initial=0.0))
     is_unstable = modes.squares.size and modes.squares[0] < -NEGATIVE * scale
+    while is_unstable and largest < -GAP * modes.squares[0] and count < mechanics.freedom:
+        count *= 2  # all of them may be zeros, of links that spin freely
+        largest = float(np.abs(lowest_symmetric_modes(mechanics, count).squares).max())
+    is_unstable = is_unstable and modes.squares[0] < -ROUND_OFF * largest
     rate = float(np.sqrt(-modes.squares[0])) if is_unstable else 0.0
     if mechanics.without_potential is None or not (rate or mechanics.is_circulatory):
         return rate
