@@ -88,8 +88,10 @@ def vertex_normals(positions: Array, triangles: IntArray) -> Array:
 
 def _split_faces(faces: IntArray) -> IntArray:
     """Return quadrilaterals (``faces``, shape (f, 4)) of vertex indices, each split into two triangles, shape
-    (2 f, 3); triangles (f, 3) are returned as they are."""
-    return faces if faces.shape[1] == 3 else np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
+    (t, 3). Where the last two vertices are the same it is one; triangles (f, 3) are returned as they are."""
+    if faces.shape[1] == 3:
+        return faces
+    return np.concatenate([faces[:, [0, 1, 2]], faces[faces[:, 2] != faces[:, 3]][:, [0, 2, 3]]])
 
 
 def _checked_plane(name: str, value: object) -> str:

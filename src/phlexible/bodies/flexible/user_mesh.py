@@ -96,7 +96,8 @@ def user_mesh(
         mesh: also points and cells of triangles, or of the kind ``of_four``.
         is_flat: meshes of triangles and quadrilaterals lie in the plane z = 0.
         scale: metres for a unit of length of the mesh.
-        of_four: kind of cells of four points in a pair of arrays.
+        of_four: kind of cells of four points in a pair of arrays; among quadrilaterals of a file may then be
+            triangles, whose last point is named twice.
 
     Raises:
         ParameterError: another object, or no cells of a supported kind.
@@ -109,9 +110,9 @@ def user_mesh(
     if name := next((name for name in names if name in SKFEM_CELLS), None):
         return _from_skfem(mesh, *SKFEM_CELLS[name], is_flat)
     if isinstance(mesh, str | os.PathLike):
-        return _from_meshio(_read_file(file_path("mesh", mesh)), is_flat)
+        mesh = _read_file(file_path("mesh", mesh))
     if hasattr(mesh, "cells") and hasattr(mesh, "points"):
-        return _from_meshio(mesh, is_flat)
+        return _from_meshio(mesh, is_flat, of_four)
     if isinstance(mesh, tuple) and len(mesh) == 2 and not is_flat:
         return _from_arrays(*mesh, of_four)
     raise ParameterError(
@@ -229,10 +230,10 @@ def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
     return UserMesh(kind, 1, positions, corners.astype(np.int64), {}, {}, {})
 
 
-def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
+def _from_meshio(mesh: Any, is_flat: bool, of_four: CellKind) -> UserMesh:
     """Convert a mesh of meshio to the format of this package, with its named groups and a list of what was
-    left out. Its cells of highest dimension must be of one kind. Plane cells must lie in z = 0 if
-    ``is_flat``."""
+    left out. Its cells of highest dimension must be of one kind, or triangles and quadrilaterals if ``of_four`` are
+    these. Plane cells must lie in z = 0 if ``is_flat``."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -244,14 +245,15 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
     listed = ", ".join(f"{name} ({count})" for name, count in counts.items()) or "none"
     if highest < 2 or not counts.keys() & FILE_CELLS.keys():
         raise ParameterError(f"mesh: there are no cells of a known kind ({', '.join(FILE_CELLS)}), but {listed}")
-    if len(counts) > 1:
+    are_mixed = of_four is CellKind.QUADRILATERAL and counts.keys() == {"triangle", "quad"}
+    if len(counts) > 1 and not are_mixed:
         raise ParameterError(f"mesh: its elements must be of one kind, got {listed}; mesh it with one of them")
-    kinds = {FILE_CELLS[name] for name in counts}
     solid = [number for number, block in enumerate(mesh.cells) if block.type in counts and len(block.data)]
-    (kind, order), blocks = kinds.pop(), solid
+    (kind, order), blocks = FILE_CELLS["quad" if are_mixed else next(iter(counts))], solid
     _check_flat(points, highest, is_flat)
     points[:, 2] *= highest == 3 or not is_flat
-    cells = np.concatenate([np.asarray(mesh.cells[number].data, dtype=np.int64) for number in blocks])
+    parts = [np.asarray(mesh.cells[number].data, dtype=np.int64) for number in blocks]
+    cells = np.concatenate([part[:, [0, 1, 2, -1]] for part in parts] if are_mixed else parts)
     if order == 2:
         points, cells = _complete_nodes(points, cells, kind)
     elif kind is CellKind.HEXAHEDRON:

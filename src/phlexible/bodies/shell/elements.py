@@ -1,13 +1,15 @@
-"""Four-node shell elements as constant matrices over products of nodal vectors (docs/theory.md, 5).
+"""Shell elements as constant matrices over products of nodal vectors (docs/theory.md, 5).
 
 Strains are sums of dot products of nodal vectors, transverse shear is assumed as in MITC4, membrane strain as in
-MITC4+, and assumed stresses of membrane, bending and shear are eliminated here, once.
+MITC4+, and assumed stresses of membrane, bending and shear are eliminated here, once. A triangle is a quadrilateral
+whose last two nodes are one: its membrane strain and curvature are constant, its shear is assumed as in MITC3.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.shell.section import ShellSection
@@ -22,6 +24,8 @@ LENGTH_PAIRS = np.array([(3 + k, 3 + k) for k in range(4)])
 PAIRS: IntArray = np.concatenate([STRAIN_PAIRS, BENDING_PAIRS, LENGTH_PAIRS])
 """Products of the chords x_2 - x_1, x_3 - x_1, x_4 - x_1 and directors of an element."""
 MEMBRANE, BENDING = slice(0, 6), slice(6, 18)
+SHEAR_SHARE = 0.1
+"""Factor of the squared longest side of a triangle beside that of the thickness, by which its shear softens."""
 PARALLEL = 1e-3
 """Nearness of two nodes of an element, as a share of a side, from which on its warping strain is as it is."""
 
@@ -111,6 +115,11 @@ class ShellElements:
         return np.cross(tangents[:, :, 0], tangents[:, :, 1])
 
     @cached_property
+    def is_triangle(self) -> NDArray[np.bool_]:
+        """Whether the last two nodes of each element are one, shape (e,)."""
+        return np.asarray((self.X[:, 2] == self.X[:, 3]).all(axis=1))
+
+    @cached_property
     def areas(self) -> Array:
         """Areas dA of the four quadrature points of each element, shape (e, 4) [m2]."""
         return np.asarray(np.linalg.norm(self.normals(GAUSS), axis=2))
@@ -164,10 +173,24 @@ class ShellElements:
 
     def shear_rows(self, at: Array) -> Array:
         """Return the coefficients of the two transverse shear strains in local axes at q points ``at`` (q,
-        2), shape (e, q, 2, 18). The columns are the first 18 products of node differences and directors."""
+        2), shape (e, q, 2, 18). The columns are the first 18 products of node differences and directors. Those of
+        triangles are linear, and constant along each side (MITC3)."""
         rows = np.zeros((len(self.X), len(at), 2, 18))
-        rows[..., BENDING] = np.linalg.inv(self.jacobians(at)) @ _shear_rows(at)
+        assumed = np.tile(_shear_rows(at), (len(self.X), 1, 1, 1))
+        low, right, left = _shear_rows(np.array([(0, -1), (1, 0), (-1, 0)]))
+        assumed[self.is_triangle, :, 0] += (1 - at[:, 1:] ** 2) / 4 * (left[1] - low[0] - right[1])
+        rows[..., BENDING] = np.linalg.inv(self.jacobians(at)) @ assumed
         return rows
+
+    def _triangle_shear(self, section: ShellSection) -> Array:
+        """Return the shear part of H of the elements as triangles, without assumed forces, shape (e, 18, 18). The
+        shear stiffness is scaled by t^2 / (t^2 + 0.1 l^2) with the thickness t and the longest side l (Lyly,
+        Stenberg and Vihinen 1993), without which thin triangles lock."""
+        rows = self.shear_rows(GAUSS)
+        sides = np.linalg.norm(self.X - np.roll(self.X, 1, axis=1), axis=2).max(axis=1)
+        share = section.thickness**2 / (section.thickness**2 + SHEAR_SHARE * sides**2)
+        weights = share[:, None] * self.areas
+        return np.asarray(np.einsum("eq,eqki,kl,eqlj->eij", weights, rows, section.shear, rows, optimize=True))
 
     def stress_shapes(self, at: Array) -> tuple[Array, Array]:
         """Return the assumed resultants at q points per unit of their parameters: N and M together (e, q, 6, 10),
@@ -195,7 +218,8 @@ class ShellElements:
         entries row by row, shape (e, sum of size^2). Membrane and bending are two blocks, one if the
         ``section`` couples them; then follow four blocks of size 1, stiffnesses across the thickness at the
         nodes."""
-        H = sum(np.einsum("emn,emk->enk", g, solved) for g, solved in self._eliminated(section))
+        H, shear = (np.einsum("emn,emk->enk", g, solved) for g, solved in self._eliminated(section))
+        H = H + np.where(self.is_triangle[:, None, None], self._triangle_shear(section), shear)
         H = (H + H.swapaxes(1, 2)) / 2
         if section.stiffness[:3, 3:].any():
             blocks = [H]

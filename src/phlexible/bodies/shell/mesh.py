@@ -1,4 +1,7 @@
-"""Meshes of shells are quadrilaterals that face one way, and directors, of which folded nodes have several."""
+"""Meshes of shells are quadrilaterals and triangles that face one way, and directors, several of folded nodes.
+
+A triangle is a quadrilateral whose last two corners are one node.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -14,7 +17,7 @@ from phlexible.algebra.arrays import Array, IntArray, called, reals, vector
 from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind
 from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, user_mesh
-from phlexible.bodies.shell.elements import CORNERS, MIDDLE, ShellElements, bilinear_values
+from phlexible.bodies.shell.elements import CORNERS, MIDDLE, ShellElements, bilinear_slopes, bilinear_values
 from phlexible.bodies.soft_mesh import SoftMesh
 from phlexible.display import short_repr
 from phlexible.errors import AttachmentError, MeshWarning, ParameterError, warn_user
@@ -86,8 +89,7 @@ class ShellMesh(SoftMesh):
         column, row = min(int(u * columns), columns - 1), min(int(v * rows), rows - 1)
         local = 2 * np.array([[u * columns - column, v * rows - row]]) - 1
         corners, element = self.grid[column, row], column * rows + row
-        own = [corners.tolist().index(point) for point in self.cells[element]]
-        shares = bilinear_values(local)[0, own]
+        shares = (self.cells[element][:, None] == corners) @ bilinear_values(local)[0]
         position, director = np.zeros((2, len(self.nodes)))
         position[self.node_at[self.cells[element]]] = shares
         director[self.element_directors[element]] = shares / self.gyration
@@ -166,6 +168,20 @@ class ShellMesh(SoftMesh):
         """Geometry of the undeformed elements of this shell."""
         return ShellElements(self.points[self.cells], self.directors[self.corner_directors])
 
+    @property
+    def is_outline(self) -> NDArray[np.bool_]:
+        """Whether the side from each corner of each element to the next is of this element alone, shape (e, 4)."""
+        is_shared = np.zeros(self.cells.size, dtype=bool)
+        is_shared[np.concatenate(_side_pairs(self.cells))] = True
+        return ~is_shared.reshape(self.cells.shape)
+
+    @property
+    def corner_shares(self) -> Array:
+        """1 for each corner of each element, 0 for the last one of a triangle, which counts once, shape (e, 4)."""
+        shares = np.ones(self.cells.shape)
+        shares[:, 3] -= self.cells[:, 2] == self.cells[:, 3]
+        return shares
+
     def vectors(self, positions: Array, directors: Array) -> Array:
         """Return positions of the N nodes and the k directors in the order of the unknowns, shape (N + k, 3)."""
         return np.asarray(np.concatenate([positions, directors])[np.concatenate(self._order)])
@@ -190,7 +206,7 @@ class ShellMesh(SoftMesh):
         directors = self.turned_directors(positions)
         rates = self._gradients(positions, velocities)  # of a deformation from the present shape
         own = directors[self.corner_directors]
-        count = np.bincount(self.corner_directors.ravel(), minlength=len(directors))[:, None]
+        count = np.bincount(self.corner_directors.ravel(), self.corner_shares.ravel(), len(directors))[:, None]
         means = self._director_sums(-np.einsum("eqji,eqj->eqi", rates, own)) / count
         along = np.einsum("ki,ki->k", means, directors)[:, None]
         return np.asarray(means - along * directors)
@@ -200,11 +216,10 @@ class ShellMesh(SoftMesh):
         shape (e, 4, 3, 3). ``positions`` (N, 3) are those of the nodes. With their ``velocities`` (N, 3) it
         is the gradient of the velocity instead."""
         at = np.searchsorted(self.used, self.cells)
-        now = _frames(positions[at])
+        now = _frames(positions[at], self.cells)
         if velocities is None:
-            return np.asarray(now @ np.linalg.inv(_frames(self.points[self.cells])))
-        nothing = np.zeros_like(self.cells, dtype=np.float64)
-        slopes = ShellElements(velocities[at], nothing).tangents(CORNERS)
+            return np.asarray(now @ np.linalg.inv(_frames(self.points[self.cells], self.cells)))
+        slopes = _corner_tangents(velocities[at], self.cells)
         dual = np.linalg.inv(now)  # rows x^r, x^s, n
         rate = -np.einsum("eqai,eqi,eqaj->eqj", slopes, now[..., 2], dual[..., :2, :])
         return np.asarray(
@@ -214,7 +229,7 @@ class ShellMesh(SoftMesh):
     def _director_sums(self, at_corners: Array) -> Array:
         """Return the sums over the corners (e, 4, 3) at each director, shape (k, 3)."""
         result = np.zeros_like(self.directors)
-        np.add.at(result, self.corner_directors, at_corners)
+        np.add.at(result, self.corner_directors, self.corner_shares[..., None] * at_corners)
         return result
 
     @cached_property
@@ -231,27 +246,28 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
     the radius of gyration of the thickness [m].
 
     Args:
-        mesh: of scikit-fem or meshio, a path, a ``Grid``, or points (p, 3) and quadrilaterals (e, 4).
+        mesh: of scikit-fem or meshio, a path, a ``Grid``, or points (p, 3) and elements (e, 3) or (e, 4).
         gyration: radius of gyration of the thickness [m].
         directors: exact normals of the user, for each point (p, 3) or as a function of position; None: means of the
             normals of elements, several where these differ by more than 30 degrees.
 
     Raises:
-        ParameterError: other elements than quadrilaterals of four nodes, folded ones, a surface with one side, or
-            directors of wrong shape.
+        ParameterError: other elements than quadrilaterals of four nodes and triangles, folded ones, a surface with
+            one side, or directors of wrong shape.
     """
     grid = None
     if isinstance(mesh, Grid):
         grid, mesh = mesh.cells, (mesh.points, mesh.cells.reshape(-1, 4))
-    source = user_mesh(mesh, is_flat=False, of_four=CellKind.QUADRILATERAL)
+    is_read = isinstance(mesh, UserMesh)
+    source: UserMesh = mesh if is_read else user_mesh(mesh, is_flat=False, of_four=CellKind.QUADRILATERAL)
     check_mesh(source)
-    if source.kind is not CellKind.QUADRILATERAL or source.geometry_order != 1:
+    if source.kind not in (CellKind.QUADRILATERAL, CellKind.TRIANGLE) or source.geometry_order != 1:
         raise ParameterError(
-            f"mesh: a Shell is made of quadrilaterals of four nodes, got {source.kind.value}s of order "
-            f"{source.geometry_order}; mesh it with quadrilaterals (in gmsh: recombine)"
+            "mesh: a Shell is made of quadrilaterals of four nodes and triangles of three, got "
+            f"{source.kind.value}s of order {source.geometry_order}"
         )
-    cells = source.cells
-    _refuse_folded(source.points[cells])
+    cells = _triangles_last(source.cells if source.cells.shape[1] == 4 else source.cells[:, [0, 1, 2, 2]])
+    _refuse_folded(source.points[cells], cells)
     _check_sides(source.points, cells)
     if directors is None:
         cells = _consistently_oriented(source.points, cells)
@@ -260,20 +276,35 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
         given = _user_directors(directors, source.points)
         middle = _normals(source.points[cells], MIDDLE)[:, 0]
         is_turned = np.einsum("ei,eki->e", middle, given[cells]) < 0
-        cells = np.where(is_turned[:, None], cells[:, [0, 3, 2, 1]], cells)
+        cells = _triangles_last(np.where(is_turned[:, None], cells[:, [0, 3, 2, 1]], cells))
         at, number = np.unique(cells, return_inverse=True)
         owner, D = number.reshape(cells.shape), given[at]
-    found = ShellMesh(source.kind, 1, source.points, cells, D, at, owner, gyration, grid)
+    found = ShellMesh(CellKind.QUADRILATERAL, 1, source.points, cells, D, at, owner, gyration, grid)
     _check_directors(found)
     return found, source
 
 
-def _frames(x: Array) -> Array:
+def _triangles_last(cells: IntArray) -> IntArray:
+    """Return elements (e, 4) whose corners are numbered so that two neighbouring ones at one node are the last."""
+    for _ in range(3):
+        is_last = (cells[:, 2] == cells[:, 3]) | (cells != np.roll(cells, 1, axis=1)).all(axis=1)
+        cells = np.where(is_last[:, None], cells, np.roll(cells, 1, axis=1))
+    return cells
+
+
+def _corner_tangents(x: Array, cells: IntArray) -> Array:
+    """Return the derivatives to r and s of a field at the corners of elements, of triangles at their centre, shape
+    (e, 4, 2, 3). x (e, 4, 3) are its values at the nodes ``cells`` (e, 4)."""
+    is_triangle = (cells[:, 2] == cells[:, 3])[:, None, None, None]
+    slopes = np.where(is_triangle, bilinear_slopes(MIDDLE), bilinear_slopes(CORNERS))
+    return np.asarray(np.einsum("eqak,eki->eqai", slopes, x - x[:, :1]))
+
+
+def _frames(x: Array, cells: IntArray) -> Array:
     """Return the matrices with the columns x,r, x,s and unit normal at the corners of elements, shape (e, 4, 3, 3).
-    Their nodes are x (e, 4, 3)."""
-    elements = ShellElements(x, x)
-    tangents, normals = elements.tangents(CORNERS), _unit(elements.normals(CORNERS))
-    return np.stack([tangents[:, :, 0], tangents[:, :, 1], normals], axis=3)
+    Their nodes ``cells`` (e, 4) are at x (e, 4, 3)."""
+    one, two = np.moveaxis(_corner_tangents(x, cells), 2, 0)
+    return np.stack([one, two, _unit(np.cross(one, two))], axis=3)
 
 
 def _unit(vectors: Array) -> Array:
@@ -285,16 +316,17 @@ def _normals(x: Array, at: Array) -> Array:
     return _unit(ShellElements(x, x).normals(at))
 
 
-def _refuse_folded(x: Array) -> None:
-    """Raise ``ParameterError`` if an element is a triangle (two neighbouring nodes in one place), is folded
-    (its corners face both sides) or has no area. x (e, 4, 3) are the nodes; the tolerance is 1e-9 of the size
-    of an element."""
+def _refuse_folded(x: Array, cells: IntArray) -> None:
+    """Raise ``ParameterError`` if an element has different nodes in one place, is folded (its corners face both
+    sides) or has no area. x (e, 4, 3) are the positions of its nodes ``cells`` (e, 4); the tolerance is 1e-9 of the
+    size of an element."""
     sides = np.linalg.norm(x - np.roll(x, -1, axis=1), axis=2)
     size = sides.max(axis=1)
-    elements = ShellElements(x, x)
-    areas = np.einsum("eqi,ei->eq", elements.normals(CORNERS), elements.normals(MIDDLE)[:, 0])
+    sides[cells == np.roll(cells, -1, axis=1)] = np.inf  # of triangles
+    normals = np.cross(*np.moveaxis(_corner_tangents(x, cells), 2, 0))
+    areas = np.einsum("eqi,ei->eq", normals, ShellElements(x, x).normals(MIDDLE)[:, 0])
     for wrong, what in (
-        (sides.min(axis=1) <= CLOSE * size, "are triangles: two of their nodes are in one place"),
+        (sides.min(axis=1) <= CLOSE * size, "have two nodes in one place; triangles name one node twice"),
         (areas.min(axis=1) <= -CLOSE * size**4, "are folded: their corners lie on both sides"),
         (areas.max(axis=1) <= CLOSE * size**4, "are flat, they have no area"),
     ):
@@ -344,7 +376,8 @@ def _corner_pairs(cells: IntArray) -> IntArray:
     ends = [_next(one), _next(two)]
     here = np.column_stack([one, np.where(same, two, ends[1])])
     there = np.column_stack([ends[0], np.where(same, ends[1], two)])
-    return np.concatenate([here, there])
+    last = 4 * np.flatnonzero(cells[:, 2] == cells[:, 3])[:, None] + [2, 3]  # one node of triangles
+    return np.concatenate([here, there, last])
 
 
 def _next(corner: IntArray) -> IntArray:
@@ -362,7 +395,8 @@ def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
     ends, most = ends[order], int(np.unique(ends, axis=0, return_counts=True)[1].max())
     found = [np.zeros((0, 2), dtype=np.int64)]
     for shift in range(1, most):  # 2 but at branches
-        at = np.flatnonzero((ends[shift:] == ends[:-shift]).all(axis=1))
+        is_side = ends[shift:, 0] != ends[shift:, 1]  # of triangles one has no length
+        at = np.flatnonzero(is_side & (ends[shift:] == ends[:-shift]).all(axis=1))
         found.append(np.column_stack([order[at], order[at + shift]]))
     return np.concatenate(found)[:, 0], np.concatenate(found)[:, 1]
 
@@ -395,14 +429,14 @@ def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
             "mesh: the surface has one side, as that of Moebius, so that its normals have no direction; cut it at a"
             " line, and fix the two edges to each other"
         )
-    return np.where((lower < upper)[:, None], cells[:, [0, 3, 2, 1]], cells)
+    return _triangles_last(np.where((lower < upper)[:, None], cells[:, [0, 3, 2, 1]], cells))
 
 
 def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, IntArray]:
     """Return the index of the director at each corner of each element, shape (e, 4), the unit directors (k,
     3) and their points (k,). They are means of the normals of elements that meet at less than 30 degrees.
     ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements."""
-    normals = _normals(points[cells], CORNERS).reshape(-1, 3)
+    normals = _frames(points[cells], cells)[..., 2].reshape(-1, 3)
     pairs = _corner_pairs(cells)
     smooth = np.einsum("pi,pi->p", normals[pairs[:, 0]], normals[pairs[:, 1]]) > SMOOTH
     graph = sparse.coo_array((np.ones(smooth.sum()), tuple(pairs[smooth].T)), shape=(cells.size,) * 2)
@@ -411,7 +445,8 @@ def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, In
     order = np.argsort(cells.ravel()[first], kind="stable")
     number = np.argsort(order)[part]
     means = np.zeros((len(first), 3))
-    np.add.at(means, number, normals)
+    counted = (np.arange(len(number)) % 4 < 3) | (cells[:, 2] != cells[:, 3]).repeat(4)
+    np.add.at(means, number, counted[:, None] * normals)
     return number.reshape(cells.shape), _unit(means), cells.ravel()[first][order]
 
 
@@ -438,7 +473,7 @@ def _user_directors(directors: Any, points: Array) -> Array:
 def _check_directors(mesh: ShellMesh) -> None:
     """Warn of directors that are more than 26 degrees off the normal of an element, and of folds that may be
     coarse curves; refuse folds of more than 150 degrees. ``mesh`` is that of the shell."""
-    normals = _normals(mesh.points[mesh.cells], CORNERS)
+    normals = _frames(mesh.points[mesh.cells], mesh.cells)[..., 2]
     cosines = np.einsum("eki,eki->ek", normals, mesh.directors[mesh.corner_directors])
     if (worst := cosines.min()) < TILTED:
         warn_user(

@@ -46,24 +46,26 @@ class ShellInterface(NodeGroup):
         """Return the share of each unknown vector of a shell in the mean over this edge or patch, shape (N +
         k,): by the areas of its elements, else by the lengths of its sides, else equal. They sum to 1;
         directors have 0. ``mesh`` is that of the shell."""
-        result, inside = np.zeros(len(mesh.nodes)), np.isin(mesh.cells, self.points)
-        is_full = inside.all(axis=1)
-        if is_full.any():
-            np.add.at(result, mesh.node_at[mesh.cells[is_full]], mesh.elements.node_areas[is_full])
-        else:
-            after = np.roll(mesh.cells, -1, axis=1)
-            lengths = np.linalg.norm(mesh.points[after] - mesh.points[mesh.cells], axis=2)
-            lengths = np.where(inside & np.roll(inside, -1, axis=1), lengths, 0.0)
-            for ends in (mesh.cells, after):
-                np.add.at(result, mesh.node_at[ends], lengths)
-        is_covered = result[mesh.node_at[self.points]] > 0
-        if not is_covered.all():
-            if is_covered.any():
-                raise ParameterError(
-                    f"interface {self.name!r}: the mean is over elements or an edge, which leaves out "
-                    f"{(~is_covered).sum()} of {len(is_covered)} chosen nodes; make an interface of each"
-                )
-            result[mesh.node_at[self.points]] = 1.0
+        inside, after = np.isin(mesh.cells, self.points), np.roll(mesh.cells, -1, axis=1)
+        areas = np.where(inside.all(axis=1, keepdims=True), mesh.elements.node_areas, 0.0)
+        lengths = np.linalg.norm(mesh.points[after] - mesh.points[mesh.cells], axis=2)
+        lengths = np.where(inside & np.roll(inside, -1, axis=1), lengths, 0.0)
+        has_area, sides = areas.any(), (mesh.cells, after)
+        if has_area:  # of triangles in the corners of an outline too
+            lengths = np.where(mesh.is_outline, lengths, 0.0)
+        for shares, ends in ((areas, (mesh.cells,)), (lengths, sides)):
+            result = np.zeros(len(mesh.nodes))
+            for end in ends:
+                np.add.at(result, mesh.node_at[end], shares)
+            is_covered = result[mesh.node_at[self.points]] > 0
+            if is_covered.all():
+                return np.asarray(result / result.sum())
+        if has_area or is_covered.any():
+            raise ParameterError(
+                f"interface {self.name!r}: the mean is over elements or an edge, which leaves out "
+                f"{(~is_covered).sum()} of {len(is_covered)} chosen nodes; make an interface of each"
+            )
+        result[mesh.node_at[self.points]] = 1.0
         return np.asarray(result / result.sum())
 
     def refuse_leaning(self, mesh: ShellMesh) -> None:
@@ -71,7 +73,7 @@ class ShellInterface(NodeGroup):
         are normals of the adjacent elements of a shell that is curved there. ``mesh`` is that of the shell."""
         if self.kind is not EdgeKind.SYMMETRIC:
             return
-        inside, D = np.isin(mesh.cells, self.points), mesh.elements.D
+        inside, D = np.isin(mesh.cells, self.points) & (mesh.corner_shares > 0), mesh.elements.D
         across = np.linalg.norm(np.cross(D, mesh.elements.normals(MIDDLE)), axis=2)
         leans = across > LEANING * np.linalg.norm(mesh.elements.normals(MIDDLE), axis=2)
         at_edge = inside.sum(axis=1) == 2

@@ -59,8 +59,8 @@ class Shell(NodalBody):
     orientation, ``shell.node(number)`` one without.
 
     Attributes:
-        mesh: of quadrilaterals: of scikit-fem or meshio, the path of a file that meshio reads, or points (p, 3) and
-            cells (e, 4) [m].
+        mesh: of quadrilaterals, triangles or both: of scikit-fem or meshio, the path of a file that meshio reads,
+            or points (p, 3) [m] and cells (e, 4) or (e, 3); among (e, 4) a triangle names its last node twice.
         thickness: [m]; of a laminate the sum of its layers.
         material: of the shell, or its layers, a ``Laminate``.
         interfaces: edges and patches by name: nodes (numbers, a function of position or the name of a group of the
@@ -182,7 +182,7 @@ class Shell(NodalBody):
             directors, offset, color: as of ``Shell``.
 
         Raises:
-            ParameterError: numbers out of range, or a surface with triangles where its points meet.
+            ParameterError: numbers out of range.
         """
         check_callable("surface", surface, "u", "v")
         return cls._of_grid(
@@ -463,8 +463,8 @@ class Shell(NodalBody):
             law_of_elements = np.einsum("kce,km->ecm", dyads, law)
             own = np.einsum("ecm,tem->tec", law_of_elements, strains[..., :3] + height * strains[..., 3:])
             total = np.zeros((len(mesh.used), len(vectors), 6))
-            np.add.at(total, at, own.swapaxes(0, 1)[:, None])
-            result.append(total / np.bincount(at.ravel())[:, None, None])
+            np.add.at(total, at, mesh.corner_shares[..., None, None] * own.swapaxes(0, 1)[:, None])
+            result.append(total / np.bincount(at.ravel(), mesh.corner_shares.ravel())[:, None, None])
         return np.concatenate(result).swapaxes(0, 1)
 
     def port_locations(self) -> dict[str, Location]:
