@@ -13,7 +13,8 @@ from phlexible.leaves import register_leaf_functions
 _module = sys.modules[__name__]
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-_LEAF_FUNCTIONS = {  # called by methods of the core, with the modules that define them
+_LEAF_FUNCTIONS = {  # called by methods of lower modules, with the modules that define them
+    "Shell": "phlexible.bodies.shell.shell",
     "body_form": "phlexible.papers.floating_forms",
     "live_page": "phlexible.libraries.web_page",
     "rod_form": "phlexible.papers.rod_form",

@@ -1,5 +1,7 @@
 """Shells with small displacements in a floating frame, against shells of all nodes and published answers."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,30 @@ def test_a_twisted_beam_deflects_as_published(thickness, force, published, frame
         model.apply(ph.Force(beam["u1"], load))
         moved = model.equilibrium().position(beam["u1"]) - beam["u1"].initial_position()
         assert moved[axis] == pytest.approx(1e-3 * reference, rel=1.3e-2)
+
+
+def test_a_curved_mesh_is_a_shell_that_is_reduced() -> None:
+    """The beam that is twisted, from a mesh in millimetres; what shells do not have is refused by name."""
+    shell = twisted(0.32)
+    blocks = [SimpleNamespace(type="quad", data=shell.soft_mesh.cells)]
+    empty: dict[str, object] = {}
+    points = 1e3 * shell.soft_mesh.points
+    mesh = SimpleNamespace(
+        points=points, cells=blocks, cell_data=empty, cell_sets=empty, point_sets=empty, field_data=empty
+    )
+    ends = {"root": (lambda x: x[0] < 1e-9, "rigid"), "tip": lambda x: x[0] > 12 - 1e-9}
+    options = {"modes": 0, "frame": "root", "strain": "linear", "thickness": 0.32, "scale": 1e-3}
+    part = ph.FlexibleBody.from_mesh(mesh, ph.Material(0.29e8, 1.0, 0.22), ends, **options)
+    assert part.mass == pytest.approx(shell.mass, rel=1e-12)
+    model = ph.Model()
+    beam = model.add(part, "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam["root"]))
+    model.apply(ph.Force(beam["tip"], (0, 0, 1e-3)))
+    moved = model.equilibrium().position(beam["tip"]) - beam["tip"].initial_position()
+    assert moved[2] == pytest.approx(1e-3 * 0.0054245, rel=1.3e-2)
+    for name, value in {"theory": "kirchhoff", "element": "hhj", "modal_derivatives": True, "cache": "."}.items():
+        with pytest.raises(ph.ParameterError, match=f"{name}= is not for a surface in space"):
+            ph.FlexibleBody.from_mesh(mesh, ph.Material(0.29e8, 1.0, 0.22), ends, **options, **{name: value})
 
 
 def panel(kind: str = "average") -> ph.Shell:

@@ -1,7 +1,7 @@
 """Bodies from finite element meshes (docs/theory.md, 2 and 3)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -68,6 +68,7 @@ from phlexible.bodies.flexible.user_mesh import (
     check_mesh,
     check_units,
     element_mesh,
+    is_curved,
     user_mesh,
     warn_of_stiff_elements,
 )
@@ -78,6 +79,7 @@ from phlexible.bodies.sizes import SCALED, warn_of_size
 from phlexible.bodies.skin import BodyStress, Skin
 from phlexible.elements.maxwell import Maxwell, maxwell_or_none
 from phlexible.errors import ParameterError
+from phlexible.leaves import leaf_function
 from phlexible.shapes.surfaces import optional_color
 
 MeshedPoints = MeshPoints | PlatePoints
@@ -139,8 +141,8 @@ class FlexibleBody(Body):
         cache: str | PathLike[str] | None = None,
     ) -> Self:
         """Return an elastic body made from a finite element ``mesh``: of triangles or quadrilaterals for a plane
-        body or a plate, of tetrahedra or hexahedra for a solid. It is reduced to a few displacement shapes:
-        responses to loads on the ``interfaces`` and the lowest ``modes``.
+        body, a plate or a shell, of tetrahedra or hexahedra for a solid. It is reduced to a few displacement
+        shapes: responses to loads on the ``interfaces`` and the lowest ``modes``.
 
         The shapes are the static responses to unit forces and ``moments`` on the interfaces, those to the
         inertial loads of an accelerated and spinning frame (``inertial_shapes``), with ``modal_derivatives``
@@ -159,7 +161,8 @@ class FlexibleBody(Body):
             frame: "mean_axis", the name of an interface, or two names for the line between them.
             strain: "green_lagrange" (stiffens under tension, also in spin), or "linear".
             order: of the displacement elements, 1 or 2, also on straight cells.
-            thickness: of a plane mesh [m].
+            thickness: of a plane mesh, or of a surface in space, of which it makes and reduces a ``Shell``, with
+                elements of order 1 [m].
             plane: "stress" or "strain" of a plane mesh.
             theory: None: a plane mesh is a body in the plane. "kirchhoff" (no shear, thin) or "mindlin" (with
                 shear): it is a plate in space, at z = 0 of its body axes; interfaces are then edges, or the area of
@@ -196,16 +199,31 @@ class FlexibleBody(Body):
         )
         folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         looks = optional_color("color", color)
-        source = user_mesh(mesh, scale=positive("scale", scale))
+        source, is_plate = user_mesh(mesh, None, positive("scale", scale)), theory is not None
+        kind = option("element", element, PlateElement)
+        if is_curved(source.points, source.kind.dimension):
+            plain = (
+                theory in (None, PlateTheory.MINDLIN),
+                kind is PlateElement.SHEAR,
+                not modal_derivatives,
+                not cache,
+            )
+            for name, is_plain in zip(("theory", "element", "modal_derivatives", "cache"), plain, strict=True):
+                if not is_plain:
+                    raise ParameterError(f"{name}= is not for a surface in space, a shell with shear; leave it out")
+            shell = leaf_function("Shell")(source, thickness, material, interfaces, color=looks)
+            reduced: Self = shell.flexible_body(
+                modes, frame, strain, damping_ratio=damping_ratio, moments=moments, inertial_shapes=inertial_shapes
+            )
+            return reduced
+        source = replace(source, points=source.points * (1.0, 1.0, source.kind.dimension == 3))
         check_mesh(source)
-        is_plate = theory is not None
         if is_plate and source.kind.dimension == 3:
             raise ParameterError(f"theory={theory!r}: a plate is made of a plane mesh, this one is solid")
         if is_plate and order != 2:
             raise ParameterError(f"order must be 2 for the elements of a plate, got {order!r}")
         if is_plate and modal_derivatives:
             raise ParameterError("modal_derivatives= is for solid and plane bodies; leave it out for a plate")
-        kind = option("element", element, PlateElement)
         if kind is PlateElement.HHJ:
             _check_thin_triangles(source, theory)
         elements = element_mesh(source, _checked_order(order))

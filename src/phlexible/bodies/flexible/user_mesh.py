@@ -86,7 +86,7 @@ class UserMesh:
 
 
 def user_mesh(
-    mesh: Any, is_flat: bool = True, scale: float = 1.0, of_four: CellKind = CellKind.TETRAHEDRON
+    mesh: Any, is_flat: bool | None = True, scale: float = 1.0, of_four: CellKind = CellKind.TETRAHEDRON
 ) -> UserMesh:
     """Convert a mesh passed by the user to one format: an object of scikit-fem or meshio, the path of a mesh
     file, or a pair of points and cells. Plane meshes lie in z = 0 if ``is_flat``; ``scale`` is the unit of
@@ -94,7 +94,7 @@ def user_mesh(
 
     Args:
         mesh: also points and cells of triangles, or of the kind ``of_four``.
-        is_flat: meshes of triangles and quadrilaterals lie in the plane z = 0.
+        is_flat: meshes of triangles and quadrilaterals lie in the plane z = 0; False: arrays are taken too.
         scale: metres for a unit of length of the mesh.
         of_four: kind of cells of four points in a pair of arrays; among quadrilaterals of a file may then be
             triangles, whose last point is named twice.
@@ -113,7 +113,7 @@ def user_mesh(
         mesh = _read_file(file_path("mesh", mesh))
     if hasattr(mesh, "cells") and hasattr(mesh, "points"):
         return _from_meshio(mesh, is_flat, of_four)
-    if isinstance(mesh, tuple) and len(mesh) == 2 and not is_flat:
+    if isinstance(mesh, tuple) and len(mesh) == 2 and is_flat is False:
         return _from_arrays(*mesh, of_four)
     raise ParameterError(
         "mesh must be a mesh of triangles, quadrilaterals, tetrahedra or hexahedra of scikit-fem or meshio, or the "
@@ -178,7 +178,7 @@ def _reader(path: str) -> Callable[[str], Any]:
     return meshio.read  # type: ignore[no-any-return]
 
 
-def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMesh:
+def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool | None) -> UserMesh:
     """Convert a mesh of scikit-fem, with its named subdomains and boundaries, to the format of this package.
     If ``is_flat``, plane cells must lie in z = 0. ``kind`` is that of its cells, ``order`` that of their
     geometry."""
@@ -198,13 +198,17 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMes
     )
 
 
-def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
+def _check_flat(points: Array, dimension: int, is_flat: bool | None) -> None:
     """Raise ``ParameterError`` if the points of a mesh of triangles or quadrilaterals have to lie in the
     plane z = 0 (``is_flat``) and do not. ``dimension`` is that of the cells."""
-    if dimension == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
-        raise ParameterError(
-            "mesh: a plane mesh must lie in the plane z = 0; of a surface in space take Shell(...).flexible_body()"
-        )
+    if is_flat and is_curved(points, dimension):
+        raise ParameterError("mesh: a plane mesh must lie in the plane z = 0")
+
+
+def is_curved(points: Array, dimension: int) -> bool:
+    """Return whether the ``points`` (p, 3) of a mesh of triangles or quadrilaterals lie beside the plane z = 0.
+    ``dimension`` is that of the cells; meshes of solids are not curved."""
+    return dimension == 2 and bool(np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max())
 
 
 def _groups(groups: Any) -> Any:
@@ -230,7 +234,7 @@ def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
     return UserMesh(kind, 1, positions, corners.astype(np.int64), {}, {}, {})
 
 
-def _from_meshio(mesh: Any, is_flat: bool, of_four: CellKind) -> UserMesh:
+def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh:
     """Convert a mesh of meshio to the format of this package, with its named groups and a list of what was
     left out. Its cells of highest dimension must be of one kind, or triangles and quadrilaterals if ``of_four`` are
     these. Plane cells must lie in z = 0 if ``is_flat``."""
