@@ -17,7 +17,7 @@ from phlexible.step.gpu.thread_programs import (
     UnknownFunctionsError,
     thread_program,
 )
-from phlexible.step.integration.held_lanes import COUNTED
+from phlexible.step.integration.held_lanes import StateColumns
 from phlexible.step.integration.step_calls import StepCall
 from phlexible.step.programs import advance, alone, joint_velocities
 
@@ -27,17 +27,12 @@ if TYPE_CHECKING:
 COMPILING_THREADS = "phlexible: compiling the time step for this structure and a GPU; kept"
 
 
-class ThreadStepper:
+class ThreadStepper(StateColumns):
     """Steps of mechanisms, each in a thread of a GPU; only the loads may change from call to call.
 
     Args:
         calls: first steps of each mechanism, which can join and have one key.
         processor: whose threads take them, or an object that runs programs as it does.
-
-    Attributes:
-        state: states of all mechanisms, shape (state numbers, mechanisms).
-        row: the last stored instant of each, of the same shape.
-        loads: load values in the steps to come, shape (3 loads, mechanisms).
 
     Raises:
         ParameterError: threads do not step the model, or the processor does not have all functions of its laws.
@@ -45,7 +40,7 @@ class ThreadStepper:
 
     def __init__(self, calls: Sequence[StepCall], processor: "Cuda") -> None:
         first, self._processor, self._count = calls[0], processor, len(calls)
-        self._size, self._known = float(first.sizes[0]), first.memory.offset_of("known_velocities")
+        self._size = float(first.sizes[0])
         if rest := alone(first.memory):
             raise ParameterError(f"a GPU steps no {', '.join(rest)}")
         layout = ThreadLayout(first.memory)
@@ -64,23 +59,16 @@ class ThreadStepper:
         except UnknownFunctionsError as error:
             raise ParameterError(f"a GPU does not have {error}, which laws here need") from error
         self._steps, self._projection = function(STEPS), function(VELOCITIES)
-        self.state = np.stack([call.memory.state for call in calls], axis=-1)
-        self.row = np.zeros_like(self.state)
-        self.loads = np.stack([call.loads[0] for call in calls], axis=-1)
-        requests = np.concatenate([call.request for call in calls])
-        self.state[self._known, ~requests["continues"]] = 0.0
-        requests["continues"] = True
+        super().__init__(calls)
         tables = layout.values_of_all([call.memory for call in calls])
         self._columns = tables.shape[1]
-        self._tables, self._requests = self._filled(tables), self._filled(requests)
+        self._tables, self._requests = self._filled(tables), self._filled(self.requests)
         self._state, self._row, self._loads = (
             processor.allocate(each.nbytes) for each in (self.state, self.row, self.loads)
         )
         self._counts = processor.allocate(8 * self._count)
         self._projected = np.zeros((first.memory.counts["velocities"], self._count))
         self._velocities = processor.allocate(self._projected.nbytes)
-        begin = first.memory.offset_of("counter")
-        self._counted = [begin + index for index in COUNTED]
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
         """Advance the mechanisms for which ``which`` is true by ``count`` time steps, each in a thread of the
@@ -96,7 +84,7 @@ class ThreadStepper:
             (mechanisms,) each.
         """
         processor, taken = self._processor, np.where(which, count, 0).astype(np.int64)
-        counted = self.state[self._counted]
+        counted = self.state[self.counted]
         for room, array in ((self._state, self.state), (self._row, self.row), (self._loads, self.loads)):
             processor.write(room, np.ascontiguousarray(array))
         processor.write(self._counts, taken)
@@ -104,14 +92,7 @@ class ThreadStepper:
         processor.call(self._steps, self._count, self._tables, self._columns, *rooms, self._size)
         for room, array in ((self._state, self.state), (self._row, self.row), (self._counts, taken)):
             processor.get(room, array)
-        return taken, np.asarray((self.state[self._counted] != counted).any(axis=0))
-
-    def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
-        """Replace the state, the last stored row and the ``loads`` of the mechanism with the index ``lane``
-        by others; ``continues``: its next time step starts where one of the same size ended."""
-        self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
-        if not continues:
-            self.state[self._known, lane] = 0.0
+        return taken, np.asarray((self.state[self.counted] != counted).any(axis=0))
 
     def velocities(self) -> Array | None:
         """Return the velocities of all mechanisms on the GPU, projected so that they satisfy the joints, shape

@@ -14,35 +14,55 @@ COUNTED = (1, 3)
 """Entries of the table ``counter`` of which a user is told: steps with dependent joints, and with open ledgers."""
 
 
-class LaneStepper:
+class StateColumns:
+    """States, last stored instants and loads of mechanisms of one structure, a column each.
+
+    Args:
+        calls: first steps of each mechanism, which can join and have one key.
+
+    Attributes:
+        state: states of all mechanisms, shape (state numbers, mechanisms).
+        row: last stored instant of each mechanism, of the same shape.
+        loads: load values in the steps to come, shape (3 loads, mechanisms).
+        requests: requests of the calls, whose steps continue, shape (mechanisms,).
+        counted: indices of numbers of the state of which a user is told.
+    """
+
+    def __init__(self, calls: Sequence[StepCall]) -> None:
+        memory = calls[0].memory
+        self.state = np.stack([call.memory.state for call in calls], axis=-1)
+        self.row = np.zeros_like(self.state)
+        self.loads = np.stack([call.loads[0] for call in calls], axis=-1)
+        self.requests = np.concatenate([call.request for call in calls])
+        self._known = memory.offset_of("known_velocities")
+        self.state[self._known, ~self.requests["continues"]] = 0.0
+        self.requests["continues"] = True
+        self.counted = [memory.offset_of("counter") + index for index in COUNTED]
+
+    def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
+        """Replace the state, the last stored row and the ``loads`` of the mechanism in column ``lane`` by those
+        of another with the same tables; ``continues``: its next time step starts where one of the same size
+        ended."""
+        self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
+        if not continues:
+            self.state[self._known, lane] = 0.0
+
+
+class LaneStepper(StateColumns):
     """Steps of mechanisms in lanes without anything that depends on time; loads are constant within a call.
 
     Args:
         calls: first steps of each mechanism, which can join and have one key.
         lanes: memory of the lanes that take the steps; others may use it between calls.
-
-    Attributes:
-        state: states of all mechanisms, shape (state numbers, width).
-        row: last stored instant of each mechanism, shape (state numbers, width).
-        loads: load values in the steps to come, shape (3 loads, width).
     """
 
     def __init__(self, calls: Sequence[StepCall], lanes: LaneMemory) -> None:
         first, self._count, self._lanes = calls[0], len(calls), lanes
         spread = [*calls, *[first] * (lanes.width - len(calls))]
+        super().__init__(spread)
         self._memories, self._sizes = [call.memory for call in spread], first.sizes
-        self._requests = np.concatenate([call.request for call in spread])
-        self._requests["continues"] = True
-        self.state = np.stack([memory.state for memory in self._memories], axis=-1)
-        known = first.memory.offset_of("known_velocities")
-        self.state[known, ~np.concatenate([call.request["continues"] for call in spread])] = 0.0
-        self.loads = np.stack([call.loads[0] for call in spread], axis=-1)
-        self._rows = np.zeros((1, *self.state.shape))
         self._reactions = np.zeros((len(first.reactions), lanes.width))
-        self.row = self._rows[0]
         self._moving, self._load_values = np.zeros((0, 0, 0)), np.zeros((0, 0, 0))
-        begin = first.memory.offset_of("counter")
-        self._counted = [slice(begin + index, begin + index + 1) for index in COUNTED]
         self._velocities: Array | None = None
         self._solution, self._drift = np.zeros((2, 0, 0))
         # Velocities were asked for after the steps before: they are found where these have left the state.
@@ -71,11 +91,11 @@ class LaneStepper:
         given[:] = self.loads
         lanes.set_tables(self._memories)
         lanes.state[:] = self.state
-        arguments = lanes.header, self._sizes, self._requests, self._moving, given, self._reactions, self._rows
+        arguments = lanes.header, self._sizes, self.requests, self._moving, given, self._reactions, self.row
         if self._announces:
             announce_structure(self._advance)
         self._announces, done = False, int(self._advance(*arguments)[0])
-        tells = any(lanes.state[own].tobytes() != self.state[own].tobytes() for own in self._counted)
+        tells = any(lanes.state[own].tobytes() != self.state[own].tobytes() for own in self.counted)
         self.state[:] = lanes.state
         if len(rest):
             self.state[:, rest], self.row[:, rest] = resting
@@ -84,10 +104,10 @@ class LaneStepper:
         self._needs_velocities = False
         return done, tells
 
-    def set_lane(self, lane: int, state: Array, row: Array, loads: Array) -> None:
-        """Replace the state, the last stored row and the ``loads`` of one ``lane`` by those of another
-        mechanism with the same tables. A lane is one of the mechanisms that are stepped at the same time."""
-        self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
+    def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
+        """Replace the state, the last stored row and the ``loads`` of one ``lane``, as for any columns, and
+        forget velocities. A lane is one of the mechanisms that are stepped at the same time."""
+        super().set_lane(lane, state, row, loads, continues)
         self._velocities = None
 
     def velocities(self) -> Array | None:
@@ -125,8 +145,8 @@ class LaneStepper:
         """
         indices = count * len(self._sizes)
         if len(self._load_values) != indices:
-            self._requests["steps"] = count
-            self._requests["every"] = count
+            self.requests["steps"] = count
+            self.requests["every"] = count
             self._load_values = np.zeros((indices, *self.loads.shape))
             self._moving = np.zeros((indices + 1, 0, self._lanes.width))
         return self._load_values
