@@ -43,9 +43,11 @@ def has_segments(t: Tables, node: int) -> bool:
 
 @compiled
 def block_entry(t: Tables, b: int, i: int, j: int) -> Reals:
-    """Return the address of entry (i, j) of the block of floating body b in Newton's matrix, for its
-    velocities i and j; in a segmented body they must be in one segment or in neighbouring ones. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the address of entry (i, j) of the block of carrier b, a floating body or a node, in Newton's matrix.
+    It is for velocities i and j of b; in a segmented body they must be in one segment or in neighbouring ones.
+    ``t`` holds all tables (arrays) of the model and its state."""
+    if b >= t.frames:
+        return t.blocks + (t.carrier_block[b] + i * t.carrier_stride[b] + j)
     rigid = t.rigid_of[b]
     if i < rigid:
         if j < rigid:

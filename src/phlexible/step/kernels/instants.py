@@ -20,7 +20,6 @@ from phlexible.step.compilation.notation import (
     where,
 )
 from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
-from phlexible.step.kernels.floating_bodies import compute_end_moments, compute_end_rotation
 from phlexible.step.kernels.functions import compute_gradients, rate_of_function
 from phlexible.step.kernels.laws_of_functions import relation_rate
 from phlexible.step.kernels.locks import is_active
@@ -33,9 +32,10 @@ from phlexible.step.kernels.step import (
     clear_inactive_gradients,
     inertia_matrix,
     motion_and_forces,
+    move_carriers,
     set_auxiliary_rows,
 )
-from phlexible.step.kernels.vectors import end_vectors, levers_and_motions, velocity_count, velocity_index
+from phlexible.step.kernels.vectors import levers_and_motions, velocity_count, velocity_index
 from phlexible.step.tables.requests import Floats, IntegerRow, Rows1
 
 STANDSTILL = 2.0  # length of the step in which nothing moves [s]
@@ -64,7 +64,10 @@ def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Flo
     set_vectors(t.moving0, given, t.moving)
     set_vectors(t.moving1, given, t.moving)
     begin_step(t)
-    set_step_at_rest(t, h)
+    fill(t.velocity1, t.velocities, 0.0)
+    move_carriers(t, h, 0.0)
+    for y in range(t.chords):
+        t.chord_change[y] = vector(0.0, 0.0, 0.0)
     copy(result, t.velocity, t.velocities)
     inertia_matrix(t, h, h, 0.0)
     fill(t.update, t.unknowns, 0.0)
@@ -116,26 +119,6 @@ def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> N
             t.trial_update[t.node_row[node] + r] = where(held, -rate / h, 0.0)
     for k in range(t.auxiliaries if is_first else 0):
         set_auxiliary_rows(t, k)
-
-
-@compiled
-def set_step_at_rest(t: Tables, h: float) -> None:
-    """Set all quantities of the end of a time step of length h equal to those of its start, as if nothing
-    moved; so the assembly of Newton's matrix can be used for a projection of velocities. ``t`` holds all
-    tables (arrays) of the model and its state."""
-    copy(t.xi0, t.xi1, t.coordinates)
-    copy(t.rate0, t.rate1, t.coordinates)
-    for b in range(t.carriers):
-        t.shift[b] = vector(0.0, 0.0, 0.0)
-    for b in range(t.frames):
-        c, m = 9 * t.coordinates_begin[b], t.elastic_count[t.type_of[b]] + 1
-        t.spin1[b], t.angular1[b] = t.spin0[b], t.angular0[b]
-        copy(t.moment_rate0 + c, t.moment_rate1 + c, t.planes * m)
-        compute_end_moments(t, b, h)
-        compute_end_rotation(t, b, h)
-    end_vectors(t)
-    for y in range(t.chords):
-        t.chord_change[y] = vector(0.0, 0.0, 0.0)
 
 
 @entry_point

@@ -37,7 +37,6 @@ from phlexible.step.kernels.step import (
     begin_ports,
     driven_angles_follow,
     drives_are_smooth,
-    start_next_step,
 )
 from phlexible.step.kernels.teams import form_teams
 from phlexible.step.kernels.vectors import vector_rates
@@ -209,7 +208,7 @@ def take_step(
     most: int,
     part: int,
 ) -> Choice:
-    """Attempt one time step of length h from the state that ``begin_bodies`` or ``start_next_step`` has prepared,
+    """Attempt one time step of length h from the state that ``begin_bodies`` has prepared,
     and accept it if it converges. Returned is its status, one for each lane (of several mechanisms that advance at
     the same time). ``damping`` is numerical damping; tolerances are relative to ``least_speed`` [m/s] at least;
     ``is_redundant`` says that constraints depend on each other. ``longest``, ``is_tried``, ``most`` and ``part``
@@ -275,7 +274,7 @@ def take_step(
         t.last_error[0] = estimated_step_error(t, h)
         store_prediction_errors(t, h, part, t.counter[0] - iterated, is_redundant)
         accept_step(t, h, damping)
-        start_next_step(t)
+        begin_bodies(t)
     return status
 
 

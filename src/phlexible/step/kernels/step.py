@@ -10,14 +10,11 @@ from phlexible.step.kernels.families import (
     forces_of_families,
 )
 from phlexible.step.kernels.floating_bodies import (
-    angular_momentum,
     balance_frame,
     begin_frame,
-    compute_moments,
     elastic_tangent,
     inertia_tangent,
     move_frame,
-    set_start_force,
     unpack_velocity,
 )
 from phlexible.step.kernels.functions import (
@@ -344,32 +341,6 @@ def begin_ports(t: Tables) -> None:
 
 
 @exported
-def start_next_step(t: Tables) -> None:
-    """Set the start of the next time step (velocities, elastic coordinates, moments, strains of bodies) by
-    copying the end of the accepted one. The result is that of ``begin_bodies``. ``t`` holds all tables
-    (arrays) of the model and its state.
-
-    Moments of the points, which the step has added to, are computed anew: so they stay those of eta.
-    """
-    for b in range(t.carriers):
-        t.linear0[b] = t.linear1[b]
-    copy(t.xi1, t.xi0, t.coordinates)
-    copy(t.rate1, t.rate0, t.coordinates)
-    copy(t.strain1, t.strain0, t.frame_strains)
-    copy(t.slope1, t.slope0, t.frame_squares)
-    for b in range(t.frames):
-        c, m = 9 * t.coordinates_begin[b], t.elastic_count[t.type_of[b]] + 1
-        t.spin0[b] = t.spin1[b]
-        if is_alone(t, b):
-            if m > 1:
-                copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
-                compute_moments(t, b, t.xi0, t.moment0)
-                set_start_force(t, b)
-            t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
-    start_teams(t)
-
-
-@exported
 def residuals(t: Tables, h: float, damping: float) -> None:
     """Compute the residual of the equations of a time step of length h for the present guess of velocities
     and multipliers at its end. It is in ``t.residual``, shape (unknowns,): balances of all bodies, then
@@ -394,12 +365,11 @@ def residuals(t: Tables, h: float, damping: float) -> None:
 
 
 @exported
-def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion over a time step of length h for the guess ``t.velocity1`` of the velocities at its end.
-    Bodies move with mean velocities, half the sum of both ends. Written are poses at the end (``t.xi1``,
-    ``t.rotation1``), changes of points and difference vectors (``t.change``, ``t.chord_change``) and the mean
-    forces of all interactions, ``t.pull``. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
-    holds all tables (arrays) of the model and its state."""
+def move_carriers(t: Tables, h: float, damping: float) -> None:
+    """Compute the motion of all bodies and nodes over a time step of length h for given velocities at its end.
+    These are the guess ``t.velocity1``; bodies move with half the sum of both ends. Written are poses at the end
+    (``t.xi1``, ``t.rotation1``) and changes of points (``t.change``). ``damping`` is numerical damping, a multiple
+    of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
@@ -408,6 +378,14 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
             move_frame(t, b, h, damping)
     move_teams(t, h, damping)
     end_vectors(t)
+
+
+@exported
+def motion_and_forces(t: Tables, h: float, damping: float) -> None:
+    """Compute the motion over a time step of length h, as ``move_carriers``, and the mean forces of all
+    interactions, ``t.pull``. Changes of difference vectors go to ``t.chord_change``. ``damping`` is numerical
+    damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    move_carriers(t, h, damping)
     apply_interaction_forces(t, h, damping)
     forces_of_families(t, h, damping)
 

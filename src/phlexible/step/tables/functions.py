@@ -77,8 +77,8 @@ def parse_families(text: str) -> tuple[ForceFamily, ...]:
 
 FAMILIES = parse_families(
     """
-    step | bodies and joints | | equations: begin_bodies begin_ports motion_and_forces residuals
-    | extra: start_next_step inertia_matrix jacobian constraints_close eliminate substitute factor_frame \
+    step | bodies and joints | | equations: begin_bodies begin_ports move_carriers motion_and_forces residuals
+    | extra: inertia_matrix jacobian constraints_close eliminate substitute factor_frame \
 solve_carrier accept_step energies_balance compute_energies
     long_bodies | long bodies | segments | equations: centre_moments
     | extra: factor_segments solve_segments set_border

@@ -15,7 +15,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import add_multiple, copy, fill, product, scale
-from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, row, vector
+from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, vector
 from phlexible.step.kernels.blocks import block_entry, has_segments
 from phlexible.step.kernels.floating_bodies import eye, skew_of, unit
 from phlexible.step.kernels.many.pair_friction import squared_gyration_radius
@@ -210,41 +210,12 @@ def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
     """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body
     that carries this end. ``t`` holds all tables (arrays) of the model and its state."""
     b = t.held_carrier[e]
-    if not _deforms(t, b):
-        _add_rigid_block(t, e, slope)
-        return
     gather_end(t, e, True)
     for i in range(t.velocities_count[b]):
         q = t.pair_lever[i] @ slope
         for l in range(t.velocities_count[b]):
             own = block_entry(t, b, i, l)
             own[0] += dot(q, t.pair_motion[l])
-
-
-@compiled
-def _add_rigid_block(t: Tables, e: int, slope: Matrix) -> None:
-    """Add the stiffness ``slope`` of a contact pair at its end e to a block of Newton's matrix. It is that of the
-    rigid body or node that carries this end. ``t`` holds all tables (arrays) of the model and its state."""
-    b, d, weight = t.held_carrier[e], t.dimension, t.held_weight[e]
-    turns, half = t.rigid_of[b] - d, weight * t.pair_half_step[0]
-    block, stride = t.blocks, t.carrier_stride[b]
-    if b >= t.frames:
-        block = t.blocks + t.carrier_block[b]
-    else:
-        block, stride = t.blocks + t.node_diagonal[b], t.corner_stride[b]
-    lever, motion = t.held_lever + TURNS * e, t.held_motion + TURNS * e
-    for i in range(d):
-        own, line = block + i * stride, weight * row(slope, i)
-        for j in range(d):
-            own[j] += half * along(line, j)
-        for l in range(turns):
-            own[d + l] += dot(line, motion[l])
-    for k in range(turns):
-        own, line = block + (d + k) * stride, lever[k] @ slope
-        for j in range(d):
-            own[j] += half * along(line, j)
-        for l in range(turns):
-            own[d + l] += dot(line, motion[l])
 
 
 # Products with what couples bodies.
