@@ -243,7 +243,7 @@ def solve_step(
         if any_of(wants):
             t.carries_stress[0] = where(exact, 0.0, 1.0)
             is_regular = factor_newtons_matrix(t, h, damping, relaxation, wants, active) | (not wants)
-            if has_stresses:  # those that were corrected with the last factors
+            if has_stresses and iterations > 0:  # residuals were corrected with the last factors
                 residuals(t, h, damping)
                 add_carried_residuals_of_families(t, h, damping, 0.0)
             status, active = where(is_regular, status, SINGULAR), active & is_regular
