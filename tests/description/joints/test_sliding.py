@@ -172,6 +172,29 @@ def test_a_collar_slides_down_an_inclined_rod_against_friction():
     assert np.abs(motion.energy.balance_error).max() < 1e-13
 
 
+@pytest.mark.parametrize("coefficient", [0.3, 0.0])
+def test_friction_on_a_stretched_string_brakes_as_on_the_way_in_space(coefficient):
+    """By the force across the line, or by a constant force, on a string that is held at its nodes."""
+    model = ph.Model(gravity=(0, -9.81, 0))
+    rope = ph.String(1.0, 0.01, 6, ph.StVenantKirchhoffLaw(10.0))
+    placed = model.add(rope, "rope", shape=np.linspace((0, 0, 0), (1.5, 0, 0), 7))
+    for s in rope.mesh.nodes:
+        port = placed.at(float(s))
+        model.connect(ph.Spherical(model.ground.at(port.initial_position()), port))
+    bob = model.add(ph.PointMass(0.2), "bob", position=(0.3, 0, 0), velocity=(1.2, 0, 0))
+    slide = model.connect(ph.Sliding(bob.origin, placed))
+    limit = 0.2 * 9.81 * 0.3
+    coulomb = 0.0 if coefficient else limit
+    model.apply(slide.friction(coulomb, coefficient=coefficient, bristle=1e5, bristle_damping=5.0))
+    motion = model.simulate(0.2, step=1e-3)
+    speed = motion.velocity(bob.origin)[:, 0]
+    assert (speed[180] - speed[20]) / 0.16 == pytest.approx(-limit / 0.2, rel=1e-6)
+    way = motion.position(bob.origin)[[20, 180], 0]
+    lost = motion.energy.dissipated[[20, 180]]
+    assert np.diff(lost) == pytest.approx(limit * np.diff(way), rel=1e-6)
+    assert np.abs(motion.energy.balance_error).max() < 1e-13
+
+
 @pytest.mark.parametrize("case", ["free", "friction", "driven", "moving"])
 def test_a_rod_moves_through_an_eyelet_under_gravity(case):
     model = ph.Model(gravity=(0, -2.0, 0))

@@ -146,6 +146,17 @@ def joint_force_norm(t: Tables, f: int) -> float:
 
 
 @compiled
+def line_stretch(t: Tables, f: int) -> float:
+    """Return the stretch |X'| of the line, at the start of the time step, along which the friction of force element
+    f acts: its length in space per undeformed length. It is 1 for other coordinates. ``t`` holds all tables
+    (arrays) of the model and its state."""
+    if t.slide_of[f] < 0:
+        return 1.0
+    slope = t.slide_along[t.slide_of[f]]
+    return sqrt(dot(slope, slope))
+
+
+@compiled
 def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
     """Add to Newton's matrix (``t.blocks``) how the friction of force element f in a joint depends on the
     joint's multipliers (its force). These are entries in the columns of the joint and the rows of the bodies.
@@ -155,7 +166,8 @@ def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, entrie
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
         return
-    slope = h * t.bearing_share[f] * t.force_by_level[f] / where(size != 0.0, size, 1.0)
+    share = t.bearing_share[f] * line_stretch(t, f)
+    slope = h * share * t.force_by_level[f] / where(size != 0.0, size, 1.0)
     for a in range(t.carrier_count[f]):
         group = t.groups_begin[f] + a
         for k in range(count):
@@ -284,6 +296,7 @@ def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)
+    level *= line_stretch(t, f)
     force, t.force_by_level[f], slope = friction_force(t, f, t.theta_change[f], level, h)
     return force, slope
 

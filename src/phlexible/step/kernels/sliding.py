@@ -127,7 +127,7 @@ def start_slide(t: Tables, i: int) -> float:
     first = t.slide_first[t.slide_pieces_begin[s] + t.slide_low[s]]
     last = t.slide_first[t.slide_pieces_begin[s] + t.slide_high[s]] + PIECE_VECTORS
     t.acting_first[f], t.acting_count[f] = base + t.dimension * first, t.dimension * (last - first)
-    t.slide_start[s], t.slide_along[s] = place, (1.0 / sqrt(dot(slope, slope))) * slope
+    t.slide_start[s], t.slide_along[s] = place, slope
     return place if t.coordinate_of[i] == SLID else 0.0 * place  # ``slide_weights`` measures offsets
 
 

@@ -398,7 +398,7 @@ SLIDING_TABLES = parse_tables(
     slide_weight     | 32 one | | of up to eight vectors: mean, quotient, derivative of that, at the end
     slide_slope      | 8 one | 1/m | of the same, at the end
     STEP VECTOR
-    slide_along      | slides | | tangent at the start of the step, in components of the functions
+    slide_along      | slides | | derivative by the position at the start of the step, as the functions
     """
 )
 
