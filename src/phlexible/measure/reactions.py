@@ -189,7 +189,7 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
 
     found = [group.law.tension(C) for group, C in _strains(run, placed)]
     pulls = string_branch_stresses(run.system, run.body_index(placed, "string"), run.recording.branches)
-    for own, (group, C), (_, pull) in zip(found, _strains(run, placed), pulls, strict=True):
+    for own, (group, C), pull in zip(found, _strains(run, placed), pulls, strict=True):
         if group.relaxation:
             own += 2 * pull * np.sqrt(C)
         if group.viscosity:
@@ -215,7 +215,7 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
         if placed.nodes is None:
             continue
         pulls = string_branch_stresses(run.system, run.system.index[placed], run.recording.branches)
-        for (group, C), (_, pull) in zip(_strains(run, placed), pulls, strict=True):
+        for (group, C), pull in zip(_strains(run, placed), pulls, strict=True):
             if group.relaxation:
                 N = group.law.tension(C) + 2 * pull * np.sqrt(C)
                 is_slack = N < -max(SLACK * float(np.abs(N).max()), ROUND_OFF * group.law.modulus)

@@ -156,7 +156,7 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
         assert isinstance(placed.resolved, Beam) and isinstance(placed.data, FloatingBody)
         rates = run.spin(index)[1] if placed.data.viscosity else None
         branches = run.recording.branches
-        inner = weighted_branch_strains(run.system, branches)[index] if placed.data.relaxation else None
+        inner = weighted_branch_strains(run.system, index, branches)[0] if placed.data.relaxation else None
         results.append(section_resultants(placed.resolved, placed.data, at, run.elastic(index), rates, inner))
         columns.append(own)
         positions.append(begin + at)

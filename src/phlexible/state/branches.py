@@ -3,13 +3,14 @@
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.absolute_body import QuadraticStrains
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.absolute import strain_gradients
 from phlexible.bodies.mechanics.floating import strain_rows
@@ -17,8 +18,8 @@ from phlexible.bodies.soft_law import ElementStrains
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.force_elements import Bristle
 from phlexible.elements.maxwell import Maxwell
-from phlexible.state.layout import State, offsets
-from phlexible.state.system import System
+from phlexible.state.layout import State
+from phlexible.state.system import ScalarForce, System
 
 # Branches stand in the order of the forces: those of elements, then those of the strains of strings, each law's
 # together; then those of soft bodies, six numbers each: e_11, e_22, e_33, e_23, e_13, e_12; then those of bodies
@@ -35,6 +36,67 @@ PAIRS_PER_MEMBER = 6
 SIX = ("11", "22", "33", "23", "13", "12")
 
 
+Owner = ScalarForce | QuadraticStrains | ElementStrains | FloatingBody
+
+
+class BranchStrains(NamedTuple):
+    """Strains of the viscoelastic branches (springs in series with dashpots, Maxwell elements) of one law, as a
+    part of the history variables of a system.
+
+    Attributes:
+        body: its index; None: of a force element.
+        owner: a force element, strains of a string, elements of a soft body, or a whole body with a frame.
+        law: relaxation of the owner; None: no strains.
+        begin: index of the first strain among the history variables.
+        shape: (places, ..., branches, strains that one spring has).
+    """
+
+    body: int | None
+    owner: Owner
+    law: Maxwell | None
+    begin: int
+    shape: tuple[int, ...]
+
+    def weighted(self, branches: Array) -> Array:
+        """Return the sum of stiffness times strain over the branches, with the shape (..., strains), from the
+        history variables of the system, ``branches``."""
+        strains = branches[..., self.begin : self.begin + prod(self.shape)]
+        stiffness = np.array([k for k, _ in self.law.pairs] if self.law else ())
+        return stiffness @ strains.reshape(*branches.shape[:-1], *self.shape)
+
+
+def branch_strains(system: System) -> Iterator[BranchStrains]:
+    """Yield where the strains of all viscoelastic branches (Maxwell elements) of a system stand. They are in the
+    order of the history variables; laws without branches are among them."""
+    nodal = list(enumerate(system.nodal, start=system.layout.frames))
+    owners: list[tuple[int | None, Owner, Maxwell | None, tuple[int, ...], int]] = [
+        *((None, each, each.force.relaxation, (), 1) for each in system.forces),
+        *((i, own, own.relaxation, own.weights.shape, 1) for i, body in nodal for own in body.strains),
+        *((i, own, own.relaxation, own.weights.shape, 6) for i, body in nodal for own in body.elements),
+    ]
+    for index, body in enumerate(system.frames):
+        owners.append((index, body, body.relaxation, (), body.elastic_count + len(body.strain.weights)))
+    begin = 0
+    for place, owner, law, places, size in owners:
+        yield (found := BranchStrains(place, owner, law, begin, (*places, len(law.pairs) if law else 0, size)))
+        begin += prod(found.shape)
+
+
+def weighted_branch_strains(system: System, index: int | None, branches: Array) -> list[Array]:
+    """Return sums of stiffness times strain over the viscoelastic branches (Maxwell elements) of one body, law
+    after law. Each has the shape (..., strains). The body has this ``index``; None: those of all force elements.
+    ``branches`` are the history variables of the system, shape (..., variables)."""
+    return [each.weighted(branches) for each in branch_strains(system) if each.body == index]
+
+
+def string_branch_stresses(system: System, index: int, branches: Array) -> list[Array]:
+    """Return the stresses [N] in the viscoelastic branches (Maxwell elements) of a string. They are one array of
+    shape (..., strains) for each group of strains of equal law. ``index`` is that of its body; ``branches`` are
+    the history variables of the system, shape (..., variables)."""
+    own = (each for each in branch_strains(system) if each.body == index)
+    return [each.weighted(branches)[..., 0] / 4 for each in own if isinstance(each.owner, QuadraticStrains)]
+
+
 def history_variable_forces(system: System, branches: Array) -> Array:
     """Return the force of every scalar force element (spring, damper, motor) that is due to its history variables,
     i.e. to the strains of its viscoelastic branches (spring and dashpot in series, Maxwell elements) and to the
@@ -43,8 +105,7 @@ def history_variable_forces(system: System, branches: Array) -> Array:
 
     Friction springs of contacts are left out: they act across the coordinate.
     """
-    laws = [force.relaxation for _, force in system.forces]
-    pulls = np.stack([np.zeros(branches.shape[:-1]), *_branch_forces(laws, branches)], axis=-1)[..., 1:]
+    pulls = -np.concatenate([branches[..., :0], *weighted_branch_strains(system, None, branches)], axis=-1)
     begin = first_pair_variable(system) + _pair_variable_count(system)
     for k, bristle in friction_springs(system):
         pulls[..., k] -= bristle.stiffness * branches[..., begin]
@@ -59,86 +120,28 @@ def friction_springs(system: System) -> list[tuple[int, Bristle]]:
     return [(k, friction.bristle) for k, friction in along if friction and friction.bristle]
 
 
-def string_branch_stresses(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
-    """Return the stresses [N] in the viscoelastic branches (Maxwell elements) of one string from the history
-    variables of the system, shape (..., branches). The string is given by its body ``index``. The result is a list
-    of pairs: a group of strains of equal law, and its stresses, shape (..., strains)."""
-    found, begin = [], sum(_count(force.relaxation) for _, force in system.forces)
-    for number, body in enumerate(system.nodal, start=system.layout.frames):
-        for group in body.strains:
-            laws = [group.relaxation] * len(group.weights)
-            end = begin + sum(map(_count, laws))
-            if number == index:
-                pulls = _branch_forces(laws, branches[..., begin:end])
-                found.append((group, -np.stack(pulls, axis=-1) / 4))
-            begin = end
-    return found
-
-
 def viscoelastic_body_forces(system: System, state: State) -> Array:
     """Return the generalized forces that the viscoelastic branches (springs and dashpots in series, Maxwell
     elements) inside all bodies of a system exert in a state: shape (velocities,). Force elements between
     bodies are not included."""
     result = np.zeros(len(state.velocity))
-    for index, body in enumerate(system.nodal, start=system.layout.frames):
-        if state.branches is None or not any(group.relaxation for group in body.strains):
+    if state.branches is None:
+        return result
+    for each in branch_strains(system):
+        if each.body is None or each.law is None:
             continue
-        nodes = system.elastic(state, index).reshape(-1, body.dimension)
-        for group, pull in string_branch_stresses(system, index, state.branches):
-            result[system.layout.span(index)] -= strain_gradients(body, group, nodes) @ (group.weights * pull)
-    if state.branches is not None:
-        for index, elements, strains in _soft_strains(system, state.branches):
-            body, shares = system.nodal[index - system.layout.frames], [k for k, _ in _pairs(elements.relaxation)]
-            nodes = system.elastic(state, index).reshape(-1, body.dimension)
-            pulls = soft.branch_force(elements, nodes, np.einsum("b,eqbs->eqs", shares, strains))
-            result[system.layout.span(index)] -= pulls.ravel()
-        for index, inner in enumerate(weighted_branch_strains(system, state.branches)):
-            if inner is not None:
-                frame, n = system.frames[index], system.frames[index].elastic_count
-                rows, stress = strain_rows(frame, system.elastic(state, index)), inner[n:] * frame.strain.weights
-                pull = frame.strain.stiffness @ inner[:n] + rows.T @ stress
-                result[system.layout.span(index)][frame.rigid_count :] -= pull
+        inner, own = each.weighted(state.branches), result[system.layout.span(each.body)]
+        elastic = system.elastic(state, each.body)
+        if isinstance(each.owner, FloatingBody):
+            n, strain = each.owner.elastic_count, each.owner.strain
+            stress = strain_rows(each.owner, elastic).T @ (inner[n:] * strain.weights)
+            own[each.owner.rigid_count :] -= strain.stiffness @ inner[:n] + stress
+        elif isinstance(each.owner, QuadraticStrains):
+            body, nodes = system.nodal[each.body - system.layout.frames], elastic.reshape(-1, system.dimension)
+            own -= strain_gradients(body, each.owner, nodes) @ (each.owner.weights * inner[:, 0] / 4)
+        elif isinstance(each.owner, ElementStrains):
+            own -= soft.branch_force(each.owner, elastic.reshape(-1, system.dimension), inner).ravel()
     return result
-
-
-def weighted_branch_strains(system: System, branches: Array) -> list[Array | None]:
-    """Return, for each floating body of a system, the sum of the strains of its viscoelastic branches
-    (Maxwell elements), weighted by their relative stiffnesses. The sum has the shape (..., n + s) for n
-    elastic coordinates and s scalar strains; it is None for a body without branches."""
-    found: list[Array | None] = []
-    begin = branch_count(system) - sum(body.inner_count for body in system.frames)
-    for body in system.frames:
-        shares = np.array([share for share, _ in _pairs(body.relaxation)])
-        own = branches[..., begin : begin + body.inner_count]
-        parts = own.reshape(*own.shape[:-1], len(shares), -1) if len(shares) else None
-        found.append(None if parts is None else np.einsum("b,...bk->...k", shares, parts))
-        begin += body.inner_count
-    return found
-
-
-def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, ElementStrains, Array]]:
-    """Yield the strains of all viscoelastic branches in soft bodies, group by group of finite elements: the index
-    of the body, the group, and the strains of its branches (Maxwell elements), shape (elements, integration points,
-    branches, 6), taken from the flat history variables of the system."""
-    begin = branch_count(system, with_soft=False)
-    for index, body in enumerate(system.nodal, start=system.layout.frames):
-        for group in body.elements:
-            shape = (*group.weights.shape, _count(group.relaxation), 6)
-            if group.relaxation:
-                yield index, group, branches[begin : begin + prod(shape)].reshape(shape)
-            begin += prod(shape)
-
-
-def branch_count(system: System, with_soft: bool = True) -> int:
-    """Return the number of history variables of a system that are strains of viscoelastic branches (Maxwell
-    elements). If ``with_soft`` is False, only branches of force elements and strings count, and not those inside
-    soft bodies (six at each integration point) and floating bodies."""
-    strains = [(group.relaxation, len(group.weights)) for body in system.nodal for group in body.strains]
-    for body in system.nodal if with_soft else ():
-        strains += [(group.relaxation, 6 * group.weights.size) for group in body.elements]
-    inner = sum(body.inner_count for body in system.frames) if with_soft else 0
-    own = sum(_count(force.relaxation) for _, force in system.forces)
-    return own + sum(_count(law) * n for law, n in strains) + inner
 
 
 def contacts_of(system: System) -> list[Contact]:
@@ -177,7 +180,8 @@ def history_variable_count(system: System) -> int:
 def first_pair_variable(system: System) -> int:
     """Return the index in the flat history variables ``State.branches`` of a system at which those of pairs in
     contact groups begin. Strains of viscoelastic branches and impact speeds of stops come before."""
-    return branch_count(system) + len(_restitution_names(system)) + sum(_piece_counts(system))
+    strains = sum(prod(each.shape) for each in branch_strains(system))
+    return strains + len(_restitution_names(system)) + sum(_piece_counts(system))
 
 
 def flows(system: System, branches: Array) -> list[Array]:
@@ -220,40 +224,18 @@ def branch_names(system: System) -> list[str]:
     """Return a readable name for each strain of a viscoelastic branch (Maxwell element) in ``State.branches``
     of a system, for example "beam: strain of element 3: branch 0". Names of other history variables (impacts,
     friction) are not included."""
-    owners = [(f"{element}: {force.coordinate.name}", force.relaxation) for element, force in system.forces]
-    for placed in system.bodies:
-        for group in placed.data.strains if isinstance(placed.data, AbsoluteBody) else ():
-            owners += [(f"{placed.name}: strain of element {k}", group.relaxation) for k in group.elements]
-    found = [f"{name}: branch {k}" for name, law in owners for k in range(_count(law))]
-    for placed in system.bodies:
-        for elements in placed.data.elements if isinstance(placed.data, AbsoluteBody) else ():
-            found += [
-                f"{placed.name}: element {e}, point {q}, {part}: branch {k}"
-                for e, q in np.ndindex(elements.weights.shape if elements.relaxation else (0, 0))
-                for k in range(_count(elements.relaxation))
-                for part in SIX
-            ]
-    for placed, body in zip(system.bodies, system.frames, strict=False):
-        for k in range(_count(body.relaxation)):
-            found += [f"{placed.name}: eta {i}: branch {k}" for i in range(body.elastic_count)]
-            found += [f"{placed.name}: strain {s}: branch {k}" for s in range(len(body.strain.weights))]
+    found = []
+    for index, owner, _, _, shape in branch_strains(system):
+        body = "" if index is None else system.bodies[index].name
+        for *place, branch, strain in np.ndindex(shape):
+            if isinstance(owner, ScalarForce):
+                name = f"{owner.element}: {owner.force.coordinate.name}"
+            elif isinstance(owner, QuadraticStrains):
+                name = f"{body}: strain of element {owner.elements[place[0]]}"
+            elif isinstance(owner, ElementStrains):
+                name = f"{body}: element {place[0]}, point {place[1]}, {SIX[strain]}"
+            else:
+                n = owner.elastic_count
+                name = f"{body}: eta {strain}" if strain < n else f"{body}: strain {strain - n}"
+            found.append(f"{name}: branch {branch}")
     return found
-
-
-def _branch_forces(laws: list[Maxwell | None], branches: Array) -> list[Array]:
-    """Return the forces of viscoelastic ``laws``: a list with one array of shape (...) for each law, from the
-    strains of all their ``branches`` (springs and dashpots in series, Maxwell elements), shape (...,
-    branches). A force is minus the sum of stiffness times strain over the branches of its law, and zero for a
-    law that is None."""
-    stiffness = np.array([k for law in laws if law for k, _ in law.pairs])
-    pulls = -branches[..., : len(stiffness)] * stiffness
-    starts = offsets([_count(law) for law in laws]).tolist()
-    return [pulls[..., begin:end].sum(axis=-1) for begin, end in pairwise(starts)]
-
-
-def _pairs(law: Maxwell | None) -> tuple[tuple[float, float], ...]:
-    return law.pairs if law else ()
-
-
-def _count(law: Maxwell | None) -> int:
-    return len(law.pairs) if law else 0
