@@ -11,7 +11,7 @@ Rotations are R0 exp(phi). Velocities are all free: those of single instants sat
 step only (docs/theory.md, 4).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -27,13 +27,14 @@ from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, S
 from phlexible.derivatives.runs import RunInterval, TakenRun, take_run
 from phlexible.derivatives.steps import functions_of, pose_map
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
-from phlexible.derivatives.variations import Variation, rotation_vectors, variation_between
+from phlexible.derivatives.variations import Variation, variation_between
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ConvergenceError, ModelError
 from phlexible.measure.kinematics import rotation_vector_spin
 from phlexible.state.layout import State
 from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
+from phlexible.state.vectors import rotation_blocks, split_rigid
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.bodies import velocity_weights
 from phlexible.step.integration.schemes import StepOptions
@@ -155,7 +156,7 @@ class NearStates:
         other state as arrays by the names "position", "rotation", "eta" and "velocity", each with a first axis of
         length 1, its only instant."""
         change = variation_between(self.system.layout, _tables(self.state), rows).pose[0]
-        return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
+        return np.asarray(rotation_blocks(self.system.layout, self.state.rotation).T @ change)
 
     def coordinates_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
         """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to its
@@ -166,10 +167,10 @@ class NearStates:
         Shapes (count,), and (count, velocities) twice.
         """
         change = self._change_to(rows)
-        turns = rotation_vectors(self.system.layout, change)
+        turns = split_rigid(self.system.layout, change)[1]
         scaled = self.free.T * self.weights
-        back = _blocks(self.system, (np.asarray(np.linalg.inv(_right(phi))) for phi in turns))
-        to_pose = scaled @ back @ _blocks(self.system, rows["rotation"][0]).T
+        back = rotation_blocks(self.system.layout, (np.asarray(np.linalg.inv(_right(phi))) for phi in turns))
+        to_pose = scaled @ back @ rotation_blocks(self.system.layout, rows["rotation"][0]).T
         return (
             np.concatenate([scaled @ change, self.of_speeds * rows["velocity"][0]]),
             np.concatenate([to_pose, np.zeros((len(self.weights), len(self.weights)))]),
@@ -181,12 +182,12 @@ class NearStates:
         ``state`` with closed joints, each (velocities, count). Coordinates are those of the pose, then those
         of the velocities; rotations are in world axes."""
         own = self._matrix(state) / self.weights
-        turns = rotation_vectors(self.system.layout, self._change_to(_tables(state)))
-        forward = _blocks(self.system, (_right(phi) for phi in turns))
+        turns = split_rigid(self.system.layout, self._change_to(_tables(state)))[1]
+        forward = rotation_blocks(self.system.layout, (_right(phi) for phi in turns))
         shifted = forward * self.weights[:, None] / self.weights  # of W times changes
         along, across = shifted @ self.free, shifted @ self._rows.T
         held = along - across @ np.linalg.lstsq(own @ across, own @ along, rcond=None)[0]
-        of_pose = _blocks(self.system, state.rotation) @ (held / self.weights[:, None])
+        of_pose = rotation_blocks(self.system.layout, state.rotation) @ (held / self.weights[:, None])
         return (
             np.hstack([of_pose, np.zeros((len(self.weights), len(self.weights)))]),
             np.hstack([np.zeros_like(of_pose), np.diag(1 / self.of_speeds)]),
@@ -201,20 +202,6 @@ def _right(phi: Array) -> Array:
     """Return the right Jacobian J of the rotation vector phi [rad], shape (3, 3): ``exp(phi + dphi) = exp(phi)
     exp(J dphi)`` for small dphi."""
     return rotation_vector_spin(np.tile(-phi, (3, 1)), np.eye(3)).T
-
-
-def _blocks(system: System, turns: Iterable[Array]) -> Array:
-    """Return an identity matrix over all velocities of a system in which each floating body's rotation has a
-    3 x 3 matrix from ``turns``. Its shape is (velocities, velocities).
-
-    With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
-    """
-    frame, axis, index = system.layout.spin
-    found = np.eye(int(system.layout.velocity[-1]))
-    for b, turn in enumerate(turns):
-        own = frame == b
-        found[np.ix_(index[own], index[own])] = turn[np.ix_(axis[own], axis[own])]
-    return found
 
 
 # A run of several shots, its costs, and what they and the gaps between shots feel.

@@ -22,6 +22,7 @@ from phlexible.derivatives.variations import (
 )
 from phlexible.errors import ModelError
 from phlexible.state.system import System
+from phlexible.state.vectors import rotation_blocks, split_rigid
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.programs import differentiate
@@ -581,16 +582,7 @@ def pose_map(steps: TakenSteps, k: int) -> Array:
     """Return the matrix K of time step ``k`` of the run ``steps`` that gives the change of the pose over the
     step, shape (velocities, velocities). The change of the pose is K times the sum of the velocity changes at
     both ends (9.2)."""
-    layout, h = steps.system.layout, float(steps.sizes[k])
-    frame, axis, index = layout.spin
-    count = int(steps.assembly.memory.counts["velocities"])
-    found = 0.5 * h * np.eye(count)
-    velocities, rotations = steps.rows["velocity"][k : k + 2], steps.rows["rotation"][k]
-    for b in range(layout.frames):
-        own = frame == b
-        spin = np.zeros(3)
-        spin[axis[own]] = velocities[:, index[own]].mean(axis=0)
-        a = 0.5 * h * spin
-        whole = 0.5 * h * rotations[b] @ (np.eye(3) + cross_matrix(a)) / (1 + a @ a)
-        found[np.ix_(index[own], index[own])] = whole[np.ix_(axis[own], axis[own])]
-    return found
+    layout, half = steps.system.layout, 0.5 * float(steps.sizes[k])
+    a = half * split_rigid(layout, steps.rows["velocity"][k : k + 2].mean(axis=0))[1]
+    turns = (np.eye(3) + cross_matrix(a)) / (1 + np.einsum("bi,bi->b", a, a))[:, None, None]
+    return half * rotation_blocks(layout, steps.rows["rotation"][k] @ turns)

@@ -11,6 +11,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.state.branches import flows, history_variable_count
 from phlexible.state.layout import Layout, State
+from phlexible.state.vectors import split_rigid
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stored_rows import set_branches
@@ -54,7 +55,7 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
     rows["velocity"][:] += change.velocity
     if len(layout.spin[0]):
-        turns = rotation_vectors(layout, change.pose)
+        turns = split_rigid(layout, change.pose)[1]
         turned = Rotation.from_rotvec(turns.reshape(-1, 3)).as_matrix().reshape(*turns.shape, 3)
         rows["rotation"][:] = turned @ rows["rotation"]
 
@@ -73,17 +74,8 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
     each = np.eye(int(layout.velocity[-1]))
     tangents["position"][..., : layout.linear.shape[1]] = each[:, layout.linear]
     tangents["eta"][:] = each[:, layout.elastic_rate]
-    turns = rotation_vectors(layout, each)[..., None]  # dR = phi x R, of each column of R
+    turns = split_rigid(layout, each)[1][..., None]  # dR = phi x R, of each column of R
     tangents["rotation"][:] = np.cross(turns, rows["rotation"], axis=-2)
-
-
-def rotation_vectors(layout: Layout, pose: Array) -> Array:
-    """Return the small rotation vectors of all floating bodies in changes of the pose, shape (..., frames, 3)
-    [rad]. ``layout`` says where the numbers of each body are."""
-    frame, axis, index = layout.spin
-    found = np.zeros((*pose.shape[:-1], layout.frames, 3))
-    found[..., frame, axis] = pose[..., index]
-    return found
 
 
 def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:

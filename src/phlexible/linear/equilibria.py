@@ -555,8 +555,8 @@ def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
     as seen in rotating body axes, over all components [m/s^2, rad/s^2]. It is zero for a steady rotation.
     Elastic and nodal accelerations count too."""
     layout, change = system.layout, motion.acceleration.copy()
-    linear, spin = split_rigid(layout, motion.state.velocity[None])
+    linear, spin = split_rigid(layout, motion.state.velocity)
     for index in range(layout.frames):
-        turning = np.cross(motion.state.rotation[index] @ spin[0, index], linear[0, index])
+        turning = np.cross(motion.state.rotation[index] @ spin[index], linear[index])
         change[layout.linear[index]] -= turning[: system.dimension]
     return float(np.abs(change).max(initial=0.0))

@@ -343,7 +343,7 @@ def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics
     """
     drift = system.rows.drift(system.at(resting))[0]
     nu = with_rigid_velocity(system, resting).velocity
-    spins = np.linalg.norm(split_rigid(system.layout, nu[None])[1][0], axis=1)
+    spins = np.linalg.norm(split_rigid(system.layout, nu)[1], axis=1)
     speed = float(spins.max(initial=0.0))
     if not speed > STILL:
         return ()
@@ -372,7 +372,7 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
         EquilibriumError: names the bodies where the coefficients change most.
     """
     state = point.state
-    spin = split_rigid(system.layout, state.velocity[None])[1][0]
+    spin = split_rigid(system.layout, state.velocity)[1]
     speed = float(np.linalg.norm(spin, axis=1).max(initial=0.0))
     if not speed:
         return
@@ -411,12 +411,12 @@ def _state_after(system: System, state: State, time: float) -> State:
     """Return the state of a system after a time [s] in which every floating body moved on with constant velocities
     in its own axes: a screw motion."""
     layout, d = system.layout, system.dimension
-    linear, spin = split_rigid(layout, state.velocity[None])
+    linear, spin = split_rigid(layout, state.velocity)
     position, rotation, velocity = state.position.copy(), state.rotation.copy(), state.velocity.copy()
     for index in range(layout.frames):
         own = state.rotation[index]
         twist = np.zeros((4, 4))
-        twist[:3, :3], twist[:3, 3] = cross_matrix(spin[0, index]), own.T @ linear[0, index]
+        twist[:3, :3], twist[:3, 3] = cross_matrix(spin[index]), own.T @ linear[index]
         moved = linalg.expm(time * twist)
         position[index] += own @ moved[:3, 3]
         rotation[index] = own @ moved[:3, :3]

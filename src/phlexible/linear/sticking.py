@@ -15,6 +15,7 @@ from phlexible.state.branches import BRISTLE, contacts_of, friction_springs, his
 from phlexible.state.layout import State
 from phlexible.state.small_motions import displaced, velocity_between
 from phlexible.state.system import System
+from phlexible.state.vectors import split_rigid
 from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stepper import Stepper
@@ -77,8 +78,7 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
     system has when rotations are measured in body axes; it follows from the moments among the generalized
     ``forces``."""
     frame, axis, index = system.layout.spin
-    moments = np.zeros((system.layout.frames, 3))
-    moments[frame, axis] = forces[index]
+    moments = split_rigid(system.layout, forces)[1]
     first, second = np.nonzero((frame[:, None] == frame[None]) & (axis[:, None] != axis[None]))
     values = cross_matrix(moments)[frame[first], axis[first], axis[second]]
     return sparse.csr_array((-values / 2, (index[first], index[second])), shape=(len(forces),) * 2)

@@ -12,6 +12,7 @@ from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.state.layout import State
 from phlexible.state.system import System
+from phlexible.state.vectors import split_rigid
 
 # States close to a state.
 
@@ -26,11 +27,7 @@ def displaced(system: System, state: State, change: Array) -> State:
         change: (dx, dtheta, deta) of every carrier in the places of nu, flat.
     """
     layout = system.layout
-    position = state.position.copy()
-    position[:, : system.dimension] += change[layout.linear]
-    turn = np.zeros((layout.frames, 3))
-    frame, axis, index = layout.spin
-    turn[frame, axis] = change[index]
+    shift, turn = split_rigid(layout, change)
     rotation = state.rotation
     if layout.frames and system.dimension == 2:
         rotation = state.rotation @ rotations_about_z(turn[:, 2])
@@ -38,7 +35,8 @@ def displaced(system: System, state: State, change: Array) -> State:
         from scipy.spatial.transform import Rotation
 
         rotation = state.rotation @ Rotation.from_rotvec(turn).as_matrix()
-    return replace(state, position=position, rotation=rotation, eta=state.eta + change[layout.elastic_rate])
+    eta = state.eta + change[layout.elastic_rate]
+    return replace(state, position=state.position + shift, rotation=rotation, eta=eta)
 
 
 def velocity_between(system: System, start: State, end: State) -> Array:

@@ -4,7 +4,7 @@ Reference form in NumPy of what the compiled loops compute (docs/theory.md, 2 an
 many instants at once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -406,13 +406,26 @@ def _coupled_pairs(spins: int, motions: int) -> IntArray:
 
 
 def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
-    """Split the flat velocities of a system, shape (instants, velocities), into translational and angular
-    ones, whose positions ``layout`` gives. Return translational velocities of all c carriers (floating
-    bodies, or nodes of other bodies), shape (instants, c, 3), and angular velocities of all f floating
-    bodies, shape (instants, f, 3)."""
-    linear = np.zeros((len(velocity), len(layout.linear), 3))
-    linear[:, :, : layout.linear.shape[1]] = velocity[:, layout.linear]
-    spin = np.zeros((len(velocity), layout.frames, 3))
+    """Split flat velocities of a system, shape (..., velocities), or small motions in their places, into
+    translational and angular ones, whose positions ``layout`` gives. Return those of all c carriers (floating
+    bodies, or nodes of other bodies), shape (..., c, 3), and of all f floating bodies, shape (..., f, 3)."""
+    linear = np.zeros((*velocity.shape[:-1], len(layout.linear), 3))
+    linear[..., : layout.linear.shape[1]] = velocity[..., layout.linear]
+    spin = np.zeros((*velocity.shape[:-1], layout.frames, 3))
     frame, axis, index = layout.spin
-    spin[:, frame, axis] = velocity[:, index]
+    spin[..., frame, axis] = velocity[..., index]
     return linear, spin
+
+
+def rotation_blocks(layout: Layout, turns: Iterable[Array]) -> Array:
+    """Return an identity matrix over all velocities of a system in which each floating body's rotation has a
+    3 x 3 matrix from ``turns``. Its shape is (velocities, velocities); ``layout`` is that of the velocities.
+
+    With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
+    """
+    frame, axis, index = layout.spin
+    found = np.eye(int(layout.velocity[-1]))
+    for b, turn in enumerate(turns):
+        own = frame == b
+        found[np.ix_(index[own], index[own])] = turn[np.ix_(axis[own], axis[own])]
+    return found

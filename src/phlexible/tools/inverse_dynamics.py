@@ -34,6 +34,7 @@ from phlexible.results.motion import Motion
 from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.layout import State
 from phlexible.state.system import require_bodies, system_of
+from phlexible.state.vectors import rotation_blocks
 
 if TYPE_CHECKING:
     from phlexible.derivatives.steps import TakenSteps
@@ -460,13 +461,8 @@ class _Servo:
         found = step_matrices(run, forces, self._sensors)
         size = found.states.shape[1] // 2
         of_pose = found.outputs[0][:, :size]
-        rows = of_pose.copy()
-        frame, axis, index = run.system.layout.spin
-        for b in np.unique(frame):  # rates of small turns about world axes are those about axes of the body
-            own = frame == b
-            turn = np.zeros((len(rows), 3))
-            turn[:, axis[own]] = rows[:, index[own]]
-            rows[:, index[own]] = (turn @ run.rows["rotation"][0][b])[:, axis[own]]
+        # rates of small turns about world axes are those about axes of the body
+        rows = of_pose @ rotation_blocks(run.system.layout, run.rows["rotation"][0])
         pushes = np.zeros((1, len(rows), forces.shape[2]))  # outputs as inputs
         pushes[0, :, :size] = -short * rows
         answers = step_matrices(run, pushes, self._sensors).inputs[0][size:] / short
