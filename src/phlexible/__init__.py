@@ -19,7 +19,7 @@ _LEAF_FUNCTIONS = {  # called by methods of lower modules, with the modules that
     "live_page": "phlexible.libraries.web_page",
     "rod_form": "phlexible.papers.rod_form",
     "soft_body_form": "phlexible.papers.soft_form",
-    "string_form": "phlexible.papers.string_form",
+    "string_form": "phlexible.papers.strain_form",
 }
 register_leaf_functions(_LEAF_FUNCTIONS)
 

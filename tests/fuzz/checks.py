@@ -16,8 +16,8 @@ from fuzz.twins import Places, Twin
 from laws.figures import center_of_mass_path, energy_scale, joint_gaps, momentum_errors, orthogonality_error
 from phlexible.algebra.sparse import as_array
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.any_body import mass_matrix, stiffness_matrix
 from phlexible.description.ports import MovingFrame
+from phlexible.state.forces import mass_matrix, stiffness_matrix
 from phlexible.state.recorded_run import ARRAYS
 from phlexible.state.system import moving_frames
 from phlexible.step.integration.composition import check_lossless

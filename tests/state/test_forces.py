@@ -7,10 +7,17 @@ import pytest
 
 import phlexible as ph
 from mechanisms import arbitrary_state, moved_along, slope, tangle, with_elements
-from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.state.forces import applied_forces, body_axes, body_forces, element_state, load_stiffness
+from phlexible.state.forces import (
+    applied_forces,
+    body_axes,
+    body_forces,
+    elastic_force,
+    element_state,
+    load_stiffness,
+    stiffness_matrix,
+)
 
 EPS = 1e-5
 

@@ -11,7 +11,6 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.algebra.sparse import Matrix, SaddlePoint, natural_scale, sparse_diagonal
-from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
 from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
 from phlexible.linear.sticking import (
@@ -33,10 +32,12 @@ from phlexible.state.forces import (
     element_state,
     gravity_and_load_forces,
     gravity_forces,
+    gross_force,
     laws_after_flows,
     load_forces,
     load_stiffness,
     prescribed_forces,
+    stiffness_matrix,
 )
 from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
 from phlexible.state.instants import Instants, PrescribedMotions

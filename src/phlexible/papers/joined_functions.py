@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.functions import Bilinear
 from phlexible.papers.floating_forms import FloatingBodyForm
 from phlexible.papers.soft_form import SoftForm
-from phlexible.papers.string_form import StringForm
+from phlexible.papers.strain_form import StringForm
 from phlexible.state.functions import VectorCollector, constraint_set, function_set
 from phlexible.state.instants import Instants, PrescribedFunctions, RecordedMotions
 from phlexible.state.system import System

@@ -13,7 +13,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.description.interactions.functions import PointOf
-from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure, Torque
+from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
@@ -30,9 +30,9 @@ from phlexible.papers.element_laws import (
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
 from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_resolver, velocity_indices
 from phlexible.papers.soft_form import SoftForm
-from phlexible.papers.string_form import Boundary, StringForm
+from phlexible.papers.strain_form import Boundary, StringForm
 from phlexible.port_hamiltonian.model import ComposedModel, Matrix, Port, SparseDifferences, StateGroup
-from phlexible.state.forces import body_axes
+from phlexible.state.forces import body_axes, needs_body_axes, surface_nodes
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.instants import Instants
@@ -87,15 +87,11 @@ class AppliedLoads:
     def _vectors_of_load(self, load: PointLoad) -> tuple[list[CarriedVector], list[CarriedVector]]:
         """Return the world vectors on which a load acts: the loaded point, or all nodes under a pressure, and the
         directions fixed to the material if the load needs them (torques, and loads given in body axes)."""
-        system = self._system
         if isinstance(load, SurfacePressure):
-            first = int(system.layout.carrier[system.index[load.attachment.placed]])
-            nothing = np.zeros((3, 0))
-            return [CarriedVector(first + int(k), True, np.zeros(3), nothing) for k in load.surface.nodes], []
+            return surface_nodes(self._system, load), []
         points = [self._resolver.resolve(PointOf(load.attachment))] if isinstance(load, Force) else []
-        has_triad = isinstance(load, Torque) or load.axes is Axes.BODY
-        triad = [self._resolver.resolve(each) for each in body_axes(load.attachment)] if has_triad else []
-        return points, triad
+        axes = body_axes(load.attachment) if needs_body_axes(load) else ()
+        return points, [self._resolver.resolve(each) for each in axes]
 
     def _append(self, vectors: list[CarriedVector]) -> IntArray:
         """Append vectors to the list of vectors on which all loads of a mechanism act, and return their indices in

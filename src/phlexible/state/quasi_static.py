@@ -23,10 +23,9 @@ from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import Matrix, SaddlePoint, as_array, block_array, block_matrix, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.any_body import stiffness_matrix
 from phlexible.bodies.mechanics.floating import rigid_motion_forces, rigid_motion_tangent
 from phlexible.errors import ModelError, SingularMatrixError
-from phlexible.state.forces import applied_forces, body_forces, load_stiffness
+from phlexible.state.forces import applied_forces, body_forces, load_stiffness, stiffness_matrix
 from phlexible.state.initial_pose import rigid_moments
 from phlexible.state.initial_velocity import check_velocity, rigid_velocity
 from phlexible.state.instants import Instants, PrescribedMotions

@@ -12,8 +12,9 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import summed_blocks
+from phlexible.bodies import product_elements
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
-from phlexible.bodies.mechanics import products, soft
+from phlexible.bodies.mechanics import soft
 from phlexible.bodies.mechanics.soft import Terms
 
 ROUND_OFF = 1e-14
@@ -130,7 +131,7 @@ def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array)
 
 def _elements(body: AbsoluteBody) -> list[tuple[Any, Any]]:
     """Return all groups of finite elements of a body, each after the module of functions for it."""
-    return [*((soft, group) for group in body.elements), *((products, group) for group in body.products)]
+    return [*((soft, group) for group in body.elements), *((product_elements, group) for group in body.products)]
 
 
 def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from phlexible.bodies.flexible.retained import Condensed, ShapeOptions, condense
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain, projected_stiffness
 from phlexible.bodies.flexible.structure import Unknowns
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.products import elastic_tangent, geometric_stiffness
+from phlexible.bodies.product_elements import elastic_tangent, geometric_stiffness
 from phlexible.bodies.shell.mesh import ShellMesh
 from phlexible.bodies.shell.ports import EdgeKind, ShellInterface
 from phlexible.errors import ParameterError

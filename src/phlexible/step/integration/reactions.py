@@ -8,12 +8,11 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import smallest_with_multipliers, solver
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
 from phlexible.description.interactions.contact import Contact
 from phlexible.errors import SingularMatrixError, VelocityError
 from phlexible.state.branches import history_variable_forces, viscoelastic_body_forces
-from phlexible.state.forces import element_state, gravity_forces, load_forces
+from phlexible.state.forces import elastic_force, element_state, gravity_forces, load_forces, viscous_force
 from phlexible.state.initial_velocity import TOLERANCE, gap_rates, residual_unit
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
