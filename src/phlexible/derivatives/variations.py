@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import rotation_vector_matrices
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.state.branches import flows, history_variable_count
@@ -56,7 +57,7 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
     rows["velocity"][:] += change.velocity
     if len(layout.spin[0]):
         turns = split_rigid(layout, change.pose)[1]
-        turned = Rotation.from_rotvec(turns.reshape(-1, 3)).as_matrix().reshape(*turns.shape, 3)
+        turned = rotation_vector_matrices(turns.reshape(-1, 3)).reshape(*turns.shape, 3)
         rows["rotation"][:] = turned @ rows["rotation"]
 
 

@@ -281,8 +281,6 @@ def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
     return np.asarray(columns @ (vectors / np.sqrt(np.maximum(values, 1e-15))))
 
 
-# Stability of static equilibria: their stiffness is not negative on the motions that joints allow.
-
 # The stiffness of a stable equilibrium is not negative on the motions that joints allow.
 
 NEGATIVE = 1e-9

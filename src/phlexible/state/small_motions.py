@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.rotations import cross_matrix, rotations_about_z
+from phlexible.algebra.rotations import cross_matrix, rotation_vector_matrices
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.state.layout import State
@@ -28,13 +28,7 @@ def displaced(system: System, state: State, change: Array) -> State:
     """
     layout = system.layout
     shift, turn = split_rigid(layout, change)
-    rotation = state.rotation
-    if layout.frames and system.dimension == 2:
-        rotation = state.rotation @ rotations_about_z(turn[:, 2])
-    elif layout.frames:
-        from scipy.spatial.transform import Rotation
-
-        rotation = state.rotation @ Rotation.from_rotvec(turn).as_matrix()
+    rotation = state.rotation @ rotation_vector_matrices(turn)
     eta = state.eta + change[layout.elastic_rate]
     return replace(state, position=state.position + shift, rotation=rotation, eta=eta)
 
