@@ -187,6 +187,26 @@ def test_given_velocities_become_the_nearest_that_fit():
     assert free.assemble().model["bar"].velocity == pytest.approx([0.5, 0.2, 0])
 
 
+def test_an_edge_of_a_shell_turns_with_what_it_is_fixed_to():
+    """Together they keep the angular momentum that the arm had."""
+    model = ph.Model(gravity=(0, 0, 0))
+    arm = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "arm", angular_velocity=(0.0, 0.0, 2.0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
+    sheet = ph.Shell.plate(0.4, 0.3, 0.01, ph.Material(1e7, 1000.0), (2, 2), {"start": "hinged"})
+    placed = model.add(sheet, "sheet", position=(1.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0))
+    edge = placed["start"]
+    model.connect(ph.Fixed(arm.point(edge.initial_position()), edge))
+    with pytest.raises(ph.VelocityError, match="contradict"):
+        model.simulate(1e-3, 1e-4)
+    motion = model.assemble().model.simulate(1e-3, 1e-4)
+    position = motion.recording.position[0][1:]
+    speed = motion.recording.velocity[0][motion.run.system.layout.span(1)].reshape(-1, 3)
+    nodes = edge.point.fixed_nodes
+    turning = np.cross(motion.angular_velocity(arm)[0], position[list(nodes)])
+    assert len(nodes) == 3 and motion.momentum.angular[0, 2] == pytest.approx(0.1 * 2.0, rel=1e-9)
+    assert speed[list(nodes)] == pytest.approx(turning, abs=1e-12)
+
+
 def test_velocities_that_joints_leave_nothing_of_become_zero():
     """Not the round-off of those given, which the next check would find to contradict the joints."""
     for angle in np.linspace(0.1, 3.0, 12):

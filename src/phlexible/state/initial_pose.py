@@ -235,7 +235,8 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
             f" ({owner.row.label}) is open by {described_gap(owner, float(gaps[worst]))};"
             " check lengths of bodies, places and axes of joints, and which bodies are fixed"
         )
-    moving = _with_nearest_velocity(problem, state)
+    motions = sparse.csr_array(sparse.hstack([problem.motions, _rotations(problem, state)], "csr"))
+    moving = _with_nearest_velocity(replace(problem, motions=motions), state)
     return AssembledPose(moving, before, after)
 
 
@@ -449,6 +450,26 @@ def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
     if problem.rods and _largest(missing) > CLOSED * _largest(abs(rows) @ abs(velocity) / system.gap_lengths):
         return _with_nearest_velocity(replace(problem, rods=None), state)
     return replace(moving, velocity=velocity)
+
+
+def _rotations(problem: _PoseProblem, state: State) -> sparse.csr_array:
+    """Return velocities with which soft bodies and shells rotate about the mean of their nodes, shape (velocities,
+    rotations). It has those of the bodies that may move, at a ``state``. The motions of ``problem`` have
+    none, since finite rotations are no sums of them.
+    """
+    system, begins = problem.system, problem.system.layout.velocity
+    columns = [np.zeros((int(begins[-1]), 0))]
+    for index, placed in enumerate(system.bodies):
+        a, b = int(begins[index]), int(begins[index + 1])
+        if isinstance(placed.data, FloatingBody) or isinstance(placed.body, String) or not problem.motions[a:b].nnz:
+            continue
+        d, places = system.dimension, system.elastic(state, index).reshape(-1, system.dimension)
+        shares = placed.data.translations[:, None]
+        arms = np.pad(places - shares * places[shares[:, 0] != 0].mean(axis=0), ((0, 0), (0, 3 - d)))
+        own = np.zeros((int(begins[-1]), 2 * d - 3))
+        own[a:b] = np.transpose([np.cross(axis, arms)[:, :d].ravel() for axis in np.eye(3)[3 - (2 * d - 3) :]])
+        columns.append(own)
+    return sparse.csr_array(np.hstack(columns))
 
 
 def _largest(values: Array) -> float:
