@@ -70,7 +70,7 @@ from phlexible.step.integration.composition import check_lossless
 from phlexible.step.integration.controllers import check_periods
 from phlexible.step.integration.schemes import ModelCache, StepOptions
 from phlexible.step.integration.simulation import Simulation
-from phlexible.step.integration.start import check_rates, checked_initial_state, recorded_state
+from phlexible.step.integration.start import check_rates, checked_initial_state, has_fixed_functions, recorded_state
 from phlexible.step.integration.step_calls import StartCall, WholeRun, completed
 from phlexible.step.integration.stepper import Stepper
 
@@ -715,7 +715,7 @@ def _run(
                 options.tolerance,
                 at if system is at_start else None,
                 is_late=not results.is_file,
-                is_read_at_once=is_read_at_once,
+                is_read_at_once=is_read_at_once or (stepper.can_wait and has_fixed_functions(system)),
                 conditions=watched,
             )
             results.late = run.late

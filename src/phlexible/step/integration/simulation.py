@@ -55,7 +55,8 @@ class Simulation:
         sink: takes recordings, block by block.
         at: a start that is a state as an instant, if the caller has it.
         is_late: reactions at both ends of the run may be computed later.
-        is_read_at_once: the run is read right after its end, so that functions of users may be called later too.
+        is_read_at_once: functions of users may be called later than in the run: it is read right after its end, or
+            their values are fixed.
         conditions: of events, see ``RunEvents``.
 
     Attributes:
@@ -392,8 +393,8 @@ class Simulation:
             self._recorder.set_final_reactions(self._reactions(time, np.inf)())
 
     def _late_reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return what ``_reactions`` returns. Of a run that is read at once users' functions are not called before
-        the reactions are asked for, which a batch seldom does."""
+        """Return what ``_reactions`` returns. Of a run that is read at once, or whose functions have fixed values,
+        users' functions are not called before the reactions are asked for, which is seldom."""
         if not self._is_read_at_once:
             return self._reactions(time, end, is_projected)
         values = self._stepper.snapshot()

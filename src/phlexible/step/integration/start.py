@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.user_derivatives import Jump, as_text, check_once, find_jump
+from phlexible.algebra.user_derivatives import Jump, as_text, check_once, find_jump, function_content
 from phlexible.description.ground import CheckedPath, check_velocity, frame_positions, frame_rotations
 from phlexible.description.joints.joints import Distance
 from phlexible.description.ports import MovingFrame
@@ -46,6 +46,16 @@ def check_rates(system: System, begin: float, end: float) -> None:
         check_velocity(frame, times)
     for path in system.paths:
         path.check_rate(times)
+
+
+def has_fixed_functions(system: System) -> bool:
+    """Return whether all functions of time of a system have the same values whenever they are called, because their
+    code and constants are known."""
+    of_frames = [own for frame in system.moving_frames for own in (frame.path, frame.rotation, frame.velocity)]
+    of_paths = [own for path in system.paths for own in (path.function, path.rate)]
+    values = [each.value for each in system.loads] + [each.force.value for each in system.forces]
+    functions = [*(getattr(own, "function", own) for own in of_frames), *of_paths, *filter(callable, values)]
+    return all(function is None or function_content(function) for function in functions)
 
 
 class JumpChecks:

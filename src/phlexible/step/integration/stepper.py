@@ -40,6 +40,10 @@ REGULAR, MEASURING, TRIED = Purpose(), Purpose(measures=True), Purpose(is_tried=
 AROUND_CONTACTS = Purpose(is_around_contacts=True)
 
 
+MOST_NUMBERS = 512
+"""Largest number of a mechanism's state up to which a motion holds its tables, of less than 200 kB."""
+
+
 class Stepper(MechanismState):
     """Takes steps from its stored state: exact in energy, momenta, joints and the path of the centre of mass.
 
@@ -432,6 +436,13 @@ class Stepper(MechanismState):
     def cause(self) -> BaseException | None:
         """Exception that a law function of the user raised in the last time step, or None."""
         return self._law_error or self._laws.error
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether reactions can be computed later than in the run: no laws or controllers of the user, and a state
+        of few numbers, with whose tables the motion is kept."""
+        is_plain = not (self.assembly.has_functions or self.has_laws or self.is_controlled)
+        return is_plain and len(self.memory.state) <= MOST_NUMBERS
 
     @property
     def has_jumps(self) -> bool:
