@@ -185,7 +185,6 @@ CONTACT_GROUP_TABLES = parse_tables(
     held_across       | one | | how many of them couple what its blocks do not
     held_couples      | matrix_pairs + 1 | | 1: one of these; a place more for pairs without one
     held_ends         | matrix_pairs + 1 | | ends that move of both members, four at most
-    held_bends        | matrix_pairs + 1 | | 1: one of them is of a body that deforms
     held_carrier      | 4 matrix_pairs + 4 | | of each of them
     held_vector       | 16 matrix_pairs + 16 | | point and directions that move each end; -1: none
     end_is_known      | 2 members | | 1: of a member, whose ``end_dual`` and ``end_turn`` are those of the step

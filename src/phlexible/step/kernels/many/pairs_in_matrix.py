@@ -79,7 +79,7 @@ def store_pair(
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
     """
-    t.held_ends[n], t.held_couples[n], t.held_bends[n] = 0, 0, 0
+    t.held_ends[n], t.held_couples[n] = 0, 0
     _store_side(t, n, i, 1.0, s, normal, arm, rotates)
     _store_side(t, n, j, -1.0, z, normal, other, rotates)
     if t.held_ends[n] > 1:
@@ -106,8 +106,6 @@ def _store_side(
         if b >= 0 and weight != 0.0:
             t.held_carrier[e], t.held_ends[n] = b, t.held_ends[n] + 1
             t.held_weight[e] = 0.0 if rotates else sign * weight
-            if _deforms(t, b):
-                t.held_bends[n] = 1
             if has_segments(t, b):
                 t.held_couples[n] = 1
             if t.velocities_count[b] > t.dimension:
@@ -224,58 +222,39 @@ def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
 @compiled
 def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
     """Return the displacement of the contact point at end e of a pair in Newton's matrix for velocities x of all
-    bodies. They count as rigid ones. ``t`` holds all tables (arrays) of the model and its state."""
+    bodies. ``t`` holds all tables (arrays) of the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid = x + t.velocities_begin[b], t.rigid_of[b]
     half, motion = t.held_weight[e] * t.pair_half_step[0], t.held_motion + TURNS * e
     moved = half * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d > 2 else 0.0)
     for l in range(rigid - d):
         moved += own[d + l] * motion[l]
-    return moved
-
-
-@compiled
-def _elastic_displacement(t: Tables, e: int, x: Reals) -> Vector:
-    """Return the displacement of the contact point at end e of a pair by how its carrier deforms. The velocities
-    of all bodies are x. ``t`` holds all tables (arrays) of the model and its state."""
-    b, moved = t.held_carrier[e], vector(0.0, 0.0, 0.0)
-    rates = x + (t.velocities_begin[b] + t.rigid_of[b])
     for part in range(PARTS * e, PARTS * e + PARTS if _deforms(t, b) else 0):
         k, bent = t.held_vector[part], vector(0.0, 0.0, 0.0)
         if k >= 0:
-            motion = t.motion + (t.lever_vectors_begin[k] + t.rigid_of[b])
+            motion = t.motion + (t.lever_vectors_begin[k] + rigid)
             for j in range(t.vector_last[k] - t.vector_first[k]):
-                bent += rates[t.vector_first[k] + j] * motion[j]
+                bent += own[rigid + t.vector_first[k] + j] * motion[j]
             moved += t.held_part[part] @ bent
     return moved
 
 
 @compiled
 def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
-    """Add the generalized forces of a force f on a contact point to the balances y of bodies as if they were rigid.
-    It is the point at end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Add the generalized forces of a force f on a contact point to the balances y of bodies. It is the point at
+    end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid, lever = y + t.velocities_begin[b], t.rigid_of[b], t.held_lever + TURNS * e
     for i in range(d):
         own[i] += t.held_weight[e] * along(f, i)
     for l in range(rigid - d):
         own[d + l] += dot(lever[l], f)
-
-
-@compiled
-def _apply_elastic_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
-    """Add the generalized forces of a force f on a contact point to the elastic balances of its carrier, of all
-    balances y. It is the point at end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model
-    and its state."""
-    b = t.held_carrier[e]
-    balance = y + (t.velocities_begin[b] + t.rigid_of[b])
     for part in range(PARTS * e, PARTS * e + PARTS if _deforms(t, b) else 0):
         k, g = t.held_vector[part], f @ t.held_part[part]
         if k >= 0:
-            lever = t.lever + (t.lever_vectors_begin[k] + t.rigid_of[b])
+            lever = t.lever + (t.lever_vectors_begin[k] + rigid)
             for j in range(t.vector_last[k] - t.vector_first[k]):
-                balance[t.vector_first[k] + j] += dot(lever[j], g)
+                own[rigid + t.vector_first[k] + j] += dot(lever[j], g)
 
 
 @compiled
@@ -287,18 +266,13 @@ def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
         if not is_whole and t.held_couples[n] == 0:
             continue
         first, count, total, slope = ENDS * n, t.held_ends[n], vector(0.0, 0.0, 0.0), t.held_slope[n]
-        moved, bends = t.held_moved + first, t.held_bends[n] == 1
+        moved = t.held_moved + first
         for e in range(count):
-            shift = _end_displacement(t, first + e, x)
-            if bends:
-                shift += _elastic_displacement(t, first + e, x)
-            moved[e], total = shift, total + shift
+            moved[e] = _end_displacement(t, first + e, x)
+            total += moved[e]
         for e in range(count):
-            is_all = is_whole or (bends and has_segments(t, t.held_carrier[first + e]))
-            f = slope @ (total if is_all else total - moved[e])
-            _apply_end_force(t, first + e, f, y)
-            if bends:
-                _apply_elastic_force(t, first + e, f, y)
+            is_all = is_whole or has_segments(t, t.held_carrier[first + e])
+            _apply_end_force(t, first + e, slope @ (total if is_all else total - moved[e]), y)
 
 
 @compiled
