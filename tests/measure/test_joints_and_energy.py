@@ -1,4 +1,4 @@
-"""Reactions, angles and energies of a motion, and balances that stay open."""
+"""Reactions, angles, momenta and energies of a motion, and balances that stay open."""
 
 from dataclasses import replace
 
@@ -9,6 +9,9 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from measure.synthetic import as_stepped, recorded, two_beams, wandering, wandering_poses
 from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.measure import energy as chunked
+from phlexible.measure.energy import momentum
+from phlexible.measure.kinematics import velocity
 from phlexible.measure.quality import motion_check
 from phlexible.measure.reactions import reaction
 from phlexible.state.recorded_run import RecordedRun
@@ -181,3 +184,28 @@ def test_a_share_that_is_missing_is_told(name):
     values[57] += 1e-3
     (text,) = told(RecordedRun(run.system, replace(run.recording, **{name: values})))
     assert f"at t = {run.recording.time[57]:.4g} s 0.001 J are missing or too much" in text
+
+
+def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
+    monkeypatch.setattr(chunked, "CHUNK_VALUES", 500)
+    mechanism = Mechanism()
+    width, height, length = 0.03, 0.02, 0.8
+    steel = ph.Material(2e11, 7800.0)
+    beam = mechanism.add(ph.Beam(length, ph.RectangularSection(width, height), steel, elements=1), "beam")
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES[::10])
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    two_nodes, two_weights = np.polynomial.legendre.leggauss(2)
+    linear, angular, moment = np.zeros((3, len(TIMES[::10]), 3))
+    for x, wx in zip(nodes, weights, strict=True):
+        for y, wy in zip(two_nodes, two_weights, strict=True):
+            for z, wz in zip(two_nodes, two_weights, strict=True):
+                point = beam.point((length * (1 + x) / 2, width * y / 2, height * z / 2))
+                mass = steel.density * length * width * height * wx * wy * wz / 8
+                v = velocity(run, point)
+                linear += mass * v
+                moment += mass * ph.Position(point).read(run)
+                angular += mass * np.cross(ph.Position(point).read(run), v)
+    total = momentum(run)
+    assert total.linear == pytest.approx(linear, rel=1e-9)
+    assert total.angular == pytest.approx(angular, rel=1e-6, abs=1e-6)
+    assert total.center_of_mass == pytest.approx(moment / beam.data.mass, rel=1e-9)

@@ -434,3 +434,17 @@ def test_balls_of_a_material_touch_for_as_long_and_push_as_hard_as_hertz_says():
     ):
         with pytest.raises(ph.ParameterError, match=words):
             ph.hertz_stiffness(**{"radius": 0.1, "material": steel} | wrong)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_dry_friction_in_a_joint_stops_a_wheel(dimension):
+    """J w^2 / 2 = torque angle; without viscous friction the rate falls evenly."""
+    model = ph.Model(dimension=dimension)
+    wheel = model.add(ph.RigidBody(1.0, 0.5 if dimension == 2 else (0.5, 0.5, 0.5)), angular_velocity=(0, 0, 8.0))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    model.apply(pin.friction(coulomb=2.0))
+    motion = model.simulate(5.0, 1e-3, progress=False)
+    assert motion.angle(pin)[-1] == pytest.approx(0.5 * 8**2 / 2 / 2.0, rel=1e-3)
+    assert motion.rate(pin)[1000] == pytest.approx(4.0, rel=1e-4)
+    assert abs(motion.rate(pin)[-1]) < 1e-12
+    assert motion.energy.dissipated[-1] == pytest.approx(16.0, rel=1e-12)

@@ -327,3 +327,11 @@ def test_bristles_that_the_papers_equations_do_not_have_are_refused_by_name():
     model.apply(rail.friction(1.0, bristle=1e3))
     with pytest.raises(ph.ModelError, match="bristle on a surface that moves as a function of time"):
         ph.MechanismModel(model)
+
+
+def test_a_ball_that_slides_begins_to_roll():
+    model, ball = ball_on_a_plane(bristle=8e4)
+    motion = model.simulate(0.3, 1e-3, progress=False)
+    assert motion.velocity(ball.origin)[-1] == pytest.approx([5 / 7, 0, 0], abs=1e-10)
+    assert motion.angular_velocity(ball)[-1] == pytest.approx([0, 50 / 7, 0], abs=1e-9)
+    assert motion.energy.dissipated[-1] == pytest.approx(0.5 * 2 / 7, rel=1e-10)

@@ -246,3 +246,24 @@ def test_pictures_of_winches_are_as_large_as_the_model():
     assert scene.paths.size == 0
     assert scene.corners[1][0] < 2.0
     assert sum(symbol.label == str(rope) for symbol in scene.symbols) == 3
+
+
+def test_what_a_slow_winch_does_is_the_weight_it_lifts():
+    """It lifts two masses of 1 kg, each by half of what it hauls in."""
+    stretch = GRAVITY / 1e5
+    model, rope = atwood(
+        1e5, 200.0, path=lambda t: 7.0 - stretch - 0.25 * (t - np.sin(2 * np.pi * t) / (2 * np.pi)), masses=(1, 1)
+    )
+    motion = model.simulate(1.0, step=1e-3)
+    assert motion.energy.work[str(rope)][-1] == pytest.approx(GRAVITY * 0.25, rel=1e-3)
+    assert motion.position(model["light"].origin)[-1, 1] == pytest.approx(-3 + 0.125, abs=1e-4)
+
+
+def test_the_order_is_two():
+    def end(step):
+        model, _ = free_bodies(rest_length=4.0)
+        motion = model.simulate(0.08, step=step)
+        return np.concatenate([motion.position(body.origin)[-1] for body in model.bodies])
+
+    ends = [end(step) for step in (4e-4, 2e-4, 1e-4)]
+    assert 3.7 < np.abs(ends[0] - ends[1]).max() / np.abs(ends[1] - ends[2]).max() < 4.3
