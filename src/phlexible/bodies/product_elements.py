@@ -92,8 +92,9 @@ def geometric_stiffness(group: ProductElements, x: Array, change: Array) -> spar
 
 
 def viscous_matrix(group: ProductElements, x: Array) -> sparse.csr_array:
-    """Return the damping matrix C of the viscous force -C dx/dt of product elements at nodes x (N, d); shape (d N,
-    d N) [N s/m]."""
+    """Return the damping matrix C of the viscous force -C dx/dt of these elements at nodal positions x (N, d). It
+    has the shape (d N, d N) [N s/m]. Their energy is a quadratic form of dot products of nodal vectors (product
+    elements)."""
     return assembled(group.nodes, x, group.viscosity * _material_blocks(group, products_and_gradients(group, x)[1]))
 
 

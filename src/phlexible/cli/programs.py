@@ -289,8 +289,8 @@ def _number(path: Path, name: str, value: object) -> float | None:
 
 
 def typical_points(model: Model) -> tuple[BeamPoint, ...]:
-    """Return the points of a model whose displacement a summary shows: the free end of cantilever beams and the
-    middle of other beams."""
+    """Return points of the beams of a model, whose displacements a printed summary shows: the free end of beams
+    whose frame is that of a cantilever, the middle of all others."""
     beams = [placed for placed in model.bodies if isinstance(placed.body, Beam)]
     return tuple(
         BeamPoint(placed.name, 1.0 if placed.resolved.frame is Frame.CANTILEVER else 0.5)

@@ -350,8 +350,8 @@ class TakenSteps:
 
 
 def constraint_rows(assembly: Assembly) -> IntArray:
-    """Return for each constraint of a mechanism the index of its equation among the equations of a time step, in
-    the order of the multipliers. Shape (constraints,); ``assembly`` has the tables of numbers of the model."""
+    """Return for each scalar constraint equation of a mechanism its index among the equations of a time step, shape
+    (rows,). They are in the order of the multipliers. ``assembly`` holds the tables (arrays) of the model."""
     memory = assembly.memory
     found = np.zeros(memory.counts["rows"], dtype=np.int64)
     for i in range(memory.counts["constraints"]):

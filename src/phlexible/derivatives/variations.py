@@ -179,9 +179,10 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 
 def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly, State]:
-    """Return tables and an initial state of the same model in which history variables hold the rest lengths of
-    tendons that rub. They are negative flows through the guides. ``assembly`` holds the tables of the model,
-    ``start`` is its initial state.
+    """Return tables and an initial state of the same model in which rest lengths of tendons with friction are no
+    longer parameters. They are part of its history variables: each is the length that has slid through a guide,
+    less the rest length of the pieces before it. ``assembly`` holds the tables of the model, ``start`` is its
+    initial state.
 
     Forces have a kink where a piece that was slack begins a step just taut: equations must not depend on parameters
     that change its rest length, which central differences would take to both sides of the kink.

@@ -226,9 +226,10 @@ def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tup
 
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
-    """Return a sparse matrix N that gives all stress unknowns from independent ones such that ``asymmetry @ N
-    = 0``, shape (stresses, independent stresses). The symmetry equations are eliminated vertex by vertex.
-    There are ``rotations`` rows for each vertex.
+    """Return a sparse matrix N that gives all stress unknowns from independent ones such that ``asymmetry @ N =
+    0``, shape (stresses, independent stresses). A vertex has ``rotations`` equations of symmetry, one for each
+    rotation, 1 in the plane and 3 in space; each stress occurs in those of one vertex only, so that vertices are
+    eliminated one by one.
 
     Args:
         asymmetry: rows of a vertex one after the other, shape (vertices * rotations, stresses).

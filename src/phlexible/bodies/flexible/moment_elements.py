@@ -278,9 +278,10 @@ def _moment_matrix(
 
 
 def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
-    """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of the N nodes of a plate
-    from its q unknowns. Its shape is (5 N, q), with the rows node after node. ``mesh`` is the finite element
-    mesh. ``moments`` has the edges, ``middles`` are the nodes in their middles."""
+    """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of the N nodes of a plate from its
+    unknowns. Its shape is (5 N, 3 N + 2 edges), with the rows node after node. Unknowns are u, v, w of each node,
+    then two rotations about each edge, one at each of its ends. ``mesh`` is the finite element mesh, ``moments``
+    holds its edges, ``middles`` are the nodes in their middles."""
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2

@@ -126,8 +126,8 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def node_at(self) -> IntArray:
-        """Index of the unknown position of each point of the user's mesh, -1 for points of no element, shape
-        (p,)."""
+        """Index, among the nodes whose positions are unknowns of the shell, of the node at each point of the user's
+        mesh, shape (p,). It is -1 for points that belong to no element."""
         number = np.full(len(self.points), -1)
         number[self.used] = self.unknown[: len(self.used)]
         return number

@@ -119,8 +119,9 @@ class Bilinear:
         return all(term.first.is_direction and term.second.is_direction for term in self.terms)
 
     def initial_value(self) -> float:
-        """Return the sum of the dot products of vectors of a ``Bilinear`` function at the initial pose with
-        undeformed bodies, before its constant is subtracted."""
+        """Return the sum of c_i a_i . b_i of a ``Bilinear`` function, with its coefficients c_i and vectors a_i,
+        b_i between points or along axes, at the initial pose with undeformed bodies. Its constant is not
+        subtracted."""
         return float(sum(t.coefficient * (initial_sum(t.first) @ initial_sum(t.second)) for t in self.terms))
 
 

@@ -594,8 +594,8 @@ def _evaluate_pressure(value: Callable[[float], float], load: str, time: float) 
 
 
 def _soft_surface(face: object) -> SoftSurface | None:
-    """Return the faces of a soft body's mesh on which a pressure (``face``) acts, all of them or those of an
-    interface; None for other bodies.
+    """Return the faces of a soft body's mesh on which a pressure acts; None for other bodies. ``face`` is where the
+    user lets it act: a whole soft body, or an interface of it.
 
     Raises:
         ModelError: a body in the plane, or an interface without faces.

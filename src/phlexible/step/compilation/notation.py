@@ -74,8 +74,8 @@ def arithmetic(builder: Any, name: str, a: Any, b: Any) -> Any:
 
 
 def emit_mul(builder: Any, a: Any, b: Any) -> Any:
-    """Emit LLVM code for the product of two numbers a and b; returns the LLVM value. ``builder`` is
-    llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code for the product of two floating-point numbers a and b, or of SIMD vectors of them; returns the
+    LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return arithmetic(builder, "fmul", a, b)
 
 

@@ -85,8 +85,8 @@ class CodeTarget:
     needs: tuple[str, ...] = ()
 
     def machine(self, level: int) -> Any:
-        """Return LLVM's target machine for this processor and system with a level of optimization; its code can be
-        loaded anywhere in memory."""
+        """Return LLVM's target machine for this processor and system with a level of optimization. Its code is for
+        just-in-time use: addresses are filled in when it is loaded."""
         reloc = "static" if self.triple.startswith("x86_64") else "default"
         own = self.triple.removesuffix("-elf") if os.name == "nt" else self.triple  # llvmlite puts it on there
         return binding.Target.from_triple(own).create_target_machine(

@@ -113,10 +113,10 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 
 @compiled
 def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Add the gradient of a function of force element f to one of its vectors to the rows ``left`` and
-    ``right``. The vector is entry e of its list. ``left`` is for the mean pose, ``right`` for the end;
-    entries are sorted by velocities of the bodies, then by auxiliary vectors. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Add the gradient of a function of force element f, by way of one of its vectors, to two rows. It is that with
+    respect to body velocities: at the mean pose it is added to ``left``, at the end pose to ``right``. The vector
+    is entry e of its list. Entries of rows are sorted by velocities of the bodies, then by auxiliary vectors. ``t``
+    holds all tables (arrays) of the model and its state."""
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_offset[group], right + t.group_offset[group]

@@ -220,9 +220,10 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 
 @compiled
 def add_force_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of generalized forces on floating bodies to their blocks in ``t.blocks``, Newton's
-    matrix, at constant forces on their points (4.12). They arise because moment arms rotate with the body; h
-    is the length of the time step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix,
+    ``t.blocks``. They arise since moment arms rotate with the body while forces on its points stay constant
+    (docs/theory.md, 4.12). h is the length of the time step. ``t`` holds all tables (arrays) of the model and its
+    state."""
     d = t.dimension
     for b in range(t.frames):
         axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]

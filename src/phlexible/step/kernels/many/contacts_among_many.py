@@ -96,10 +96,10 @@ def start_penetration(t: Tables, i: int, j: int) -> float:
 
 @exported
 def apply_contact_forces(t: Tables, h: float) -> None:
-    """Compute the contact and friction forces of all contact pairs over a time step of length h. Add them to
-    the forces ``t.pull`` on points of bodies. Energies stored and lost are in ``t.contact_group_work`` and
-    ``t.contact_group_loss``, the work of moving frames in ``t.frame_work``. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Compute the contact and friction forces of all contact pairs over a time step of length h. Add them to the
+    forces ``t.pull`` on points of bodies. Changes of their stored energies go to ``t.contact_group_work``, what
+    they dissipate to ``t.contact_group_loss``, and the work that prescribed motions of frames do through them to
+    ``t.frame_work``. ``t`` holds all tables (arrays) of the model and its state."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
