@@ -52,8 +52,8 @@ class Body(ABC):
         return line_skin(positions, shapes, line, np.arange(len(positions) if not line else 0))
 
     def stress_field(self) -> BodyStress | None:
-        """Return the stress in this body as a function of its elastic coordinates, for ``motion.mesh_stress`` and
-        pictures; None for bodies that are not made of a mesh with materials."""
+        """Stress in this body as a function of its elastic coordinates, for ``motion.mesh_stress`` and pictures. It
+        is None unless the kind of body, a subclass, has a mesh with materials."""
         return None
 
     @abstractmethod

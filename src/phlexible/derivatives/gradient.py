@@ -158,7 +158,7 @@ class IntervalStepper(RecordingStepper):
 
     def snapshot(self) -> Array:
         """Return the state of this time stepper as an array. Its last number counts all log entries so far, also
-        those that were handed over."""
+        those that are no longer in its log."""
         found = super().snapshot()
         found[-1] += self._forgotten
         return found

@@ -184,8 +184,8 @@ class Parameters:
         return [Direction(change, number) for number, change in enumerate(np.diag(self._steps)) if number in own]
 
     def scalar_directions(self) -> list[Direction]:
-        """Return directions for finite differences that change one component of the parameter vector each, for all
-        parameters that are not signals."""
+        """Return directions for finite differences that change one component of the parameter vector each.
+        Components of signals (values sampled over time) are left out."""
         samples = np.zeros(len(self), dtype=bool)
         for name in self.signals:
             samples[self.slices[name]] = True

@@ -126,8 +126,8 @@ class Crossing:
     @cached_property
     def in_steps(self) -> tuple[Array, Array]:
         """Derivatives of step residuals with respect to the instant of this event: a pair of arrays (steps,
-        unknowns), for the time steps before and after it. Instants between move in proportion, the first
-        before and the last after the event stay."""
+        unknowns), for the time steps before and after it. When the event moves, the ends of time steps between the
+        first instant before it and the last one after it move in proportion, and those two stay."""
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
         first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]

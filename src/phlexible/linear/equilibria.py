@@ -432,8 +432,9 @@ def _check_guides(system: System, state: State, at: Instants) -> None:
 
 
 def _stiffness(system: System, state: State) -> sparse.csr_array:
-    """Return the derivative of the elastic forces of all bodies of a system minus applied forces with respect
-    to the pose of a state. It is sparse, shape (velocities, velocities)."""
+    """Return the tangent stiffness of a system at a state: the derivative of (elastic forces of its bodies -
+    applied forces) with respect to the pose. It is sparse and square, with a row for each component of the
+    velocities."""
     bodies = [stiffness_matrix(body.data, system.elastic(state, k)) for k, body in enumerate(system.bodies)]
     return sparse.csr_array(sparse_diagonal(bodies) - load_stiffness(system, state))
 

@@ -55,8 +55,8 @@ def body_coordinates(placed: PlacedBody) -> tuple[StateGroup, ...]:
 
 
 def coordinates(system: System) -> tuple[StateGroup, ...]:
-    """Return names and units of the small motions of all bodies of a system, as state blocks of size 1: the
-    displacement states of its linear model."""
+    """Return the name and unit of each displacement state of the linear model of a system, one ``StateGroup`` for
+    each scalar. They are the small motions of all its bodies."""
     return tuple(block for placed in system.bodies for block in body_coordinates(placed))
 
 

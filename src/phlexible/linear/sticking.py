@@ -671,7 +671,8 @@ class PairsAtRest:
 
     def slips(self, state: State) -> Slips:
         """Return, by the number of each contact pair, a mask of three: whether its sliding, rolling and drilling
-        friction is at its limit in a state. Its friction springs then cannot be deflected further."""
+        friction is at its limit. That is so where friction springs which are deflected further in a trial step do
+        not keep this deflection, or where the pair has slipped before."""
         if not self._contacts:
             return {}
         self.equations.begin(state)

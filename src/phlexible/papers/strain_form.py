@@ -81,7 +81,7 @@ class StrainForm(PortHamiltonianModel):
 
     def _dashpot_coefficients(self) -> Array:
         """Return the dissipation coefficients of the strain states of a body, diagonal of the dissipation matrix,
-        shape (strains,): zero unless viscoelastic branches have dashpots."""
+        shape (strains,). They are zero here; forms with viscoelastic branches replace this."""
         return np.zeros(self._counts[2])
 
     @cached_property

@@ -55,7 +55,8 @@ class _InLanes:
 
     def set_input(self, name: str, rows: Array) -> None:
         """Set the input of this name (a load) of each run to its row of ``rows``, shape (runs, components). The
-        values act in the lanes at once, and are set in the runs when these are updated."""
+        values are written to the lanes now; the objects of the runs get them when they are brought up to date from
+        the lanes."""
         indices, change = self.runs[0].inputs.change_of(name, rows)
         self.lanes.loads[indices, : len(self.runs)] = self._base[indices] + change.T
         self._inputs[name] = rows
@@ -330,9 +331,9 @@ class LiveRows:
         return self._step_outside_lanes(group, numbers[which].tolist(), count - done)
 
     def _step_outside_lanes(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        """Advance the live runs ``which`` of a ``group`` that are not in SIMD lanes by ``count`` time steps.
-        Return convergence errors by the number of the run. The runs are advanced together where their
-        structures agree."""
+        """Advance those live runs ``which`` of a ``group`` by ``count`` time steps whose states are not kept in
+        SIMD lanes between calls. Two or more are put into lanes for this call, as far as their structures agree.
+        Return convergence errors by the number of the run."""
         runs = [self._runs[k] for k in which]
         if self._width == 1 or len(which) < 2:
             results: list[Exception | None] = [_step_and_catch(run, count) for run in runs]

@@ -525,9 +525,10 @@ class FunctionSet:
         return self.wiring.owner.of(products) - self._offset_values(at, with_second=True)[2]
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """Return the world forces that multipliers exert on all vectors of this set, shape (instants,
-        vectors, 3). Each multiplier, shape (instants, functions), is a force along one scalar function (a
-        constraint force). ``at`` holds the state at one or more instants."""
+        """Return the forces that multipliers of constraints exert on the points and directions of this set, in
+        world axes, shape (instants, vectors, 3). Each multiplier, shape (instants, functions), times the gradient
+        of its constraint function is a force, and these are added up. ``at`` holds the state at one or more
+        instants."""
         return self.forces_along(self.gradients(at), multipliers)
 
     def forces_along(self, gradients: Array, multipliers: Array) -> Array:

@@ -252,9 +252,9 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
 
 
 def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
-    """Return groups of indices of beam coordinates between which neither mass nor stiffness matrix has entries
-    above 1e-9 of the geometric mean of their diagonal. ``families`` are the kinds of the coordinates. Each group
-    has bending in y, bending in z, torsion, or several of these."""
+    """Join families of beam coordinates (bending in y, bending in z, torsion) that mass or stiffness couple. Return
+    the indices of the coordinates of each joined group. ``families`` has the family of each coordinate; an entry
+    couples if it exceeds 1e-9 of the geometric mean of the diagonal."""
     kinds = sorted(set(families.tolist()))
     belongs, coupled = families == np.array(kinds)[:, None], np.eye(len(kinds), dtype=bool)
     for matrix in (mass, stiffness) if len(kinds) > 1 else ():

@@ -360,9 +360,9 @@ class FlexibleBody(Body):
         return self.data
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this body: the surface of its mesh, or lines between its interfaces
-        if it was made from matrices. ``data`` are the arrays of the body, ``ports`` the positions of joints,
-        shape (k, 3) [m]."""
+        """Return what pictures draw for this body: the surface of its mesh, the faces of a plate, or lines between
+        its interfaces if it was made from matrices. ``data`` are the arrays of the body, ``ports`` the positions of
+        joints, shape (k, 3) [m]."""
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)

@@ -156,8 +156,9 @@ class PlatePoints(FlexiblePoints):
 
     @property
     def rotations(self) -> Array:
-        """Small rotations about x and y at the N nodes of this plate per unit of each of n elastic coordinates,
-        shape (N, 3, n); zero about z."""
+        """Small rotations of this plate's normal about x and y at its N nodes per unit of each of n elastic
+        coordinates. They follow from the displacements of both faces over the thickness, and are zero about z;
+        shape (N, 3, n)."""
         upper, lower = np.split(self.shapes, 2)
         director = (upper - lower) / self.thickness
         return np.stack([-director[:, 1], director[:, 0], np.zeros_like(director[:, 0])], axis=1)

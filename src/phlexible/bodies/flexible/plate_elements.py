@@ -541,8 +541,9 @@ def _quadratic_energies(
 
 
 def _product_strains(left: Array, right: Array) -> Array:
-    """Return the membrane strain (xx, yy, 2 xy) of (grad a)^T grad b for two displacement fields of a plate; shape
-    (e, q, 3, n). Their gradients are ``left`` (a) and ``right`` (b)."""
+    """Return the membrane strain (xx, yy, 2 xy) of (grad a)^T grad b for two displacement fields of a plate. It has
+    the shape (e, q, 3, n) at q points of e elements, for n coordinates. The gradients of a and b are ``left`` and
+    ``right``, shape (e, q, component, direction, n)."""
     xx, yy = ((left[:, :, :, a] * right[:, :, :, a]).sum(axis=2) for a in (0, 1))
     xy = (left[:, :, :, 0] * right[:, :, :, 1] + left[:, :, :, 1] * right[:, :, :, 0]).sum(axis=2)
     return np.stack([xx, yy, xy], axis=2)

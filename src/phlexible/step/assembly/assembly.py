@@ -368,9 +368,9 @@ def _graph(system: System, parts: Parts) -> Graph:
 
 def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     """Return all tables of the compiled time step of a system: a dictionary from the names in
-    ``step/tables/declarations.py`` to integers of the structure and numbers of the mechanism. They contain the
-    offsets of the blocks of Newton's matrix. ``parts`` are what the system consists of, already numbered;
-    ``plan`` is the plan of the elimination, with these offsets."""
+    ``step/tables/declarations.py`` to arrays. Integers describe the structure, floating-point numbers the
+    mechanism; the places of the blocks in Newton's matrix are among them. ``parts`` are what the system consists
+    of, already numbered; ``plan`` is the plan of the elimination, with these places."""
     schedule = plan.schedule
     layout, blocks = system.layout, Offsets(system.layout, schedule)
     indices, types, coupled = parts.indices, parts.types, parts.coupled

@@ -296,8 +296,8 @@ class TypeTables:
         return [body.relaxation for body in self._types]
 
     def tables(self) -> Tables:
-        """Return the tables of the compiled time step for the types of floating bodies, as arrays by the names of
-        the tables. They contain mass moments, stiffness, damping and strains; equal bodies share a type."""
+        """Return the arrays that the compiled time step reads for each distinct floating body, by name. They
+        contain mass moments, stiffness, damping and strains; equal bodies share an entry (a type)."""
         found = [_type_rows(body, band) for body, band in zip(self._types, self.bands, strict=True)]
         inertia, begin = list[Array](), 0
         rows, patches, strains, squares = (list[tuple[int, ...]]() for _ in range(4))

@@ -101,8 +101,8 @@ class EntryPoint:
 
     @property
     def source(self) -> Any:
-        """Python function of this entry point (compiled function that Python calls) under Numba's dispatcher, which
-        compiles it when it is called."""
+        """Numba's dispatcher of this entry point, found by its name in its module. It is a Python function that
+        compiles the code when it is called."""
         return getattr(import_module(self.module), self._function_name)
 
     @property

@@ -602,7 +602,7 @@ def lane_value(builder: Any, choice: Any, lane: Any) -> Any:
 
 @emitted_by(VECTOR, NUMBER, NUMBER, NUMBER)
 def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the vector (x, y, z) of three numbers in compiled code of the time step. ``builder`` is
+    """Emit LLVM code that makes one vector (x, y, z) of three numbers; returns the LLVM value. ``builder`` is
     llvmlite's ``IRBuilder``, which writes the code."""
     return pack(builder, [x, y, z])
 

@@ -242,8 +242,8 @@ class Dual(NumberKind):
         return self.pair(builder, builder.fneg(value), self._negative(builder, derivative))
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Emit LLVM code that chooses the dual number a where a truth holds, else b, with its derivatives;
-        returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code that selects the dual number a if the condition ``truth`` holds, else b, value and
+        derivatives alike. Return the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         derivative = None
         if dx is not None or dy is not None:
@@ -747,9 +747,9 @@ implement(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a
 
 
 def _extreme_rule(sign: str) -> Callable[..., Any]:
-    """Return a function that emits LLVM code for the maximum (sign ">") or minimum ("<") of several numbers, with
-    Numba's rule for NaN. It takes Numba's context, llvmlite's builder and the LLVM values of the numbers, and
-    returns the LLVM value of the result."""
+    """Return a function that emits LLVM code for the maximum (sign ">") or minimum ("<") of several numbers. It
+    takes Numba's context, llvmlite's builder and the LLVM values of the numbers, and returns the LLVM value of the
+    result; for NaN it answers as Numba's ``max`` and ``min`` do."""
 
     def rule(context: Any, builder: Any, first: Any, *others: Any) -> Any:
         for value in others:

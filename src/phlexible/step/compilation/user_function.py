@@ -116,8 +116,8 @@ def _compiled_once(known: _Known) -> Any:
 
 
 def _compiled_by_numba(function: Callable[[float], float]) -> Any:
-    """Return a user's function compiled by Numba as double(double), for calls by address; raise ``TypeError`` if
-    the function may raise errors.
+    """Return a user's function compiled by ``numba.cfunc`` to a C function double(double), which compiled code
+    calls by its address. Raise ``TypeError`` if the function may raise errors.
 
     Raises:
         TypeError: the function may raise errors.

@@ -357,8 +357,9 @@ class Simulation:
             run.sizes = run.sizes._replace(depth=0)
 
     def _take_between_events(self, start: float, end: float, k: int, is_end: bool) -> None:
-        """Take time steps from ``start`` to ``end`` [s] within time step k of the run, cut where conditions
-        of events become satisfied; ``is_end``: the interval is the last one of time step k."""
+        """Take time steps from ``start`` to ``end`` [s] within time step k of the run; a step ends where the
+        condition of an event becomes satisfied. Time step k may consist of several such intervals; ``is_end``: this
+        is the last one."""
         run, is_last_step = self._run, k + 1 == self._clock.count
         keeps = is_end and ((self._since_stored + 1) % self._every == 0 or is_last_step)
         cut, storage = np.nan, Storage(1 if keeps else 2, watches=self._events.watches)

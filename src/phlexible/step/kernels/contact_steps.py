@@ -400,8 +400,9 @@ def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -
 
 @compiled
 def scale_prescribed_motion(t: Tables, share: float) -> None:
-    """Multiply the changes of all points and directions that are prescribed functions of time by ``share``,
-    as if the time step were shorter. ``t`` holds all tables (arrays) of the model and its state."""
+    """Multiply the displacements within this time step of all points and directions that are prescribed functions
+    of time by ``share``. The time step is then as if it were shorter. ``t`` holds all tables (arrays) of the model
+    and its state."""
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING:
             t.change[k] = share * t.change[k]

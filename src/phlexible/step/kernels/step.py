@@ -189,10 +189,10 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 
 @compiled
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Add the gradient of constraint row r, and the column of its multiplier, to the blocks of Newton's
-    matrix for one of the constraint's vectors. The vector is entry e of the list; the constraint has ``size``
-    rows, the blocks belong to the body that carries it. h is the length of the time step [s]. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Add what one vector (a point or direction) contributes to a constraint to the blocks of Newton's matrix: the
+    gradient of constraint row r, and the column of its multiplier. The vector is entry e of the list of those on
+    which constraints depend; the constraint has ``size`` rows, the blocks belong to the body that carries the
+    vector. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]

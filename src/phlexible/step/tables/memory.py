@@ -196,8 +196,9 @@ class Memory:
         return other
 
     def for_substeps(self, parts: int) -> "Memory":
-        """Return new memory with the same tables of the system, and one recurrence of prediction errors for
-        each of ``parts`` substeps of composed time steps; all tables that change during a run are zero."""
+        """Return new memory with the same tables of the system for time steps that are composed of ``parts``
+        substeps. Each substep has its own record of prediction errors; all tables that change during a run are
+        zero."""
         other = copy(self)
         other.counts, other._structure = {**self.counts, "recurrences": parts}, []
         other._template = self._template.copy()

@@ -54,9 +54,10 @@ def count_candidates(t: Tables) -> int:
 
 @compiled
 def candidate_pair(t: Tables, n: int) -> tuple[int, int]:
-    """Return the two contact members of candidate pair number n, the lower number first. If the list of pairs
-    was too short, n counts all pairs, and (-1, -1) stands for a pair that cannot touch or whose boxes do not
-    overlap. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the two contact members of candidate pair number n, the lower number first. If the list of pairs was
+    too short, n counts all ordered pairs, members * members of them, and (-1, -1) stands for one that cannot touch,
+    whose boxes do not overlap, or that has the higher number first. ``t`` holds all tables (arrays) of the model
+    and its state."""
     if t.near_count[0] >= 0:
         return t.near_first[n], t.near_second[n]
     i, j = n // t.members, n % t.members

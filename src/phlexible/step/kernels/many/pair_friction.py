@@ -399,10 +399,11 @@ def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
 
 @compiled
 def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
-    """Add a bristle's energy change in the time step to ``t.contact_group_work``, and the remaining work to
-    the lost energy ``t.contact_group_loss`` [J]. A bristle is a friction spring of stiffness k; its
-    deflections are ``before`` and ``after``, and ``work`` is done on it. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Add the change of the energy that a bristle stores in the time step to ``t.contact_group_work``. The rest of
+    the work on it is added to the lost energy ``t.contact_group_loss`` [J]. A bristle is a friction spring of
+    stiffness k; its deflections are ``before`` and ``after``, and ``work`` is done on it. The first entry of
+    ``t.contact_group_work`` sums these changes, the second their absolute values. ``t`` holds all tables (arrays)
+    of the model and its state."""
     stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)
