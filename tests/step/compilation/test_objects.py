@@ -116,6 +116,22 @@ def test_modules_are_kept_beside_code_and_written_where_there_are_none(made, ent
     assert entry.module_file().declaration == "shipped"
 
 
+def test_code_of_sources_that_change_under_a_process_is_neither_stored_nor_taken(made, entry, monkeypatch):
+    """A checkout changes files of a process that has loaded some of them: its code would be of both versions."""
+    monkeypatch.setattr(objects, "LOADED", max(file.stat().st_mtime for file in objects._source_files()) - 1e-3)
+    assert entry(*arguments()) == (4, 7)
+    assert not list(code_folder().iterdir())
+    kept = made[1][this_system()]
+    objects.sources_digest.cache_clear()
+    try:
+        assert not kept.fits()
+        monkeypatch.undo()
+        objects.sources_digest.cache_clear()
+        assert kept.fits()
+    finally:
+        objects.sources_digest.cache_clear()
+
+
 @HERE
 def test_shipped_code_is_used_where_it_fits_and_nowhere_else(made, entry, monkeypatch):
     code = made[1][this_system()]

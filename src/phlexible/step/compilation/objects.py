@@ -13,6 +13,7 @@ import platform
 import re
 import struct
 import sys
+import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,6 +67,9 @@ NOT_IN_CODE = ("entry_points.py", "user_function.py")
 
 SEAL = 32
 """Bytes of the digest with which a file begins."""
+
+LOADED = time.time()
+"""When this process began to load the sources [s]."""
 
 
 @dataclass(frozen=True)
@@ -155,14 +159,27 @@ def can_run_machine_code() -> bool:
 @cache
 def sources_digest() -> str:
     """Return a digest (SHA-256) of all source files that machine code depends on, without their docstrings and
-    comment lines; code made from sources with another digest is never used."""
-    folder = Path(__file__).parents[1]
-    files = sorted(file for each in ("compilation", "kernels", "tables") for file in (folder / each).rglob("*.py"))
+    comment lines; code made from sources with another digest is never used. No code has that of sources that
+    changed while this process loaded them."""
+    if sources_changed():
+        return "changed"
     found = hashlib.sha256()
-    for file in (file for file in files if file.name not in NOT_IN_CODE):
+    for file in _source_files():
         content = _without_docstrings(file.read_bytes().replace(b"\r\n", b"\n"))
         found.update(f"{file.parent.name}/{file.name} {len(content)}\n".encode() + content)
     return found.hexdigest()
+
+
+def sources_changed() -> bool:
+    """Return whether a source file was written since this process began to load the sources. What it compiles may
+    then be of two versions, and is neither stored nor taken from a file."""
+    return any(LOADED < file.stat().st_mtime <= time.time() for file in _source_files())
+
+
+def _source_files() -> list[Path]:
+    folder = Path(__file__).parents[1]
+    files = (file for each in ("compilation", "kernels", "tables") for file in (folder / each).rglob("*.py"))
+    return sorted(file for file in files if file.name not in NOT_IN_CODE)
 
 
 def _without_docstrings(source: bytes) -> bytes:
@@ -248,7 +265,9 @@ class ModuleFile(CodeFile):
 
 def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> None:
     """Write a JSON description and the bytes ``content`` to a file that begins with their digest; other
-    processes see the complete file or none."""
+    processes see the complete file or none. Nothing is written if sources changed since they were loaded."""
+    if sources_changed():
+        return
     words = json.dumps(description).encode()
     whole = struct.pack("<q", len(words)) + words + content
     aside = file.with_suffix(f"{file.suffix}.{os.getpid()}")
