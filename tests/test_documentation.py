@@ -63,6 +63,10 @@ def test_how_to(page, in_an_empty_folder, capsys) -> None:
         case "choosing_a_frame.md":
             assert said == "simply_supported\n"
         case "gravity_compensation.md":
+            held = [found["rest"].required(found[name]) for name in ("shoulder", "elbow")]
+            weight, first, second = 9.81 * found["link"].mass, np.cos(np.pi / 6), np.cos(np.radians(75.0))
+            arms = 1.2 * first + 0.4 * second, 0.4 * second
+            assert held == pytest.approx(-weight * np.array(arms), rel=1e-12)
             kinetic = found["motion"].energy.kinetic
             assert kinetic[-1] > 0.3 and kinetic[250:] == pytest.approx(kinetic[-1], rel=1e-2)
         case "hoist_a_load.md":

@@ -284,3 +284,12 @@ def test_a_driven_arm_at_rest_says_what_holds_it():
     assert rest.required(elbow) == pytest.approx(2.0 * 9.81 * 0.3, rel=1e-12) and rest.required(elbow).shape == ()
     assert rest[ph.Acceleration(arm.point((0.3, 0, 0)), (0, 1, 0))] == 0.0
     assert rest.elastic_coordinates(arm).shape == (0,)
+
+
+def test_a_place_on_a_body_by_three_numbers_is_told_its_method():
+    """As of ``ground.at``."""
+    hub = ph.Model().add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "hub")
+    with pytest.raises(
+        ph.ParameterError, match=r"distance along this body, got .*; body.point\(\(0.5, 0, 0\)\) is a place"
+    ):
+        hub.at((0.5, 0, 0))

@@ -26,7 +26,7 @@ from phlexible.bodies.locations import (
     label_of,
 )
 from phlexible.display import described, in_row, table, written
-from phlexible.errors import ModelError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.surfaces import Triangulation, small_picture
 
 BodyAndPoints = tuple[BodyData, dict[Location, MaterialPoint]]
@@ -220,6 +220,11 @@ class PlacedBody(ModelPart):
     def at(self, x: float, v: float | None = None) -> "Attachment":
         """Return the attachment on the axis of a beam, rod or string at distance x [m] from its start. With
         ``v`` it is the point of a shell at the parameters u = x and v of its surface, each from 0 to 1."""
+        if isinstance(x, tuple | list):
+            raise ParameterError(
+                f"x must be one number, the distance along this body, got {x!r};"
+                f" body.point({x!r}) is a place in body axes"
+            )
         first = finite("x", x)
         return Attachment(self, Along(first) if v is None else SurfaceParameters(first, finite("v", v)))
 
