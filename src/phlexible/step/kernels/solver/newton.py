@@ -245,7 +245,7 @@ def solve_step(
             is_regular = factor_newtons_matrix(t, h, damping, relaxation, wants, active) | (not wants)
             if has_stresses and iterations > 0:  # residuals were corrected with the last factors
                 residuals(t, h, damping)
-                add_carried_residuals_of_families(t, h, damping, 0.0)
+                add_carried_residuals_of_families(t, h, damping, 0.0 * t.carries_stress[0])  # a number of each lane
             status, active = where(is_regular, status, SINGULAR), active & is_regular
             if not any_of(active):
                 break
