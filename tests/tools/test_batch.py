@@ -224,10 +224,15 @@ def test_a_mask_and_rows_of_another_shape_are_refused():
 
 
 def test_lanes_whose_functions_cannot_be_had_are_an_error(monkeypatch):
+    """At once: fewer steps would compile no better."""
+    tried = []
+
     def refused(lanes, memory):
+        tried.append(memory)
         raise RuntimeError("no compiler")
 
     monkeypatch.setattr(lane_loop, "connect_lanes", refused)
     batch = ph.batch(lambda length: ph.gallery.double_pendulum(length=length), {"length": [1.0, 1.1]})
-    runs = batch.simulate(0.02, 1e-3, lambda model: {"end": ph.Position(model["lower"].origin)}, lanes=True)
+    runs = batch.simulate(1.0, 1e-3, lambda model: {"end": ph.Position(model["lower"].origin)}, lanes=True)
     assert [str(runs.failures[k]) for k in (0, 1)] == ["no compiler"] * 2
+    assert len(tried) == 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import NEEDS_WHOLE_RUNS, Array
-from phlexible.errors import ResultFileError, warn_user
+from phlexible.errors import PhlexibleError, ResultFileError, warn_user
 from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import LateReactions, Reactions, RecordedStates
@@ -267,7 +267,7 @@ class Simulation:
         try:
             storage = Storage(every * parts, phase * parts, run.sizes.continues, asks, self._events.watches)
             taken = yield from run.steps(fine, size, storage)
-        except Exception:  # of a function of time, maybe near the end of the block: what comes before is kept
+        except PhlexibleError:  # of a function of time, maybe near the end of the block: what comes before is kept
             if steps == 1 or asks:
                 raise
             run.restore(before)
