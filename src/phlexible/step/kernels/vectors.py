@@ -222,7 +222,7 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 def add_force_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix,
     ``t.blocks``. They arise since moment arms rotate with the body while forces on its points stay constant
-    (docs/theory.md, 4.12). h is the length of the time step. ``t`` holds all tables (arrays) of the model and its
+    (4.12). h is the length of the time step. ``t`` holds all tables (arrays) of the model and its
     state."""
     d = t.dimension
     for b in range(t.frames):
