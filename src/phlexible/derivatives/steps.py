@@ -425,8 +425,11 @@ The mean of both branches is right for changes of the bristle and of its limit t
 """
 
 ASIDE_OF_REST_LENGTHS = 1e-13
-"""The same of the rest lengths of tendons, some round-offs: a piece that was slack begins a step just taut. Dampers
-of pieces have a kink where the tension turns around, which stays close while they slide steadily."""
+"""Relative change of the rest lengths of tendons to both sides, some round-offs.
+
+A piece that was slack begins a step just taut. Dampers of pieces have a kink where the tension turns around, which
+stays close while they slide steadily.
+"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,7 +49,10 @@ from phlexible.step.tables.declarations import MOST_PARTS, MemberKind
 # Strings whose waves run along an element many times in a step (docs/theory.md, 4).
 
 MANY_TIMES = 1e3
-"""Of a step over a wave time; Newton's method has been seen to fail from 1e4 on, with 12 halvings, and rarely."""
+"""Ratio of a step to a wave time, above which a warning comes.
+
+Newton's method has been seen to fail from 1e4 on, with 12 halvings, and rarely.
+"""
 
 
 def wave_time(body: AbsoluteBody) -> float:

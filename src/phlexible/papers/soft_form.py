@@ -136,7 +136,7 @@ TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 DIAGONAL = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
 ROUND_OFF = 4e-15  # of C
 PLANE, PLANE_COFACTOR = (0, 1, 5), (0, 1, 2, 5)
-"""Of six numbers, those of E and of cof C that a sheet has."""
+"""Indices, among the six components of a symmetric tensor, of those of E and of cof C that a sheet has."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ from phlexible.version import __version__
 # Arrays of a report as one compressed block of text with a table of contents.
 
 STEPS = 65_000
-"""Of a column of numbers that is stored in 16 bits, between its least and its greatest value."""
+"""Number of steps between the least and the greatest value of a column of numbers that is stored in 16 bits."""
 
 
 @dataclass(eq=False)
@@ -140,9 +140,9 @@ def compressed(content: bytes) -> str:
 # Skins for the 3D view: every body has a surface, thick enough to be seen.
 
 THINNEST, FLATTEST = 0.008, 0.003
-"""Of the scene: line bodies are drawn at least as thick in one direction, strips at least as flat in the other."""
+"""Least thickness of line bodies in one direction, and of strips in the other, as shares of the scene."""
 ROD, BALL = 0.007, 0.016
-"""Of the scene: radius of what has no thickness of its own."""
+"""Radius of lines and points that have no thickness of their own, as shares of the scene."""
 SIDES = 8
 
 

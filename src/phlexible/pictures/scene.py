@@ -367,7 +367,7 @@ class Anchors:
 # Forces and torques of loads as arrows.
 
 MOST_ARROWS = 13
-"""Of a load that acts at many points."""
+"""Largest number of arrows of a load that acts at many points."""
 
 
 def arrows(mechanism: Mechanism, anchored: Anchors, scene: Scene) -> Iterator[Arrow]:
@@ -518,9 +518,9 @@ def _is_cut(joint: Joint, anchors: Anchors, wholes: Sequence[str]) -> bool:
 
 PAINT = "#9a9a9a"
 THIN = 0.006
-"""Of the scene, the slab that stands for a plane."""
+"""Thickness of the slab that is drawn for a plane, as a share of the scene."""
 LEAST = 0.3
-"""Of the scene, half an edge of the slab."""
+"""Least half edge of this slab, as a share of the scene."""
 MARGIN = 1.08
 KIND = "Surface"
 
