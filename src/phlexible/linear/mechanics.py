@@ -17,6 +17,7 @@ from phlexible.bodies.mechanics.absolute import strain_gradients
 from phlexible.bodies.mechanics.floating import (
     elastic_tangent,
     mass_matrix,
+    quadratic_slopes,
     quadratic_velocity_forces,
     split_velocity,
     strain_rows,
@@ -332,14 +333,14 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
     rates: with respect to its N velocities ``nu``, shape (N, N), and with respect to its n elastic
     coordinates ``eta``, shape (N, n).
 
-    The forces are quadratic in either, so that central differences of any size are exact.
+    The forces are quadratic in either.
     """
-    speed, length = float(np.abs(nu).max()), body.size
-    faster, bent = speed * np.eye(len(nu)), length * np.eye(len(eta))
-    pairs = [[quadratic_velocity_forces(body, eta, nu + sign * change) for sign in (1, -1)] for change in faster]
-    more, less = (quadratic_velocity_forces(body, eta + sign * bent, nu) for sign in (1, -1))
-    by_velocity = np.array([(up - down) / (2 * speed) for up, down in pairs]).T
-    return by_velocity, (more - less).T / (2 * length)
+
+    def at_velocities(rows: Array) -> Array:
+        return np.array([quadratic_velocity_forces(body, eta, each) for each in rows])
+
+    by_velocity = quadratic_slopes(at_velocities, nu, float(np.abs(nu).max()))
+    return by_velocity, quadratic_slopes(lambda at: quadratic_velocity_forces(body, at, nu), eta, body.size)
 
 
 # Functions of the state in linear models: what they add to K, C, D, which are left out (docs/theory.md, 7).

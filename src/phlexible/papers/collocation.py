@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.sparse import as_array, lu_factors
 from phlexible.elements.line_functions import gauss
 from phlexible.errors import ConvergenceError, ModelError, SingularMatrixError
@@ -17,7 +16,6 @@ from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, slope
 
 # Residuals, their derivatives and projections of a port-Hamiltonian model with given inputs.
 
-BoolArray: TypeAlias = NDArray[np.bool_]
 BatchedInputs: TypeAlias = Callable[[Array, Array], Array]
 """u of T instants from times (T,) and states (T, n), shape (T, m)."""
 
@@ -258,7 +256,7 @@ class NewtonFactors:
     """
 
     def __init__(
-        self, step: float, coefficients: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
+        self, step: float, coefficients: Array, slope: Matrix, descriptor: Matrix, is_algebraic: BoolArray
     ) -> None:
         self.step, coupling = step, step * coefficients
         slope, descriptor = sparse.csr_array(slope), sparse.csr_array(descriptor)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import lu_factors, nearest_point, smallest_solution
+from phlexible.algebra.sparse import lu_factors, nearest_point, smallest_solution, sparse_diagonal
 from phlexible.bodies.absolute_body import InitialNodes
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import moment_products
@@ -458,18 +458,18 @@ def _rotations(problem: _PoseProblem, state: State) -> sparse.csr_array:
     none, since finite rotations are no sums of them.
     """
     system, begins = problem.system, problem.system.layout.velocity
-    columns = [np.zeros((int(begins[-1]), 0))]
+    blocks: list[Array] = []
     for index, placed in enumerate(system.bodies):
         a, b = int(begins[index]), int(begins[index + 1])
         if isinstance(placed.data, FloatingBody) or isinstance(placed.body, String) or not problem.motions[a:b].nnz:
+            blocks.append(np.zeros((b - a, 0)))
             continue
         d, places = system.dimension, system.elastic(state, index).reshape(-1, system.dimension)
         shares = placed.data.translations[:, None]
         arms = np.pad(places - shares * places[shares[:, 0] != 0].mean(axis=0), ((0, 0), (0, 3 - d)))
-        own = np.zeros((int(begins[-1]), 2 * d - 3))
-        own[a:b] = np.transpose([np.cross(axis, arms)[:, :d].ravel() for axis in np.eye(3)[3 - (2 * d - 3) :]])
-        columns.append(own)
-    return sparse.csr_array(np.hstack(columns))
+        axes = np.eye(3)[3 - (2 * d - 3) :]
+        blocks.append(np.transpose([np.cross(axis, arms)[:, :d].ravel() for axis in axes]))
+    return sparse_diagonal(blocks)
 
 
 def _largest(values: Array) -> float:

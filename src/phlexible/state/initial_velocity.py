@@ -5,11 +5,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
 from phlexible.bodies.locations import Interface
@@ -145,8 +144,6 @@ def undeformed(system: System) -> State:
 
 
 # Rigid velocities at t = 0: those that the user gave, the others from joints and drives (docs/theory.md, 6).
-
-BoolArray = NDArray[np.bool_]
 
 TOLERANCE = 1e-7
 """Tolerance on rates of joints, relative to the rates that they are sums of."""
@@ -412,13 +409,29 @@ def _only_solution(matrix: Matrix, values: Array) -> Array | None:
     if not isinstance(matrix, np.ndarray) or matrix.shape[0] != matrix.shape[1]:
         return None
     try:
-        inverse = np.linalg.inv(matrix)
+        (x,), (is_sure,) = only_solutions(matrix[None], values[None])
     except np.linalg.LinAlgError:
         return None
-    x = inverse @ values
-    x += inverse @ (values - matrix @ x)
-    sensitive = np.abs(inverse) @ (np.abs(matrix) @ np.abs(x))
-    return x if sensitive.max() <= SENSITIVE * np.abs(x).max() else None
+    return x if is_sure else None
+
+
+def only_solutions(matrices: Array, values: Array) -> tuple[Array, BoolArray]:
+    """Return the solutions of square linear systems, shape (systems, unknowns), and whether each can be trusted: it
+    is well conditioned.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+    """
+    inverse: Array = np.asarray(np.linalg.inv(matrices), dtype=np.float64)
+    x = times(inverse, values)
+    x += times(inverse, values - times(matrices, x))
+    sensitive = times(np.abs(inverse), times(np.abs(matrices), np.abs(x)))
+    return x, sensitive.max(axis=1) <= SENSITIVE * np.abs(x).max(axis=1)
+
+
+def times(matrices: Array, vectors: Array) -> Array:
+    """Return the product of each matrix with its vector, shape (systems, rows)."""
+    return np.asarray((matrices @ vectors[:, :, None])[:, :, 0])
 
 
 def _contradiction(

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, BoolArray
+from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import WeightedSums, is_small
 from phlexible.state.functions import FunctionSet
-from phlexible.state.initial_velocity import CLOSED, SENSITIVE, TOLERANCE, undeformed, user_velocity
+from phlexible.state.initial_velocity import CLOSED, TOLERANCE, only_solutions, times, undeformed, user_velocity
 from phlexible.state.instants import OF_TIME, Instants, PrescribedFunctions, RecordedMotions
 from phlexible.state.layout import State
 from phlexible.state.redundancy import CLEARLY
@@ -34,9 +34,8 @@ def batched_starts(systems: Sequence[System]) -> list[Start | None]:
     structures = {number: _structure(system) for number, system in enumerate(systems) if _is_plain(system)}
     alike = [number for number, own in structures.items() if own == next(iter(structures.values()))]
     if len(alike) > 1:
-        with suppress(
-            Exception
-        ):  # of a user's function or a singular matrix, which shows where it is looked at alone
+        # of a user's function or a singular matrix, which shows where it is looked at alone:
+        with suppress(Exception):
             for number, start in zip(alike, _starts([systems[k] for k in alike]), strict=True):
                 result[number] = start
     return result
@@ -114,15 +113,15 @@ def _starts(systems: Sequence[System]) -> list[Start | None]:
     reference, is_given = (np.array(each) for each in zip(*given, strict=True))
     is_right &= (is_given == is_given[0]).all(axis=1)
     turned, free = matrix @ shift, layout.is_rigid & ~is_given[0]
-    aim = -drift - _times(turned, reference)
+    aim = -drift - times(turned, reference)
     if aim.any() and np.count_nonzero(free) == rows.count:
-        reference[:, free], is_sure = _only_solutions(turned[:, :, free], aim)
+        reference[:, free], is_sure = only_solutions(turned[:, :, free], aim)
         is_right &= is_sure
     else:
         is_right &= ~aim.any(axis=1)
-    velocity = _times(shift, reference)
-    sums = _times(np.abs(matrix), np.abs(velocity)) + np.abs(drift)
-    rates = np.abs(_times(matrix, velocity) + drift)
+    velocity = times(shift, reference)
+    sums = times(np.abs(matrix), np.abs(velocity)) + np.abs(drift)
+    rates = np.abs(times(matrix, velocity) + drift)
     is_right &= rates.max(axis=1) <= TOLERANCE * sums.max(axis=1)
     masses = [system.small_mass(pose, each) for system, pose, each in zip(systems, poses, own, strict=True)]
     block = np.linalg.solve(np.linalg.cholesky(np.array(masses)), matrix.swapaxes(1, 2))
@@ -133,22 +132,3 @@ def _starts(systems: Sequence[System]) -> list[Start | None]:
         (replace(pose, velocity=nu), each.moving(nu[None]), False) if right else None
         for pose, each, nu, right in zip(poses, own, velocity, is_right.tolist(), strict=True)
     ]
-
-
-def _only_solutions(matrices: Array, values: Array) -> tuple[Array, BoolArray]:
-    """Return the solutions of linear systems, shape (systems, unknowns), and whether they are well conditioned, as
-    ``initial_velocity`` judges.
-
-    Raises:
-        LinAlgError: a matrix is singular.
-    """
-    inverse: Array = np.asarray(np.linalg.inv(matrices), dtype=np.float64)
-    x = _times(inverse, values)
-    x += _times(inverse, values - _times(matrices, x))
-    sensitive = _times(np.abs(inverse), _times(np.abs(matrices), np.abs(x)))
-    return x, sensitive.max(axis=1) <= SENSITIVE * np.abs(x).max(axis=1)
-
-
-def _times(matrices: Array, vectors: Array) -> Array:
-    """Return the product of each matrix with its vector, shape (systems, rows)."""
-    return np.asarray((matrices @ vectors[:, :, None])[:, :, 0])

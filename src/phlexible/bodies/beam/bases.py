@@ -269,9 +269,8 @@ def _vibration_modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:
     unit mass as columns, shape (n, n)."""
     from scipy.linalg import lapack
 
-    squares, vectors, failure = lapack.dsygvd(
-        stiffness, mass
-    )  # what scipy.linalg.eigh takes three times as long for
+    # scipy.linalg.eigh calls it too, and takes three times as long for matrices of a beam:
+    squares, vectors, failure = lapack.dsygvd(stiffness, mass)
     if failure:
         raise np.linalg.LinAlgError("the mass matrix of a beam is not positive definite")
     return squares, vectors

@@ -202,14 +202,14 @@ class FlexibleBody(Body):
         source, is_plate = user_mesh(mesh, None, positive("scale", scale)), theory is not None
         kind = option("element", element, PlateElement)
         if is_curved(source.points, source.kind.dimension):
-            plain = (
-                theory in (None, PlateTheory.MINDLIN),
-                kind is PlateElement.SHEAR,
-                not modal_derivatives,
-                not cache,
-            )
-            for name, is_plain in zip(("theory", "element", "modal_derivatives", "cache"), plain, strict=True):
-                if not is_plain:
+            others = {
+                "theory": theory not in (None, PlateTheory.MINDLIN),
+                "element": kind is not PlateElement.SHEAR,
+                "modal_derivatives": modal_derivatives,
+                "cache": cache,
+            }
+            for name, is_given in others.items():
+                if is_given:
                     raise ParameterError(f"{name}= is not for a surface in space, a shell with shear; leave it out")
             shell = leaf_function("Shell")(source, thickness, material, interfaces, color=looks)
             reduced: Self = shell.flexible_body(

@@ -2,6 +2,7 @@
 3).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -419,10 +420,16 @@ def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration:
 def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
     """Return the derivative with respect to eta of the inertial forces of a floating body that moves rigidly,
     with constant elastic coordinates eta; shape (velocity_count, n). nu are its velocities, ``acceleration``
-    their rates. The forces are quadratic in eta, so that central differences of any size are exact."""
-    changes = body.size * np.eye(body.elastic_count)
+    their rates. The forces are quadratic in eta."""
+    return quadratic_slopes(lambda at: rigid_motion_forces(body, at, nu, acceleration), eta, body.size)
+
+
+def quadratic_slopes(function: Callable[[Array], Array], x: Array, size: float) -> Array:
+    """Return the derivative of a quadratic ``function`` at x (n,), shape (values, n), by central differences, which
+    are exact for changes of any ``size``. The function is called with k arguments at once, shape (k, n), and
+    returns an array (k, values)."""
     sides = (
-        [rigid_motion_forces(body, eta + sign * change, nu, acceleration) for sign in (1, -1)]
-        for change in np.array_split(changes, 1 + len(changes) // TOGETHER)
+        [function(x + sign * change) for sign in (1, -1)]
+        for change in np.array_split(size * np.eye(len(x)), 1 + len(x) // TOGETHER)
     )
-    return np.concatenate([(more - less) / (2 * body.size or 1.0) for more, less in sides]).T
+    return np.concatenate([(more - less) / (2 * size or 1.0) for more, less in sides]).T

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.bodies.shell.section import ShellSection
 
 CORNERS = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], dtype=np.float64)
@@ -115,7 +114,7 @@ class ShellElements:
         return np.cross(tangents[:, :, 0], tangents[:, :, 1])
 
     @cached_property
-    def is_triangle(self) -> NDArray[np.bool_]:
+    def is_triangle(self) -> BoolArray:
         """Whether the last two nodes of each element are one, shape (e,)."""
         return np.asarray((self.X[:, 2] == self.X[:, 3]).all(axis=1))
 

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import Array, IntArray, called, reals, vector
+from phlexible.algebra.arrays import Array, BoolArray, IntArray, called, reals, vector
 from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind
 from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, user_mesh
@@ -169,7 +169,7 @@ class ShellMesh(SoftMesh):
         return ShellElements(self.points[self.cells], self.directors[self.corner_directors])
 
     @property
-    def is_outline(self) -> NDArray[np.bool_]:
+    def is_outline(self) -> BoolArray:
         """Whether the side from each corner of each element to the next is of this element alone, shape (e, 4)."""
         is_shared = np.zeros(self.cells.size, dtype=bool)
         is_shared[np.concatenate(_side_pairs(self.cells))] = True
@@ -178,9 +178,7 @@ class ShellMesh(SoftMesh):
     @property
     def corner_shares(self) -> Array:
         """1 for each corner of each element, 0 for the last one of a triangle, which counts once, shape (e, 4)."""
-        shares = np.ones(self.cells.shape)
-        shares[:, 3] -= self.cells[:, 2] == self.cells[:, 3]
-        return shares
+        return _corner_shares(self.cells)
 
     def vectors(self, positions: Array, directors: Array) -> Array:
         """Return positions of the N nodes and the k directors in the order of the unknowns, shape (N + k, 3)."""
@@ -284,10 +282,22 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
     return found, source
 
 
+def _are_triangles(cells: IntArray) -> BoolArray:
+    """Return whether the last two corners of elements, the nodes ``cells`` (e, 4), are one node, shape (e,)."""
+    return np.asarray(cells[:, 2] == cells[:, 3])
+
+
+def _corner_shares(cells: IntArray) -> Array:
+    """Return 1 for each corner of the elements ``cells`` (e, 4), 0 for the last one of triangles, shape (e, 4)."""
+    shares = np.ones(cells.shape)
+    shares[_are_triangles(cells), 3] = 0.0
+    return shares
+
+
 def _triangles_last(cells: IntArray) -> IntArray:
     """Return elements (e, 4) whose corners are numbered so that two neighbouring ones at one node are the last."""
     for _ in range(3):
-        is_last = (cells[:, 2] == cells[:, 3]) | (cells != np.roll(cells, 1, axis=1)).all(axis=1)
+        is_last = _are_triangles(cells) | (cells != np.roll(cells, 1, axis=1)).all(axis=1)
         cells = np.where(is_last[:, None], cells, np.roll(cells, 1, axis=1))
     return cells
 
@@ -295,7 +305,7 @@ def _triangles_last(cells: IntArray) -> IntArray:
 def _corner_tangents(x: Array, cells: IntArray) -> Array:
     """Return the derivatives to r and s of a field at the corners of elements, of triangles at their centre, shape
     (e, 4, 2, 3). x (e, 4, 3) are its values at the nodes ``cells`` (e, 4)."""
-    is_triangle = (cells[:, 2] == cells[:, 3])[:, None, None, None]
+    is_triangle = _are_triangles(cells)[:, None, None, None]
     slopes = np.where(is_triangle, bilinear_slopes(MIDDLE), bilinear_slopes(CORNERS))
     return np.asarray(np.einsum("eqak,eki->eqai", slopes, x - x[:, :1]))
 
@@ -376,7 +386,7 @@ def _corner_pairs(cells: IntArray) -> IntArray:
     ends = [_next(one), _next(two)]
     here = np.column_stack([one, np.where(same, two, ends[1])])
     there = np.column_stack([ends[0], np.where(same, ends[1], two)])
-    last = 4 * np.flatnonzero(cells[:, 2] == cells[:, 3])[:, None] + [2, 3]  # one node of triangles
+    last = 4 * np.flatnonzero(_are_triangles(cells))[:, None] + [2, 3]  # one node of triangles
     return np.concatenate([here, there, last])
 
 
@@ -445,8 +455,7 @@ def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, In
     order = np.argsort(cells.ravel()[first], kind="stable")
     number = np.argsort(order)[part]
     means = np.zeros((len(first), 3))
-    counted = (np.arange(len(number)) % 4 < 3) | (cells[:, 2] != cells[:, 3]).repeat(4)
-    np.add.at(means, number, counted[:, None] * normals)
+    np.add.at(means, number, _corner_shares(cells).reshape(-1, 1) * normals)
     return number.reshape(cells.shape), _unit(means), cells.ravel()[first][order]
 
 

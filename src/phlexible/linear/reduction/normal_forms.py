@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, BoolArray
 from phlexible.errors import MissingExtraError, ModelError, ParameterError
 from phlexible.linear.first_order import EnergyForm
 
@@ -17,8 +15,6 @@ from phlexible.linear.first_order import EnergyForm
 #
 # x = (L^T q, C^T v, e) with K = L L^T, M = C C^T and strains e of laws that creep. An orthonormal basis V keeps the
 # form, with V^T J V, V^T R V, V^T B. Constant rigid motions, which nothing damps, are split off and kept.
-
-BoolArray: TypeAlias = NDArray[np.bool_]
 
 LARGEST = 1500
 ROUND_OFF = 1e-13

@@ -173,7 +173,8 @@ def sources_digest() -> str:
 def sources_changed() -> bool:
     """Return whether a source file was written since this process began to load the sources. What it compiles may
     then be of two versions, and is neither stored nor taken from a file."""
-    return any(LOADED < file.stat().st_mtime <= time.time() for file in _source_files())
+    now = time.time()
+    return any(LOADED < file.stat().st_mtime <= now for file in _source_files())
 
 
 def _source_files() -> list[Path]:
