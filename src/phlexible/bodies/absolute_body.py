@@ -97,22 +97,23 @@ class AbsoluteBody:
 
     @property
     def translations(self) -> Array:
-        """Displacement of each node for a unit translation of the body, shape (N,): 1 for positions, 0 for
-        directors."""
+        """Weight of each node in a translation of the body, shape (N,): 1 for nodal positions, 0 for directors
+        (nodal direction vectors); ones if the body has no directors."""
         return np.ones(self.node_count) if self.moves is None else self.moves
 
     @property
     def node_names(self) -> list[str]:
-        """Names of the nodes in texts, positions and directors numbered by themselves: "node 0", "director 0"."""
+        """Names of the nodes for messages, positions and directors (nodal direction vectors) numbered separately:
+        "node 0", "director 0"."""
         moves = self.translations > 0
         numbers = np.where(moves, np.cumsum(moves), np.cumsum(~moves)) - 1
         return [f"{'node' if is_place else 'director'} {k}" for is_place, k in zip(moves, numbers, strict=True)]
 
     @property
     def translational_mass(self) -> Array:
-        """Momentum of each node for a unit velocity of the whole body, shape (N,) [kg]: the nodal masses times
-        ``moves``. Times gravity they are the weights of the nodes; those of positions add up to the mass of the
-        body."""
+        """Momentum of each node for a unit velocity of the whole body, shape (N,) [kg]: the nodal mass matrix times
+        ``translations``. Times gravity they are the weights of the nodes; entries of nodal positions add up to the
+        mass of the body."""
         return np.asarray(self.nodal_mass @ self.translations)
 
     @property
@@ -181,9 +182,10 @@ def initial_nodes(
     position: Array,
     rotation: Array,
 ) -> InitialNodes:
-    """Return world positions and velocities of the nodes of a string or soft body at t = 0. They follow from
-    the user's arguments ``shape``, ``speed`` (velocity), ``position`` and ``rotation`` of ``model.add``.
-    ``dimension`` is that of the model (1, 2 or 3).
+    """Return world positions and velocities of the nodes of a string or soft body at t = 0, from the user's
+    arguments of ``model.add``: ``shape`` rotated by ``rotation`` and moved by ``position``, ``speed`` as velocity
+    (None stays). Functions are evaluated at each node. Raise ``ParameterError`` for nodes out of the plane
+    (``dimension`` 2) or line (1).
 
     Args:
         nodes: s of the nodes of a string, shape (N,), or undeformed positions x, shape (N, 3) [m].
@@ -219,9 +221,9 @@ def initial_nodes(
 
 
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
-    """Convert ``speed``, the initial velocity of a string or soft body, to one for each node, shape (N, 3)
-    [m/s]. The user passed a function, one vector for all nodes, or a row for each. ``dimension`` is that of
-    the model (1, 2 or 3)."""
+    """Convert ``speed``, the initial velocity of a string or soft body, to one vector for each node, shape (N, 3)
+    [m/s]. The user passed a function of the node, one vector for all nodes, or a row for each node. ``dimension``
+    is that of the model (1, 2 or 3)."""
     if callable(speed):
         return _function_values("velocity", speed, nodes, dimension)
     values = reals("velocity", speed, _expected(nodes))
@@ -237,18 +239,18 @@ def _expected(nodes: Array) -> str:
 
 
 def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
-    """Return how many components a user's position or velocity vectors may have, as a tuple of allowed
-    numbers. ``nodes`` are arc lengths (strings) or positions. ``dimension`` is that of the model (1, 2 or 3).
-    Flat soft bodies in space may omit z."""
+    """Return how many components a user's position or velocity vectors may have, as a tuple of allowed counts. In
+    space 3, and for bodies with nodal positions also 2, without z; in a plane model 2 or 3, on a line 1 or 3.
+    ``nodes`` are arc lengths (N,) or positions (N, 3)."""
     if dimension == 3:
         return (3,) if nodes.ndim == 1 else (2, 3)
     return (dimension, 3)
 
 
 def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
-    """Return a vector (``value``) passed by the user as three components, shape (3,), completed by zeros.
-    Raise ``ParameterError`` unless its number of components is among ``widths`` and all are finite. The
-    message has ``name``, ``verb`` and ``at``."""
+    """Return a vector (``value``) passed by the user as three components, shape (3,), padded with zeros. A scalar
+    is accepted if 1 is in ``widths``. Raise ``ParameterError`` unless its number of components is in ``widths`` and
+    all are finite; ``name``, ``verb`` and ``at`` are words of the message."""
     value = value.reshape(1) if 1 in widths and value.ndim == 0 else value
     if value.ndim != 1 or len(value) not in widths or not np.isfinite(value).all():
         wanted = " or ".join(NUMERALS[width] for width in widths)
@@ -257,9 +259,9 @@ def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...],
 
 
 def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
-    """Call a user's function once for each of the ``nodes``, with the arc length s (strings) or the position x of
-    shape (3,) (soft bodies). Return the vectors that it returns, completed by zeros, shape (N, 3). ``dimension``
-    is that of the model (1, 2 or 3). ``name`` is that of the argument, for messages."""
+    """Call a user's function once for each of the ``nodes``, with the arc length s (strings) or the position x,
+    shape (3,) (soft bodies). Return the vectors that the function returns, padded with zeros, shape (N, 3). Raise
+    ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
     is_line = nodes.ndim == 1
     check_callable(name, function, "s" if is_line else "x")
     values, widths = [], _widths(nodes, dimension)
@@ -273,10 +275,9 @@ def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Arr
 
 
 def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
-    """Convert ``value``, a user's array with one row for each node to shape (rows, 3), completed by zeros.
-    ``nodes`` are the undeformed positions or arc lengths. Raise ``ParameterError`` unless the number of rows
-    is among ``lengths`` and all numbers are finite. ``dimension`` is that of the model (1, 2 or 3). ``name``
-    is that of the argument, for messages."""
+    """Convert a user's array ``value`` to shape (rows, 3), padded with zeros. Raise ``ParameterError`` unless the
+    number of rows is in ``lengths`` and all entries are finite. The number of columns has to be allowed for the
+    ``nodes`` and the model's ``dimension``. ``name`` is that of the argument, for messages."""
     rows = reals(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)

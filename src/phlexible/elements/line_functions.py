@@ -12,7 +12,7 @@ from phlexible.algebra.arrays import Array
 @cache
 def gauss(count: int) -> tuple[Array, Array]:
     """Return the Gauss-Legendre quadrature rule with ``count`` points on the interval (0, 1): points (count,) and
-    weights (count,) with sum 1. It integrates polynomials of degree 2 count - 1 exactly."""
+    weights (count,) with sum 1, read-only arrays. It integrates polynomials of degree 2 count - 1 exactly."""
     points, weights = np.polynomial.legendre.leggauss(count)
     both = (1 + points) / 2, weights / 2
     for array in both:

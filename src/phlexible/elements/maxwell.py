@@ -16,8 +16,8 @@ EXPECTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e
 
 def _convert_branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
     """Convert the branches (spring and dashpot in series) of a generalized Maxwell model to a tuple of pairs
-    (stiffness, relaxation time [s]). The user passed one pair or a list of them as ``value``; ``name`` is
-    that of the argument, for messages. Raise ``ParameterError`` unless all numbers are positive."""
+    (stiffness, relaxation time [s]). ``value`` is one pair or a list of pairs. Raise ``ParameterError`` unless all
+    numbers are positive. ``name`` is that of the argument, for messages."""
     values = reals(name, value, EXPECTED)
     pairs = values[None] if values.shape == (2,) else values
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
@@ -72,8 +72,9 @@ class Maxwell:
         return sum(stiffness for stiffness, _ in self.pairs)
 
     def relaxation(self, time: ArrayLike) -> Array:
-        """Return the stiffness left of this generalized Maxwell model (branches of spring and dashpot) at times t
-        [s] after a jump of the strain: ``sum k exp(-t / tau)``, of the shape of ``time``.
+        """Return the stiffness of this generalized Maxwell model at times t [s] after a jump of the strain. It is
+        ``sum k exp(-t / tau)`` over the branches (spring and dashpot in series), of the shape of ``time``. The
+        elastic stiffness is not included.
 
         The relaxation modulus is the sum of this and the elastic stiffness.
 
@@ -84,9 +85,9 @@ class Maxwell:
         return np.asarray(sum(k * np.exp(-t / tau) for k, tau in self.pairs))
 
     def complex_stiffness(self, frequency: ArrayLike) -> Array:
-        """Return the complex dynamic stiffness of this generalized Maxwell model (parallel branches of spring
-        and dashpot) at angular frequencies w [rad/s]: ``sum k i w tau / (1 + i w tau)``. The result has the
-        shape of ``frequency``.
+        """Return the complex dynamic stiffness of this generalized Maxwell model at angular frequencies w [rad/s].
+        It is ``sum k i w tau / (1 + i w tau)`` over the branches (spring and dashpot in series), of the shape of
+        ``frequency``. The elastic stiffness is not included.
 
         With the elastic stiffness added, its real part is the storage modulus, its imaginary part the loss modulus,
         their ratio the loss tangent.
@@ -98,8 +99,8 @@ class Maxwell:
         return np.asarray(sum(k * 1j * w * tau / (1 + 1j * w * tau) for k, tau in self.pairs))
 
     def scaled(self, factor: float) -> "Maxwell":
-        """Return a generalized Maxwell model with all stiffnesses of this one multiplied by a factor, and the same
-        relaxation times.
+        """Return a new generalized Maxwell model with all stiffnesses of this one multiplied by a positive factor,
+        and with the relaxation times unchanged.
 
         Raises:
             ParameterError: a factor that is not finite and positive.
@@ -109,8 +110,8 @@ class Maxwell:
 
 
 def maxwell_or_none(name: str, value: object) -> Maxwell | None:
-    """Check that a value passed by the user is a generalized Maxwell model (``Maxwell``) or None, and return
-    it; raise ``ParameterError`` for other types. ``name`` is that of the argument, for messages.
+    """Return a value passed by the user unchanged if it is a generalized Maxwell model (``Maxwell``) or None; raise
+    ``ParameterError`` for other types. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: another type.

@@ -120,8 +120,9 @@ class Section(_OneMaterial):
         )
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Return the shear areas (shear coefficient times area) of a cross-section of a beam for shear along local
-        y and along local z [m2]; the user gave them. Poisson's ratio is not used; sections of known shape need it.
+        """Return the shear areas (shear coefficient times area) of a beam's cross-section for shear along local y
+        and z [m2]. They are the user's ``shear_area_y`` and ``shear_area_z``; raise ``ParameterError`` if one is
+        missing. Poisson's ratio is not used here.
 
         Raises:
             ParameterError: the section has none.
@@ -160,8 +161,8 @@ class CircularSection(_OneMaterial):
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
         """Return the shear areas (shear coefficient times area) for shear along local y and along local z of a
-        circular cross-section of a beam [m2]. The coefficient is the user's, or follows from Poisson's ratio
-        (Cowper)."""
+        circular cross-section of a beam [m2]; both are equal. The coefficient is the user's, else Cowper's value
+        for Poisson's ratio."""
         k = 6 * (1 + poissons_ratio) / (7 + 6 * poissons_ratio)
         area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
         return area, area
@@ -178,7 +179,8 @@ class CircularSection(_OneMaterial):
 
     @property
     def second_moment_z(self) -> float:
-        """Second moment of area about z, int y^2 dA, of this circular cross-section of a beam [m4]."""
+        """Second moment of area about z, int y^2 dA, of this circular cross-section of a beam [m4]; equal to the
+        one about y."""
         return self.second_moment_y
 
     @property
@@ -215,15 +217,15 @@ class RectangularSection(_OneMaterial):
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
         """Return the shear areas (shear coefficient times area) for shear along local y and along local z of a
-        rectangular cross-section of a beam [m2]. The coefficient is the user's, or follows from Poisson's ratio
-        (Cowper)."""
+        rectangular cross-section of a beam [m2]; both are equal. The coefficient is the user's, else Cowper's value
+        for Poisson's ratio."""
         k = 10 * (1 + poissons_ratio) / (12 + 11 * poissons_ratio)
         area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
         return area, area
 
     @property
     def area(self) -> float:
-        """Area of this rectangular cross-section of a beam [m2]."""
+        """Area of this rectangular cross-section of a beam, width times height [m2]."""
         return self.width * self.height
 
     @property
@@ -258,8 +260,9 @@ CrossSection = Section | CircularSection | RectangularSection
 
 
 def thickness(section: CrossSection) -> float:
-    """Return the smallest width of a beam's cross-section [m]: a diameter, the shorter side of a rectangle, or, for
-    a section given by numbers, that of a rectangle with the same radii of gyration."""
+    """Return the smallest width of a beam's cross-section [m]: the diameter of a circle, the shorter side of a
+    rectangle. For a section defined by area and second moments alone, return the smaller width of a rectangle with
+    the same radii of gyration."""
     match section:
         case CircularSection(diameter=diameter):
             return diameter
@@ -286,9 +289,9 @@ ROUND_OFF = 1e-9
 
 
 def _checked_symmetric(name: str, value: ArrayLike) -> Matrix:
-    """Convert a user's 6 x 6 matrix ``value`` (stiffness or mass of a cross-section) to an exactly symmetric
-    one, as a tuple of rows. Raise ``ParameterError`` if it has another shape or is not symmetric up to
-    rounding to five digits. ``name`` is that of the argument, for messages."""
+    """Convert a user's 6 x 6 matrix ``value`` (stiffness or mass of a cross-section) to an exactly symmetric one,
+    as a tuple of rows. Raise ``ParameterError`` for another shape, entries that are not finite, or mirrored entries
+    that differ by more than a relative 1e-4. ``name`` is that of the argument, for messages."""
     matrix = reals(name, value, "a 6 x 6 array of numbers")
     if matrix.shape != (6, 6):
         raise ParameterError(f"{name} must have shape (6, 6), got shape {matrix.shape}")
@@ -372,21 +375,21 @@ class GeneralSection:
 
     @property
     def radii_of_gyration(self) -> tuple[float, float]:
-        """Elastic radii of gyration of this beam cross-section, sqrt(bending stiffness / stretch stiffness), for
-        the extent along local y and that along local z [m]."""
+        """Elastic radii of gyration of this beam cross-section, sqrt(bending stiffness / axial stiffness): for the
+        extent along local y (bending about z), then along local z [m]."""
         stiffness = self.stiffness_matrix
         return sqrt(stiffness[5, 5] / stiffness[0, 0]), sqrt(stiffness[4, 4] / stiffness[0, 0])
 
     @property
     def thickness(self) -> float:
-        """Equivalent thickness of this beam cross-section [m]: the smaller width of a rectangle with its stretch
-        stiffness and its smaller bending stiffness."""
+        """Equivalent thickness of this beam cross-section [m]: sqrt(12 times smaller bending stiffness / axial
+        stiffness), the width of a homogeneous rectangle with this ratio."""
         stiffness = self.stiffness_matrix
         return sqrt(12 * min(stiffness[4, 4], stiffness[5, 5]) / stiffness[0, 0])
 
     def _check_mass(self) -> None:
         """Raise ``ParameterError`` unless the mass matrix of this beam cross-section is positive definite and that
-        of a flat section: J_xx = J_yy + J_zz and so on."""
+        of a flat section. The latter means J_xx = J_yy + J_zz and the like, up to a relative 1e-4."""
         mass, moments = self.mass_matrix, self.moments
         expected = flat_mass(moments)
         scale = np.sqrt(np.maximum(np.diag(expected), np.finfo(float).tiny))
@@ -490,21 +493,22 @@ class VaryingSection:
 
     @property
     def thickness(self) -> float:
-        """Largest value of the smallest widths of the cross-sections in this table [m]: the thickness of the beam
+        """Largest of the smallest widths of the cross-sections listed in this table [m]: the thickness of the beam
         where it is thickest."""
         return max(least_width(each) for each in self.sections)
 
     def at(self, x: Array) -> list[UniformSection]:
-        """Return the cross-section of the beam at each of the positions x (k,) along it [m], interpolated in
-        this table of sections; where the section jumps, the one to the right, at the end the last one."""
+        """Return the cross-sections of the beam at the positions x (k,) along it [m] as a list, interpolated in
+        this table of sections. Where the section jumps, return the section on the right. Outside of the table,
+        return the section at its nearest end."""
         breaks = self._piece_ends
         piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
         piece = np.where(x >= breaks[-1], self._last_piece, piece)
         return [self._interpolated_section(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
 
     def part(self, start: float, end: float) -> "VaryingSection":
-        """Return the varying cross-section of a part of the beam, from ``start`` to ``end`` along it [m]. In the
-        result, x is counted from ``start``."""
+        """Return the varying cross-section of a part of the beam, from ``start`` to ``end`` along it [m], sampled
+        from this table piece by piece. In the result, x is counted from ``start``."""
         breaks, positions, sections, cuts = self._piece_ends, [], [], [0.0]
         shares = np.array([0.0, 1.0]) if self.breaks is None else gauss(self._samples_per_piece)[0]
         for k, (left, right) in enumerate(pairwise(breaks)):
@@ -520,8 +524,9 @@ class VaryingSection:
 
     @property
     def _piece_ends(self) -> Array:
-        """Positions x along the beam that divide it into pieces, ascending [m]. In each piece the numbers of the
-        cross-section are one polynomial of x."""
+        """Positions x along the beam that divide it into pieces, ascending [m]: the break positions, or the
+        stations if there are no breaks. In each piece, the dimensions of the cross-section are one polynomial
+        of x."""
         return np.array(self.stations if self.breaks is None else self.breaks)
 
     @property
@@ -532,13 +537,14 @@ class VaryingSection:
 
     @property
     def _samples_per_piece(self) -> int:
-        """Number of cross-sections of the table in each piece of the beam, through which the interpolating
-        polynomial of that piece passes: 2 for a linear one."""
+        """Number of tabulated cross-sections in each piece of the beam, through which the interpolating polynomial
+        of that piece passes: 2 for a linear table without breaks."""
         return 2 if self.breaks is None else len(self.sections) // (len(self._piece_ends) - 1)
 
     def _interpolated_section(self, piece: int, x: float) -> UniformSection:
-        """Return the cross-section at position x [m] along the beam, interpolated by the polynomial of one piece.
-        ``piece`` is the index of the interval between two break positions."""
+        """Return the cross-section at position x [m] along the beam, by Lagrange interpolation of the tabulated
+        sections of one piece. ``piece`` is the index of the interval between two break positions; x is first
+        clipped to just inside that interval."""
         first = piece if self.breaks is None else piece * self._samples_per_piece
         own = slice(first, first + self._samples_per_piece)
         positions, (left, right) = np.array(self.stations)[own], self._piece_ends[piece : piece + 2]
@@ -576,8 +582,8 @@ AnySection = UniformSection | VaryingSection
 
 
 def sections_at(section: AnySection, x: Array) -> list[UniformSection]:
-    """Return the cross-section of a beam at each of the positions x (k,) along it [m], as a list. The section is a
-    uniform one or one that varies along the beam."""
+    """Return the cross-section of a beam at each of the positions x (k,) along it [m], as a list. A uniform section
+    is repeated; a varying section is interpolated."""
     return section.at(x) if isinstance(section, VaryingSection) else [section] * len(x)
 
 
@@ -590,8 +596,8 @@ def least_width(section: AnySection) -> float:
 
 
 def _weighted_section(sections: tuple[UniformSection, ...], weights: list[float]) -> UniformSection:
-    """Return the section whose numbers are a sum of those of ``sections`` of one class, weighted by
-    ``weights``."""
+    """Return a cross-section whose dimensions are weighted sums of those of ``sections``, which are all of one
+    class. If all sections are equal, return the first one."""
     kind: Any = type(sections[0])
     if all(each == sections[0] for each in sections):
         return sections[0]
@@ -599,8 +605,9 @@ def _weighted_section(sections: tuple[UniformSection, ...], weights: list[float]
 
 
 def _blended(values: list[Any], weights: list[float]) -> Any:
-    """Return the numbers of a cross-section (diameter, area, stiffness, ...), as a sum of those of several
-    sections of one class (``values``), weighted by ``weights``."""
+    """Return the weighted sum of one dimension of a cross-section (diameter, area, stiffness, ...) over several
+    sections; ``values`` has the dimension of each section, a number or array. None if it is None in all sections;
+    raise ``ParameterError`` if it is None in some."""
     if any(value is None for value in values):
         if all(value is None for value in values):
             return None
@@ -610,8 +617,9 @@ def _blended(values: list[Any], weights: list[float]) -> Any:
 
 
 def _checked_ascending(name: str, value: ArrayLike) -> Array:
-    """Convert a user's list of positions to an array (k,) of at least two finite numbers in ascending order
-    [m]; raise ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
+    """Convert a user's list of positions to an array (k,) of at least two finite numbers in ascending order [m];
+    neighbours may be equal, but not first and last. Raise ``ParameterError`` for other values. ``name`` is that of
+    the argument, for messages."""
     found = reals(name, value, "ascending numbers [m]")
     is_row = found.ndim == 1 and len(found) >= 2 and np.isfinite(found).all()
     if not is_row or (np.diff(found, prepend=-inf) < 0).any() or not found[-1] > found[0]:
@@ -630,8 +638,9 @@ FAR = 700.0  # cosh of more overflows
 def fibre_stress(
     section: UniformSection, normal: Array, moment_y: Array, moment_z: Array, y: Array, z: Array
 ) -> Array:
-    """Return the normal stress at the fibres (y, z), each (f,) [m], of a beam's cross-section. Arguments are arrays
-    (...) of the normal force [N] and the bending moments about y and z [N m], shape (..., f) [Pa]."""
+    """Return the normal stress N/A + M_y z/I_y - M_z y/I_z at f fibres of a beam's cross-section [Pa], shape (...,
+    f). Fibres have the positions y and z, each (f,) [m]. Normal force N [N] and bending moments M_y, M_z [N m] are
+    arrays of any common shape (...)."""
     known = _geometric_section(section)
     return np.asarray(
         normal[..., None] / known.area
@@ -641,8 +650,9 @@ def fibre_stress(
 
 
 def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment_z: Array) -> tuple[Array, Array]:
-    """Return the greatest and the smallest normal stress over a beam's cross-section [Pa]. Arguments are arrays of
-    the normal force [N] and the bending moments about y and z [N m]; both results have their shape.
+    """Return the greatest and the smallest normal stress over a beam's circular or rectangular cross-section [Pa].
+    Arguments are arrays of the normal force [N] and of the bending moments about y and z [N m]; both results have
+    their shape. Raise ``ParameterError`` for a section without outline.
 
     Raises:
         ParameterError: a section that is given by numbers and has no outline.
@@ -665,9 +675,9 @@ def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment
 
 
 def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, torsion: Array) -> Array:
-    """Return an upper bound of the shear stress in a beam's cross-section (``section``) [Pa]. ``shear_y`` and
-    ``shear_z`` are arrays of the shear forces along y and z [N], ``torsion`` of the torsional moment [N m];
-    the result has their shape.
+    """Return an upper bound of the shear stress in a beam's cross-section [Pa]: maximum of the shear forces' stress
+    plus maximum of the torsional stress. NaN unless the section is a circle or rectangle. Arguments are arrays of
+    shear forces along y and z [N] and of torsional moments [N m]; the result has their shape.
 
     Exact for a circle, an upper bound for a rectangle; not a number where a section has no outline.
     """

@@ -34,8 +34,8 @@ def with_prefix(model: LinearPHDAE, prefix: str) -> LinearPHDAE: ...
 @overload
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel: ...
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel:
-    """Return a port-Hamiltonian model whose states and ports are all renamed to ``prefix.name``. Two equal models
-    can then be connected without equal names.
+    """Return a copy of a port-Hamiltonian model in which each state block and port ``name`` is called
+    ``prefix.name``. All matrices are unchanged. Two equal models can then be connected without name clashes.
 
     Raises:
         ModelError: not a model.
@@ -55,8 +55,9 @@ def inverted(model: LinearPHDAE, port: str) -> LinearPHDAE: ...
 @overload
 def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel: ...
 def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
-    """Return a port-Hamiltonian model in which input and output of one port are exchanged. The former input becomes
-    a multiplier, a new last state (equation (43) of Brugnoli et al. 2020).
+    """Return a port-Hamiltonian model in which input and output of the named port are exchanged. The former input
+    becomes a Lagrange multiplier, appended to the state; its algebraic equation sets the former output to the new
+    input (equation (43) of Brugnoli et al. 2020).
 
     ``[E 0; 0 0] d(x, lambda)/dt = [J B_p; -B_p^T 0] (z, lambda) + (0, u_p) + (B, 0) u``, y_p = lambda.
     The result is improper (the input acts on an algebraic row) until a proper model is connected.
@@ -73,8 +74,9 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
 
 
 def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int = 0) -> LinearPHDAE:
-    """Convert a connected model (``whole``) whose parts are all linear, so that its matrices are constant, to
-    a ``LinearPHDAE``. Its last ``exchanged`` states are multipliers of exchanged ports."""
+    """Return the constant matrices of a connected model (``whole``), all of whose parts are linear, as a
+    ``LinearPHDAE``. The matrices are evaluated at the zero state. The number ``exchanged`` of its last states,
+    multipliers of exchanged ports, is stored in the result."""
     rest = np.zeros(whole.state_size)
     return LinearPHDAE(
         whole.descriptor_matrix(rest),
@@ -112,15 +114,17 @@ class Inverted(ComposedModel):
         return (self.model,)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix of a port-Hamiltonian model with an exchanged port at the state x, shape
-        (n, n). It is [[J, B_p], [-B_p^T, 0]] with the input columns B_p of that port."""
+        """Return the skew structure matrix of a port-Hamiltonian model with an exchanged port at the state x as a
+        sparse matrix (n, n). It is [[J, B_p], [-B_p^T, 0]], where J and B_p are the structure matrix and the port's
+        input columns of the original model."""
         inner = self._inner(x)
         port = sparse.csr_array(self.model.port_matrix(inner))[:, self.columns]
         return sparse.block_array([[self.model.structure_matrix(inner), port], [-port.T, None]], format="csr")
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the input matrix B of a port-Hamiltonian model with an exchanged port at the state x, shape (n,
-        inputs). The columns of the exchanged port act on the rows of its multipliers."""
+        """Return the input matrix B of a port-Hamiltonian model with an exchanged port at the state x, sparse,
+        shape (n, inputs). The columns of the exchanged port are zero except for an identity in the rows of its
+        multipliers; all other columns are those of the original model."""
         upper = sparse.lil_array(self.model.port_matrix(self._inner(x)))
         upper[:, self.columns] = 0.0
         unit = sparse.lil_array((self.multipliers, self.model.port_size))
@@ -129,7 +133,8 @@ class Inverted(ComposedModel):
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """Return the right-hand sides, shape (T, n), of a port-Hamiltonian model with an exchanged port for T
-        states x, efforts z and inputs u. Rows of multipliers have prescribed minus actual output of that port."""
+        states x, efforts z and inputs u. The original model gets the multipliers as inputs of that port. The last
+        rows are the new inputs minus the outputs of that port."""
         inner = self.model.state_size
         inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
         inputs[:, self.columns] = z[:, inner:]
@@ -138,20 +143,21 @@ class Inverted(ComposedModel):
 
     def output_products(self, x: Array, z: Array) -> Array:
         """Return the outputs, shape (T, inputs), of a port-Hamiltonian model with an exchanged port for T states x
-        and efforts z. Outputs of that port are its multipliers."""
+        and efforts z. Outputs of the exchanged port are its multipliers, the last efforts; all others are those of
+        the original model."""
         inner = self.model.state_size
         outputs = self.model.output_products(x[:, :inner], z[:, :inner])
         outputs[:, self.columns] = z[:, inner:]
         return outputs
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the entries of the state x of a port-Hamiltonian model that are no multipliers of exchanged ports,
-        as a shorter array."""
+        """Return the entries of the state x, shape (n,), without the multipliers of exchanged ports, as a shorter
+        array. The multipliers at the end are dropped, and those inside the original model as well."""
         return self.model.without_multipliers(self._inner(x))
 
     def _inner(self, x: Array) -> Array:
-        """Return the part of the state x, shape (n,), that belongs to the model before its port was exchanged. The
-        multipliers at the end are left out."""
+        """Return the first entries of the state x, shape (n,), which are the state of the model before its port was
+        exchanged. The multipliers at the end are left out."""
         return x[: self.model.state_size]
 
 
@@ -261,8 +267,10 @@ class Interconnection(ComposedModel):
         return self.a, self.b
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J of two connected port-Hamiltonian models at the state x, shape (n, n).
-        It contains their own structure matrices and the coupling by a gyrator or transformer."""
+        """Return the skew structure matrix J of two connected port-Hamiltonian models as a sparse matrix (n, n), at
+        the state x. Its diagonal blocks are those of both models. Let B be the input matrices of the connected
+        ports. A gyrator adds -B_a C B_b^T and its negative transpose, a transformer the columns (-B_a C, B_b) of
+        multipliers and their negative transpose."""
         x_a, x_b = self._split(x)
         c = sparse.csr_array(self.coupling_matrix(x_a, x_b))
         port_a = sparse.csr_array(self.a.port_matrix(x_a))[:, self.inner_a]
@@ -277,9 +285,9 @@ class Interconnection(ComposedModel):
         )
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the input matrix of two connected port-Hamiltonian models at the state x, shape (n, outer inputs).
-        Its inputs are those of the ports that are not connected. n counts the states of both models and the
-        multipliers of the coupling, whose rows are zero."""
+        """Return the input matrix B of two connected port-Hamiltonian models at the state x, sparse, shape (n,
+        outer inputs). It is block-diagonal of the columns of both models for ports that are not connected. Rows of
+        the coupling's multipliers, the last ones, are zero."""
         x_a, x_b = self._split(x)
         outer_a, outer_b = self._outer
         blocks = sparse.block_diag(
@@ -292,7 +300,8 @@ class Interconnection(ComposedModel):
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """Return the right-hand sides, shape (T, n), of two connected port-Hamiltonian models for T states x,
-        efforts z and inputs u. Rows of multipliers have the violation of the transformer's constraint."""
+        efforts z and outer inputs u. Inputs of the connected ports follow from the gyrator or transformer
+        equations. For a transformer, the last rows are the violation C^T y_a - y_b of its constraint."""
         (part_a, part_b), (outer_a, outer_b) = self.part_slices, self._outer
         c = self._couplings(x)
         y_a = self.a.output_products(x[:, part_a], z[:, part_a])[:, self.inner_a]
@@ -310,14 +319,16 @@ class Interconnection(ComposedModel):
         return np.hstack([flows_a, self.b.flows(x[:, part_b], z[:, part_b], u_b), gap])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs of two connected port-Hamiltonian models for T states x and efforts z, shape (T, outer
-        inputs). They are those of ports that are not connected."""
+        """Return the outputs of those ports of two connected port-Hamiltonian models that are not connected, of
+        model a, then b, shape (T, outer inputs). They are computed for T states x and efforts z."""
         pairs = zip(self.parts, self.part_slices, self._outer, strict=True)
         return np.hstack([part.output_products(x[:, at], z[:, at])[:, outer] for part, at, outer in pairs])
 
     def coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
         """Return the coupling matrix C of two connected port-Hamiltonian models at their states x_a and x_b, shape
-        (inner inputs of a, inner inputs of b).
+        (connected inputs of a, connected inputs of b). It is the constant one, or the value of the user's function,
+        called with both states without multipliers. Raise ``ModelError`` for a wrong shape or values that are not
+        finite.
 
         Raises:
             ModelError: the user's function returns another shape or numbers that are not finite.
@@ -336,8 +347,9 @@ class Interconnection(ComposedModel):
         return c
 
     def _couplings(self, x: Array) -> Array:
-        """Return the coupling matrices C of two connected port-Hamiltonian models at T states x, shape (T, inner
-        inputs of a, inner inputs of b)."""
+        """Return the coupling matrices C of two connected port-Hamiltonian models at T states x, shape (T,
+        connected inputs of a, connected inputs of b). A constant C is repeated; a user's function is called once
+        for each state."""
         if self.constant is not None:
             return np.broadcast_to(self.constant, (len(x), *self.constant.shape))
         return np.array([self.coupling_matrix(*self._split(state)) for state in x])
@@ -361,8 +373,10 @@ class Interconnection(ComposedModel):
 def _connect(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Check ports, units and ``coupling`` matrix, and return the model of two port-Hamiltonian models a and b
-    connected by a gyrator or transformer (``kind``)."""
+    """Return the model of two port-Hamiltonian models a and b connected by a gyrator or transformer (``kind``). It
+    is a ``LinearPHDAE`` if both are linear and the coupling is constant. Raise ``ModelError`` for unknown ports,
+    units that do not match, names that occur twice, or a ``coupling`` matrix of wrong shape. A coupling function is
+    evaluated once, at the rest states."""
     check_model("a", a)
     check_model("b", b)
     if not isinstance(ports, list | tuple) or len(ports) != 2:
@@ -412,8 +426,8 @@ def _names(ports: object) -> list[str]:
 
 
 def _port_columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
-    """Return the indices of the inputs (columns of the input matrix B) that belong to the named ports of a
-    port-Hamiltonian model. They are in the order of the names."""
+    """Return the indices of the inputs of the named ports of a port-Hamiltonian model, in the order of the names.
+    They are columns of the input matrix B. Raise ``ModelError`` for an unknown name."""
     parts = [np.arange(model.port_size)[model.port_slice(name)] for name in names]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
@@ -421,9 +435,10 @@ def _port_columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
 def _check_units(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
 ) -> None:
-    """Raise a ``ModelError`` if the units of ports of the models ``a`` and ``b`` that are to be connected
-    (``names_a``, ``names_b``) do not match. They are inputs with outputs for a gyrator, inputs with inputs
-    for a transformer (``kind``). Ports of mixed units, "", are not checked."""
+    """Raise ``ModelError`` if the units of the ports ``names_a`` of model ``a`` and ``names_b`` of model ``b`` do
+    not match. For a gyrator (``kind``), inputs of one model have the units of outputs of the other. For a
+    transformer, inputs have units of inputs and outputs those of outputs. Ports with mixed units, "", are not
+    checked."""
 
     def units(model: PortHamiltonianModel, names: list[str], side: str) -> list[str]:
         values = [getattr(model.port(name), side) for name in names]

@@ -118,9 +118,10 @@ class LinearPHDAE(PortHamiltonianModel):
         return sparse.csr_array((self.structure - self.dissipation) @ self.effort_matrix)
 
     def structure_errors(self) -> dict[str, float]:
-        """Return how far the matrices of this linear model violate the laws of the port-Hamiltonian form. These
-        are relative errors by the names "skewness" (of J), "dissipation symmetry" (R), "storage symmetry" (E^T
-        Q), and, up to 1500 states, "dissipation" and "storage" (negative eigenvalues)."""
+        """Return how far the matrices of this linear model violate the port-Hamiltonian laws, as a dictionary of
+        relative errors. Keys are "skewness" (of J), "dissipation symmetry" (of R), "storage symmetry" (of E^T Q)
+        and, for at most 1500 states, "dissipation" and "storage": the most negative eigenvalue of R and E^T Q, 0 if
+        none is negative. Nothing is raised."""
         return structure_errors(self.structure, self.dissipation, self.energy_matrix)
 
     @property
@@ -130,8 +131,8 @@ class LinearPHDAE(PortHamiltonianModel):
         return (self.descriptor.T @ self.effort_map).tocsr()
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the state x of a linear model without its last entries that are multipliers of exchanged ports, a
-        shorter array."""
+        """Return the state x of a linear model without its last ``self.exchanged`` entries, the multipliers of
+        exchanged ports, as a shorter array."""
         return x[: len(x) - self.exchanged]
 
     def descriptor_matrix(self, x: Array) -> Matrix:
@@ -170,25 +171,25 @@ class LinearPHDAE(PortHamiltonianModel):
         return np.asarray((x * (self.energy_matrix @ x.T).T).sum(axis=1)) / 2
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete gradient of the energy of a linear model between the states x0 and x1: the efforts Q
-        (x0 + x1) / 2 at their mean, shape (n,)."""
+        """Return the discrete gradient of the energy of a linear model between the states x0 and x1, shape (n,):
+        the efforts Q (x0 + x1) / 2 at their mean. It is exact, since the energy is quadratic."""
         return self.effort((x0 + x1) / 2)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative of the residual of a linear model with respect to the state x, shape (n, n).
-        It does not depend on ``x``, ``rate`` = dx/dt and inputs ``u``: the residual is E dx/dt - (J - R) Q x
-        - B u, the derivative -(J - R) Q."""
+        """Return the derivative -(J - R) Q of the residual of a linear model with respect to the state x, shape (n,
+        n). The residual is E dx/dt - (J - R) Q x - B u. The derivative is constant: the arguments are not used."""
         return -self.system_matrix
 
     def with_ports(self, **ports: Port | PortPart | Sequence[Port | PortPart]) -> "LinearPHDAE":
-        """Return this linear model with additional ports that are made of existing ones: a part of one, several as
-        one, or a copy. They share columns of the input matrix B."""
+        """Return a copy of this linear model with additional ports made of existing ones: selected components of a
+        port, several ports joined to one, or a copy of one. Columns of the input matrix B are repeated for them.
+        Existing ports remain."""
         added, sources = self._more_ports(ports)
         columns = self.port_map[:, sources]
         return replace(self, port_map=columns, ports=(*self.ports, *added))
 
 
 def _entry_names(parts: Sequence[StateGroup | Port]) -> tuple[str, ...]:
-    """Return one name for each entry of the ``parts``, state blocks or ports; entries of blocks longer than
-    one are numbered: "name 0", "name 1"."""
+    """Return one name for each scalar entry of the ``parts``, state blocks or ports, as a flat tuple. A part with
+    one entry keeps its name; entries of longer parts are numbered from 0: "name 0", "name 1"."""
     return tuple(part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size))

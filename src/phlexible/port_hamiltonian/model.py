@@ -30,9 +30,9 @@ SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 
 
 def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Array) -> Array:
-    """Return the derivative df/dx, shape (k, n), of a function at x, shape (n,), by one-sided finite differences.
-    ``sizes`` (n,) are typical sizes of the entries of x. The function is called with many states at once, T
-    states (T, n), and returns (T, k); in one call, or in several if x is long.
+    """Return the dense derivative df/dx, shape (k, n), of a function at x, shape (n,), by forward differences. The
+    step of each entry is 1e-7 of its typical size in ``sizes`` (n,), at least 1e-10. The function takes T states
+    (T, n), returns values (T, k), and is called once, or in several batches if x is long.
 
     Args:
         sizes: typical size of each entry of x, shape (n,).
@@ -64,9 +64,9 @@ class SparseDifferences:
             self._group[columns] = number
 
     def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
-        """Return the sparse derivative df/dx, shape (n, n), of a function at x, shape (n,), by one-sided
-        differences. ``sizes`` (n,) are typical sizes of the entries of x. The function is called once with T
-        states (T, n) and returns (T, n); columns without a common row share one of these states.
+        """Return the sparse derivative df/dx, shape (n, n), of a function at x, shape (n,), by forward differences.
+        ``sizes`` (n,) are typical sizes of the entries of x. The function is called once with T states (T, n) and
+        returns (T, n). Columns without a common row in the sparsity pattern are perturbed in the same state.
 
         Args:
             sizes: typical size of each entry of x, shape (n,).
@@ -80,9 +80,9 @@ class SparseDifferences:
 
 
 def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
-    """Factor the descriptor matrix E of a port-Hamiltonian model. Return a function that takes rows r, shape
-    (k, n), and returns E^-1 r of each of them. Entries of empty rows of E, those of multipliers, are not
-    changed.
+    """Factor the descriptor matrix E of a port-Hamiltonian model by LU, dense up to 300 states, and return a
+    function. The function takes right-hand sides r as rows, shape (k, n), and returns E^-1 r of each row. Empty
+    rows of E, those of multipliers, count as identity, so that their entries of r are returned unchanged.
 
     Raises:
         ModelError: E is singular beyond its empty rows.
@@ -144,8 +144,9 @@ class Port:
     mass: Matrix | None = field(default=None, compare=False, repr=False)
 
     def select(self, *components: int) -> "PortPart":
-        """Return some components of this port (group of inputs and their power-conjugate outputs), in any order.
-        ``model.with_ports`` makes a new port of them.
+        """Return some components of this port (group of inputs and their power-conjugate outputs), in the given
+        order, as a ``PortPart``. ``model.with_ports`` makes a new port of it. Components are indices from 0. Raise
+        ``ModelError`` for none, a repeated or an unknown one.
 
         Raises:
             ModelError: no component, one that the port does not have, or one twice.
@@ -191,49 +192,51 @@ class PortHamiltonianModel(ABC):
 
     @abstractmethod
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Return the descriptor matrix E of a port-Hamiltonian model at the state x, shape (n, n). The equations
-        are E dx/dt = (J - R) z + B u."""
+        """Return the descriptor matrix E of this port-Hamiltonian model at the state x, shape (n, n). The equations
+        are E dx/dt = (J - R) z + B u. Abstract: each kind of model implements it."""
 
     @abstractmethod
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J of a port-Hamiltonian model at the state x, shape (n, n). The
-        equations are E dx/dt = (J - R) z + B u."""
+        """Return the skew structure matrix J of this port-Hamiltonian model at the state x, shape (n, n). The
+        equations are E dx/dt = (J - R) z + B u. Abstract: each kind of model implements it."""
 
     @abstractmethod
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the dissipation matrix R of a port-Hamiltonian model at the state x, shape (n, n). The equations
-        are E dx/dt = (J - R) z + B u. It is symmetric and positive semi-definite."""
+        """Return the symmetric, positive semi-definite dissipation matrix R of this port-Hamiltonian model at the
+        state x, shape (n, n). The equations are E dx/dt = (J - R) z + B u. Abstract: each kind of model implements
+        it."""
 
     @abstractmethod
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the input matrix B of a port-Hamiltonian model at the state x, shape (n, m). The equations are E
-        dx/dt = (J - R) z + B u."""
+        """Return the input matrix B of this port-Hamiltonian model at the state x, shape (n, m) for m inputs. The
+        equations are E dx/dt = (J - R) z + B u. Abstract: each kind of model implements it."""
 
     @abstractmethod
     def effort(self, x: Array) -> Array:
-        """Return the efforts z of a port-Hamiltonian model at the state x, shape (n,): E^T z is the gradient of the
-        stored energy."""
+        """Return the efforts z of this port-Hamiltonian model at the state x, shape (n,); E^T z is the gradient of
+        the stored energy. Abstract: each kind of model, linear or not, implements it."""
 
     @abstractmethod
     def storage(self, x: Array) -> float:
-        """Return the stored energy H (Hamiltonian) of a port-Hamiltonian model at the state x [J]."""
+        """Return the stored energy (Hamiltonian) H(x) of this port-Hamiltonian model, linear or not, at the state x
+        [J]. Abstract, without a formula here: each kind of model implements it."""
 
     @property
     def flaw(self) -> str:
-        """Known violation of the port-Hamiltonian laws by this model, as text for messages of ``check_structure``;
-        empty for models without one."""
+        """Known violation of the port-Hamiltonian laws by this kind of model, as text that ``check_structure``
+        appends to its error message. Empty by default."""
         return ""
 
     @property
     def rest_state(self) -> Array:
-        """State of this port-Hamiltonian model at which all matrices are defined and couplings are evaluated first,
-        shape (n,); zeros by default."""
+        """State of this port-Hamiltonian model at which all its matrices are defined, shape (n,). Coupling
+        functions and a constant descriptor matrix are evaluated there. Zeros by default."""
         return np.zeros(self.state_size)
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the entries of the state on which the matrices J, R and B of this port-Hamiltonian model
-        depend; empty if all of them are constant.
+        """Indices of those entries of the state on which the matrices J, R and B of this port-Hamiltonian model
+        depend. Empty by default, which means that all three are constant.
 
         They serve ``method="linearly_implicit"``, for models with constant E whose efforts are linear in the other
         states and do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
@@ -241,38 +244,40 @@ class PortHamiltonianModel(ABC):
         return np.zeros(0, dtype=np.int64)
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the entries of the state x of a port-Hamiltonian model that are no multipliers of exchanged ports.
-        User functions for couplings receive them."""
+        """Return the entries of the state x of a port-Hamiltonian model without multipliers of exchanged ports, as
+        user functions for couplings receive them. By default x itself: such a model has none."""
         return x
 
     def default_inputs(self, times: Array, x: Array) -> Array:
-        """Return the inputs of a port-Hamiltonian model at T instants ``times`` [s], in states ``x`` (T, n),
-        that apply if the user passes none. Shape (T, m): zero, or those of its drives."""
+        """Return the inputs of a port-Hamiltonian model, shape (T, m), that apply if the user passes none. They are
+        those at T instants ``times`` [s] in states ``x`` (T, n). By default zeros; models with drives override
+        this."""
         return np.zeros((len(x), self.port_size))
 
     @property
     def default_input_states(self) -> IntArray:
-        """Indices of the entries of the state on which the default inputs of this port-Hamiltonian model (those of
-        its drives) depend; empty by default."""
+        """Indices of the entries of the state on which ``default_inputs`` of this port-Hamiltonian model depends.
+        Empty by default; models with drives override this."""
         return np.zeros(0, dtype=np.int64)
 
     # Products without matrices for integrators, of T states at once. Models with faster formulas override these.
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of a port-Hamiltonian model in T states ``x``, shape (T, n); the result has
-        the same shape. E^T z is the gradient of the stored energy."""
+        """Return the efforts z of a port-Hamiltonian model in T states ``x``, both of shape (T, n), by one call of
+        ``effort`` for each state. E^T z is the gradient of the stored energy."""
         return np.array([self.effort(state) for state in x])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E(x) @ ``rate`` of the descriptor matrix of a port-Hamiltonian model for T
-        states x and rates, both of shape (T, n)."""
+        """Return the products E(x) dx/dt of the descriptor matrix of a port-Hamiltonian model for T states ``x``
+        and rates dx/dt (``rate``). All have the shape (T, n). A constant E is evaluated once."""
         if self.is_descriptor_constant:
             return np.asarray((self.descriptor_matrix(x[0]) @ rate.T).T)
         return np.array([self.descriptor_matrix(state) @ v for state, v in zip(x, rate, strict=True)])
 
     def descriptor_solutions(self, x: Array, rows: Array) -> Array:
         """Return E(x)^-1 r for each row r of ``rows``, shape (k, n), with the descriptor matrix E(x) of a
-        port-Hamiltonian model at one state x. Entries of multipliers are not changed.
+        port-Hamiltonian model at one state x. LU factors of a constant E are cached. Entries of multipliers (empty
+        rows of E) are returned unchanged.
 
         Raises:
             ModelError: E is singular beyond its empty rows.
@@ -283,13 +288,13 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def _rest_solver(self) -> Callable[[Array], Array]:
-        """Function that returns E^-1 r for each row r of an array (k, n), with the constant descriptor matrix
-        E of this model. Its factors are computed once."""
+        """Function that returns E^-1 r for each row r of an array (k, n), with the constant descriptor matrix E of
+        this model. E is evaluated at the rest state; its LU factors are computed at the first access and cached."""
         return descriptor_solver(self.descriptor_matrix(self.rest_state))
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R)(x) z + B(x) u of a port-Hamiltonian model, shape (T, n). States x and
-        efforts z have the shape (T, n), inputs u (T, m)."""
+        """Return the right-hand sides (J - R)(x) z + B(x) u of a port-Hamiltonian model, shape (T, n), by a loop
+        over T states. States x and efforts z have the shape (T, n), inputs u (T, m)."""
         result = np.empty_like(x)
         for k, state in enumerate(x):
             result[k] = self.structure_matrix(state) @ z[k] - self.dissipation_matrix(state) @ z[k]
@@ -298,8 +303,8 @@ class PortHamiltonianModel(ABC):
         return result
 
     def defects(self, x: Array, rate: Array, u: Array) -> Array:
-        """Return the residuals E(x) rate - (J - R)(x) z(x) - B(x) u of a port-Hamiltonian model, shape (T, n).
-        States and rates have the shape (T, n), inputs (T, m)."""
+        """Return the residuals E(x) dx/dt - (J - R)(x) z(x) - B(x) u of a port-Hamiltonian model, shape (T, n).
+        States ``x`` and rates dx/dt (``rate``) have the shape (T, n), inputs (T, m)."""
         return self.descriptor_products(x, rate) - self.flows(x, self.efforts(x), u)
 
     def output_products(self, x: Array, z: Array) -> Array:
@@ -313,8 +318,9 @@ class PortHamiltonianModel(ABC):
         return np.array([self.storage(state) for state in x])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete gradient z of the energy of a port-Hamiltonian model between two states, shape (n,).
-        At their mean m, E(m)^T z . (x1 - x0) = H(x1) - H(x0), and z(x, x) is the effort at x.
+        """Return the discrete gradient z (Gonzalez) of the energy H of a port-Hamiltonian model between the states
+        x0 and x1, shape (n,). It is the effort at their mean m plus a correction along d = E(m) (x1 - x0), such
+        that z . d = H(x1) - H(x0). Without correction if only round-off is missing.
 
         It is the discrete gradient of Gonzalez, measured by E(m): z(m) plus the missing share of E(m) (x1 - x0).
         """
@@ -327,8 +333,9 @@ class PortHamiltonianModel(ABC):
         return np.asarray(z + missing / float(along @ along) * along)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative, shape (n, n), of the residual of a port-Hamiltonian model with respect to the
-        state x. The residual is E(x) rate - (J - R) z - B u. Rate and input u are constant."""
+        """Return the derivative of the residual of a port-Hamiltonian model with respect to the state x, shape (n,
+        n), by finite differences. The residual is E(x) rate - (J - R) z - B u, at constant ``rate`` and input
+        ``u``. The derivative is sparse if ``is_local`` (each equation has few states), else dense."""
         defects = self._constant_rate_defects(rate, u)
         if self.is_local:
             return self._differences.slope(defects, x, self._sizes(x))
@@ -341,8 +348,9 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def _differences(self) -> SparseDifferences:
-        """Finite-difference scheme for the sparse derivative of this model's residual, which perturbs many states
-        at the same time. Its sparsity pattern is measured on both sides of the state of rest."""
+        """Finite-difference scheme for the sparse derivative of this model's residual with respect to the state,
+        cached. Its sparsity pattern are the nonzero entries of dense derivatives at two random states on either
+        side of the rest state."""
         random, rest = np.random.default_rng(1), self.rest_state
         rate, shift = random.uniform(0.5, 1.0, (2, self.state_size))
         defects = self._constant_rate_defects(rate, random.uniform(0.5, 1.0, self.port_size))
@@ -350,8 +358,8 @@ class PortHamiltonianModel(ABC):
         return SparseDifferences(sparse.csc_array((ends[0] != 0) | (ends[1] != 0)))
 
     def _sizes(self, x: Array) -> Array:
-        """Return, for each entry of the state x of this model, the largest absolute entry of its state block, shape
-        (n,). Difference steps are scaled with it."""
+        """Return, for each entry of the state x of this model, the largest absolute entry of the state block to
+        which it belongs, shape (n,). Difference steps are scaled with it."""
         begins, sizes = self._filled_blocks
         return np.repeat(np.maximum.reduceat(np.abs(x), begins), sizes) if len(begins) else np.zeros(0)
 
@@ -363,8 +371,9 @@ class PortHamiltonianModel(ABC):
         return np.cumsum(sizes) - sizes, sizes
 
     def with_ports(self, **ports: "Port | PortPart | Sequence[Port | PortPart]") -> "PortHamiltonianModel":
-        """Return this port-Hamiltonian model with additional ports that are made of existing ones: a part of one,
-        several as one, or a copy.
+        """Return a wrapper of this port-Hamiltonian model with additional ports made of existing ones: selected
+        components of a port, several ports joined to one, or a copy of one. Existing ports remain. Inputs that
+        share a column of B are added.
 
         Existing ports remain, so that a slider may belong to two joints: the forces on both are added.
 
@@ -381,8 +390,9 @@ class PortHamiltonianModel(ABC):
     def _more_ports(
         self, ports: "Mapping[str, Port | PortPart | Sequence[Port | PortPart]]"
     ) -> tuple[tuple[Port, ...], IntArray]:
-        """Return the additional ports that the user defines by parts of existing ones. Return also, for each input
-        of old and new ports, the index of its column in the input matrix B."""
+        """Return the additional ports that the user defines by existing ports or parts of them. Return also, for
+        each input of old and new ports, the index of its column in the input matrix B. A new port has units only if
+        all its parts agree. Raise ``ModelError`` for foreign ports and repeated names."""
         added, sources = [], [np.arange(self.port_size)]
         for name, source in ports.items():
             parts: list[Any] = list(source) if isinstance(source, list | tuple) else [source]
@@ -453,8 +463,8 @@ class PortHamiltonianModel(ABC):
         return next(port for port in self.ports if port.name == name)
 
     def output_coordinates(self, x: Array, name: str) -> Array:
-        """Return the coordinates of the output field of the port ``name`` at the state x, shape (size,): M^-1
-        y with the port's mass matrix M and its outputs y."""
+        """Return the coefficients M^-1 y of the output field of the port ``name`` at the state x, shape (size,). y
+        are the outputs of the port, M its mass matrix; without a mass matrix, y is returned."""
         port, output = self.port(name), self.output(x)[self.port_slice(name)]
         if port.mass is None:
             return output
@@ -472,7 +482,8 @@ class ComposedModel(PortHamiltonianModel):
     @property
     @abstractmethod
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """Port-Hamiltonian models that this connected model consists of, in the order of their states."""
+        """Port-Hamiltonian models of which this connected model consists, in the order of their states. Abstract:
+        subclasses implement it."""
 
     @cached_property
     def part_slices(self) -> tuple[slice, ...]:
@@ -483,8 +494,8 @@ class ComposedModel(PortHamiltonianModel):
 
     @property
     def multipliers(self) -> int:
-        """Number of multipliers of the connection between port-Hamiltonian models, which are the last entries of
-        the state."""
+        """Number of multipliers of the connection, the last entries of the state: the length of the state minus
+        those of all connected models."""
         return self.state_size - sum(part.state_size for part in self.parts)
 
     def descriptor_matrix(self, x: Array) -> Matrix:
@@ -509,8 +520,8 @@ class ComposedModel(PortHamiltonianModel):
 
     @property
     def flaw(self) -> str:
-        """Known violations of the port-Hamiltonian laws in the connected models, as text for messages; empty if
-        there are none."""
+        """Known violations of the port-Hamiltonian laws in the connected models, different texts joined by "; ".
+        Empty if there are none."""
         return "; ".join(dict.fromkeys(part.flaw for part in self.parts if part.flaw))
 
     @property
@@ -576,30 +587,32 @@ class Renamed(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """Port-Hamiltonian model that is renamed, as a tuple of one."""
+        """Port-Hamiltonian model that is renamed, as a tuple of one model."""
         return (self.model,)
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the entries of the state x of a renamed port-Hamiltonian model that are no multipliers of
-        exchanged ports, as a shorter array."""
+        """Return the entries of the state x of a renamed port-Hamiltonian model without multipliers of exchanged
+        ports, as the original model does."""
         return self.model.without_multipliers(x)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J of a renamed port-Hamiltonian model at the state x, shape (n, n)."""
+        """Return the skew structure matrix J of a renamed port-Hamiltonian model at the state x, shape (n, n): that
+        matrix of the original model, unchanged."""
         return self.model.structure_matrix(x)
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the input matrix B of a renamed port-Hamiltonian model at the state x, shape (n, m)."""
+        """Return the input matrix B of a renamed port-Hamiltonian model at the state x, shape (n, m): that matrix
+        of the original model, unchanged."""
         return self.model.port_matrix(x)
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of a renamed port-Hamiltonian model, shape (T, n). There are
-        T states x, efforts z and inputs u."""
+        """Return the right-hand sides (J - R) z + B u of a renamed port-Hamiltonian model, computed by the original
+        model, shape (T, n). There are T states x, efforts z and inputs u."""
         return self.model.flows(x, z, u)
 
     def output_products(self, x: Array, z: Array) -> Array:
         """Return the power-conjugate outputs y = B^T z of a renamed port-Hamiltonian model for T states x and
-        efforts z, shape (T, m)."""
+        efforts z, shape (T, m). The original model computes them."""
         return self.model.output_products(x, z)
 
 
@@ -616,13 +629,14 @@ class MorePorts(Renamed):
 
     def port_matrix(self, x: Array) -> Matrix:
         """Return the input matrix B of a port-Hamiltonian model with additional ports at the state x, shape (n,
-        inputs). Columns are repeated for the additional ports."""
+        inputs). Columns of the original model are repeated for the additional ports."""
         matrix = self.model.port_matrix(x)
         return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of this port-Hamiltonian model for T states x, shape (T, n).
-        Some of its ports are given more than once: inputs that share a column of B are added."""
+        """Return the right-hand sides (J - R) z + B u of a port-Hamiltonian model with additional ports for T
+        states x, shape (T, n). Inputs of additional ports are added to the inputs of the original model whose
+        columns of B they share."""
         inputs = np.zeros((len(u), self.model.port_size))
         np.add.at(inputs.T, self.sources, u.T)
         return self.model.flows(x, z, inputs)
@@ -663,9 +677,9 @@ def check_names(parts: Iterable[StateGroup | Port], kind: str) -> None:
 
 
 def slice_of(parts: tuple[StateGroup, ...] | tuple[Port, ...], name: str, kind: str) -> slice:
-    """Return the slice of the vector of states (or inputs) that belongs to the state block (or port) with the
-    given ``name``. Raise ``ModelError`` if none of ``parts`` has it. ``kind`` is the word for them in the
-    message.
+    """Return the slice of the vector of states (or inputs) that belongs to the state block (or port) with the given
+    ``name``. Raise ``ModelError`` with all known names if none of the ``parts`` has that name. ``kind`` is the word
+    "state" or "port" in the message.
 
     Raises:
         ModelError: there is none.

@@ -21,13 +21,10 @@ LEAST_DIAGONAL = 1e-6
 def structure_errors(
     structure: sparse.csr_array, dissipation: sparse.csr_array, energy: sparse.csr_array
 ) -> dict[str, float]:
-    """Return how far the matrices of a linear model violate the port-Hamiltonian laws, as relative errors by the
-    name of the law. Names are "skewness", "dissipation symmetry", "storage symmetry", "dissipation" and
-    "storage". The matrices are J (``structure``), R (``dissipation``) and E^T Q (``energy``); errors of symmetry
-    are relative to the largest entry of each matrix.
-
-    ``skewness`` of J, ``symmetry`` of R and of E^T Q, and how negative the smallest eigenvalues of R and
-    of E^T Q are (``dissipation``, ``storage``; of models with at most 1500 states).
+    """Return relative errors of the matrices J (``structure``), R (``dissipation``) and E^T Q (``energy``) of a
+    linear model. Keys are "skewness", "dissipation symmetry" and "storage symmetry", relative to the largest entry.
+    Up to 1500 states, "dissipation" and "storage" are added: the most negative eigenvalue of R and E^T Q scaled to
+    unit diagonal, or 0.
     """
     errors = {
         "skewness": _relative(structure + structure.T, structure),
@@ -41,15 +38,15 @@ def structure_errors(
 
 
 def _relative(error: sparse.sparray, matrix: sparse.sparray) -> float:
-    """Return the largest absolute entry of the matrix ``error`` over that of ``matrix``; 0 if one of them is
-    zero."""
+    """Return the largest absolute entry of the matrix ``error`` divided by that of ``matrix``; 0 if ``error`` or
+    ``matrix`` is zero."""
     largest = float(abs(matrix).max()) if matrix.nnz else 0.0
     return float(abs(error).max()) / largest if error.nnz and largest else 0.0
 
 
 def _negativity(matrix: sparse.csr_array) -> float:
-    """Return the absolute value of the smallest eigenvalue of a symmetric sparse matrix, scaled to a unit diagonal,
-    if it is negative; else 0."""
+    """Return minus the smallest eigenvalue of the symmetric part of a sparse matrix, scaled to a unit diagonal, if
+    that eigenvalue is negative; else 0. Diagonal entries below 1e-6 of the largest are scaled less."""
     if not matrix.nnz:
         return 0.0
     dense = matrix.toarray()
@@ -87,9 +84,10 @@ class StructureFigures:
 
 
 def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> StructureFigures:
-    """Check the laws of a port-Hamiltonian model at the state x: skew J, positive semi-definite R, E^T z the
-    gradient of H, and balanced power. Return the relative errors; raise ``StructureError`` if a law is violated.
-    ``seed`` is that of the random inputs of the power balance.
+    """Raise ``StructureError`` if a port-Hamiltonian model violates its laws at the state x beyond round-off; else
+    return the relative errors. The laws are J skew, R symmetric and positive semi-definite, E^T z the gradient of H
+    (by differences), and balanced power for random inputs (of ``seed``). The result is of type
+    ``StructureFigures``.
 
     If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
     taken into account, so that any x will do.
@@ -123,10 +121,10 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
 
 
 def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigures:
-    """Return the relative errors of a model against the port-Hamiltonian laws at the state x, shape (n,): J skew,
-    R symmetric and positive semi-definite, E^T z the gradient of H, and dH/dt = u.y - z^T R z for random inputs u
-    drawn by ``seed``. Raise a ``StructureError`` for the first error above round-off (1e-11; 1e-7 for the
-    gradient)."""
+    """Return the relative errors of a model against the port-Hamiltonian laws at the state x, shape (n,). The
+    laws are J skew, R symmetric and positive semi-definite, E^T z the gradient of H, and dH/dt = u.y - z^T R z.
+    Inputs u are random numbers of the ``seed``. Raise ``StructureError`` for the first error above 1e-11
+    (gradient: 1e-7)."""
     structure, dissipation = model.structure_matrix(x), model.dissipation_matrix(x)
     skewness = _check_entries(model, structure + structure.T, structure, "J is not skew")
     symmetry = _check_entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")
@@ -136,8 +134,9 @@ def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigur
 
 
 def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, Array]:
-    """Return the gradient of the stored energy of a model at the state x by finite differences, its round-off, and
-    the size of derivatives nearby. Each has the shape (n,).
+    """Return the gradient of the stored energy of a model at the state x, its round-off error, and the size of
+    derivatives nearby, each (n,). The gradient is a central difference of six points, whose step is reduced up to
+    1e6-fold until four points give the same value. The size is the largest mean slope over three steps.
 
     At rest, where dH/dx vanishes, errors are compared with the slopes some steps away. If five points give another
     value, as close to the opening of a contact, the distance of the points is reduced.
@@ -164,9 +163,9 @@ def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, 
 
 
 def _check_entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str) -> float:
-    """Return the largest entry of the matrix ``gap``, which should vanish, relative to the size of its block
-    of ``matrix``. Blocks belong to the states of the ``model``. Raise a ``StructureError`` that names the
-    violated ``law`` above round-off."""
+    """Return the largest entry of the matrix ``gap``, which should vanish, relative to the largest entry of its
+    block of ``matrix``. Blocks belong to pairs of state blocks of the ``model``; the mirror block counts too. Above
+    1e-11, raise ``StructureError`` that names the violated ``law`` and the block."""
     entries = sparse.coo_array(gap)
     row = column = 0
     figure = 0.0
@@ -181,8 +180,8 @@ def _check_entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law
 
 
 def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[tuple[int, int, float]]:
-    """Return the largest absolute entry of a matrix in each pair of state blocks of a model where it has entries:
-    tuples (row block, column block, entry)."""
+    """Return the largest absolute entry of a sparse matrix in each pair of state blocks of a model. The result is a
+    list of tuples (row block, column block, entry); pairs whose entries are zero are left out."""
     owner = np.repeat(np.arange(len(model.states)), [block.size for block in model.states])
     table = np.zeros((len(model.states), len(model.states)))
     np.maximum.at(table, (owner[entries.coords[0]], owner[entries.coords[1]]), np.abs(entries.data))
@@ -190,16 +189,17 @@ def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[
 
 
 def _block_size(model: PortHamiltonianModel, matrix: Matrix, a: int, b: int) -> float:
-    """Return the largest absolute entry of a matrix in the block (a, b) and in its mirror block (b, a). The indices
-    are those of two state blocks of a model."""
+    """Return the largest absolute entry of a matrix in the block (a, b) and in its mirror block (b, a), at least
+    1e-300. The indices are those of two state blocks of a model."""
     first, second = (model.state_slice(model.states[k].name) for k in (a, b))
     here, there = abs(matrix[first, second]), abs(matrix[second, first])
     return max(float(here.max()), float(there.max()), 1e-300)
 
 
 def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
-    """Return how negative the smallest eigenvalue of the dissipation ``matrix`` R of a ``model`` is, relative
-    to the largest one. Raise a ``StructureError`` above round-off."""
+    """Return how negative the smallest eigenvalue of the dissipation ``matrix`` R is, relative to the largest
+    eigenvalue (above 1500 states: to the largest entry, by Lanczos iteration); 0 if it is not negative. Above
+    1e-11, raise ``StructureError`` that names the worst state block of the ``model``."""
     n = matrix.shape[0]
     if n == 0 or abs(matrix).max() == 0:
         return 0.0
@@ -220,8 +220,9 @@ def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
 
 
 def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
-    """Return E^T z of a model at the state x, shape (n,); also its largest relative difference from the gradient
-    of the stored energy by finite differences. Raise ``StructureError`` above 1e-7."""
+    """Return E^T z of a model at the state x, shape (n,), and its largest relative error against the gradient of
+    the stored energy. The gradient is formed by finite differences, and their round-off is subtracted. Errors are
+    relative to derivatives nearby in the same state block. Above 1e-7, raise ``StructureError``."""
     efforts = np.asarray(model.descriptor_matrix(x).T @ model.effort(x))
     slope, noise, nearby = storage_slope(model, x)
     largest = 0.0
@@ -237,9 +238,9 @@ def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float
 
 
 def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
-    """Return the relative error of the power balance dH/dt = u.y - z^T R z of a ``model`` at the state ``x``.
-    Inputs are random numbers from the ``seed``. Raise a ``StructureError`` above round-off. ``slope`` is the
-    gradient of H."""
+    """Return the relative error of the power balance dH/dt = u.y - z^T R z of a ``model`` at the state ``x``. It is
+    relative to the sum of all absolute powers. Inputs u are normal random numbers of the ``seed``, ``slope`` is the
+    gradient of H. Above 1e-11, raise ``StructureError``."""
     z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
     forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
     rate = _least_rate(descriptor, forces)
@@ -259,8 +260,9 @@ def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int)
 
 
 def _least_rate(descriptor: Matrix, forces: Array) -> Array:
-    """Return the rates dx/dt of least size that solve E dx/dt = forces, shape (n,), for a descriptor matrix E that
-    may be singular."""
+    """Return rates dx/dt, shape (n,), that solve E dx/dt = ``forces`` for a descriptor matrix E that may be
+    singular. Up to 1500 states, the least-squares solution of minimum norm in scaled variables. Above, the solution
+    by sparse LU factors with rate 0 for empty rows of E."""
     if descriptor.shape[0] > DENSE:
         matrix = sparse.csr_array(descriptor)
         empty = np.asarray(abs(matrix).sum(axis=1)).ravel() == 0
@@ -274,8 +276,8 @@ def _least_rate(descriptor: Matrix, forces: Array) -> Array:
 
 
 def _block_at(model: PortHamiltonianModel, values: Array) -> StateGroup:
-    """Return the state block of a model that contains the largest of the ``values``, shape (n,), one value for each
-    state."""
+    """Return the state block of a model that contains the largest of the ``values``, shape (n,), one for each entry
+    of the state."""
     worst = int(np.argmax(values))
     ends = np.cumsum([block.size for block in model.states])
     return model.states[int(np.searchsorted(ends, worst, side="right"))]

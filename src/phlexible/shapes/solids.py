@@ -60,16 +60,16 @@ class Shape(ABC):
     @abstractmethod
     def centred(self) -> Triangulation:
         """Return the surface of this solid shape of a rigid body as triangles, in body axes, with the origin at the
-        shape's center."""
+        shape's center. Abstract: each shape implements it."""
 
     @abstractmethod
     def moments(self) -> SolidMoments:
         """Return volume [m3], centroid from the shape's center [m] and inertia about the centroid [m5] of this
-        solid shape of a rigid body. It is filled homogeneously with density 1."""
+        solid shape of a rigid body. It is filled with density 1. Abstract: each shape implements it."""
 
     def placed(self, center_of_mass: Array) -> Triangulation:
-        """Return the surface of this shape of a rigid body as triangles in body axes, about the body's origin. The
-        shape's center is the body's centre of mass unless the user gave one."""
+        """Return the surface of this shape of a rigid body as triangles in body axes, about the body's origin. It
+        is translated to the shape's ``center`` or, if the user gave none, to the body's ``center_of_mass``."""
         return self.centred().moved(center_of_mass if self.center is None else np.asarray(self.center))
 
 
@@ -159,8 +159,8 @@ class Sphere(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Return the surface of this ball as rings of triangles between circles of latitude, in body axes, with the
-        origin at the ball's center."""
+        """Return the surface of this ball as triangles in body axes, with the origin at the ball's center. They are
+        a grid of 17 circles of latitude with 32 vertices each."""
         polar = np.linspace(0.0, np.pi, BALL // 2 + 1)
         profile = self.radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
         profile[[0, -1], 1] = 0.0
@@ -198,7 +198,8 @@ class Torus(Shape):
             raise ParameterError(f"tube_radius must be less than radius={self.radius:g}, got {self.tube_radius:g}")
 
     def centred(self) -> Triangulation:
-        """Return the surface of this torus as triangles in body axes, with the origin at the torus's center."""
+        """Return the surface of this torus as triangles in body axes, with the origin at the torus's center. They
+        are a grid of 60 vertices around the axis times 32 around the tube."""
         along, across = np.meshgrid(np.arange(ROUND), np.arange(BALL), indexing="ij")
         a, b = 2 * np.pi / ROUND * along.ravel(), 2 * np.pi / BALL * across.ravel()
         out = self.radius + self.tube_radius * np.cos(b)
@@ -260,7 +261,8 @@ class TriangleMesh(Shape):
 
     def moments(self) -> SolidMoments:
         """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside this closed
-        triangle mesh. It is filled with density 1; positions are relative to the origin of its vertices.
+        triangle mesh, filled with density 1, cached. Positions are relative to the origin of its vertices. Raise
+        ``ParameterError`` for an open or inverted surface.
 
         Raises:
             ParameterError: the surface is not closed, or encloses nothing.
@@ -268,8 +270,9 @@ class TriangleMesh(Shape):
         return self._moments
 
     def tree(self) -> TriangleTree:
-        """Return the search tree of the triangles of this mesh (nested boxes with signed distances), which contact
-        detection uses, about the origin of its vertices.
+        """Return the tree of bounding boxes of the triangles of this mesh, with which contact detection computes
+        signed distances. It is built once and cached; positions are relative to the origin of the vertices. Raise
+        ``ParameterError`` for an open surface or too thin a solid.
 
         Raises:
             ParameterError: the surface is not closed, encloses nothing, or hardly anything.
@@ -278,8 +281,10 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _tree(self) -> TriangleTree:
-        """Search tree of the triangles of this mesh (nested boxes with signed distances), for contact detection.
-        The first access raises ``ParameterError`` if the surface is not closed or the solid inside is too thin."""
+        """Tree of nested bounding boxes of the triangles of this mesh, with which contact detection computes signed
+        distances; cached. The first access raises ``ParameterError`` if the surface is not closed or the solid too
+        thin. The mean thickness 2 V / A (volume, surface area) has to be at least 1e-4 of the diagonal of the
+        bounding box."""
         tree = TriangleTree.from_surface(
             self._closed_surface(
                 f"{self!r}",
@@ -298,7 +303,7 @@ class TriangleMesh(Shape):
 
     def _closed_surface(self, name: str, advice: str) -> Triangulation:
         """Return the surface of this triangle mesh without repeated triangles. Raise ``ParameterError`` if it has
-        open edges; the message begins with ``name`` and ends with ``advice``."""
+        open edges; the message begins with ``name``, has the number of open edges, and ends with ``advice``."""
         surface, repeated = self._without_repeats
         if holes := open_edges(surface):
             twice = f"; {repeated} more triangles are listed twice" if repeated else ""
@@ -309,8 +314,8 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _without_repeats(self) -> tuple[Triangulation, int]:
-        """Surface of this triangle mesh without repeated triangles, and the number of triangles left out. The first
-        access warns if there are any."""
+        """Surface of this triangle mesh without repeated triangles, and the number of triangles left out; cached.
+        The first access issues a ``MeshWarning`` if there are any."""
         surface = self.centred()
         first = first_triangles(surface)
         repeated = len(surface.triangles) - len(first)
@@ -324,8 +329,9 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _moments(self) -> SolidMoments:
-        """Volume [m3], centroid [m] and inertia [m5] of the solid inside this triangle mesh, for density 1. The
-        first access raises ``ParameterError`` if the surface is open or its triangles are oriented inwards."""
+        """Volume [m3], centroid [m] and inertia [m5] of the solid inside this triangle mesh, for density 1; cached.
+        The first access raises ``ParameterError`` if the surface is open or its volume is not positive (triangles
+        oriented inwards), and warns if closed parts overlap."""
         advice = "close it, or pass mass= and inertia= with shape=TriangleMesh(...)"
         surface = self._closed_surface("the surface", advice)
         if inner := shells_in_matter(surface):
@@ -360,8 +366,9 @@ HEADER, FACET = 84, 50  # bytes of a binary file
 
 
 def read_stl(path: Path, scale: float) -> TriangleMesh:
-    """Read a triangle mesh from the STL file ``path``, text or binary, with all positions multiplied by
-    ``scale``. The triangles are reversed if they enclose a negative volume.
+    """Read a triangle mesh from the STL file ``path``, text or binary, with all positions multiplied by ``scale``.
+    Equal vertices are merged, and triangles with a repeated vertex dropped. All triangles are reversed if they
+    enclose a negative volume. Raise ``ParameterError`` if the file has no triangles.
 
     Raises:
         ParameterError: no such file, or no triangles in it.
@@ -386,8 +393,8 @@ def read_stl(path: Path, scale: float) -> TriangleMesh:
 
 
 def _read_binary(content: bytes) -> Array | None:
-    """Return the vertices of the triangles in the content of a binary STL file, shape (t, 3, 3); None if its length
-    does not match the number of triangles in its header, as in text files."""
+    """Return the vertices of the triangles in the content of a binary STL file, shape (t, 3, 3). None if the length
+    of the content does not match the number of triangles in its header, as in text files."""
     if len(content) < HEADER:
         return None
     count = int.from_bytes(content[80:84], "little")
@@ -398,8 +405,9 @@ def _read_binary(content: bytes) -> Array | None:
 
 
 def _read_text(content: bytes) -> Array | None:
-    """Return the vertices of the triangles of an STL file in text form (``content``), shape (t, 3, 3). They
-    are read from its lines "vertex x y z"; None if some of them are not numbers."""
+    """Return the vertices of the triangles of an STL file in text form (``content``), shape (t, 3, 3). They are
+    read from lines "vertex x y z". None if a coordinate is no number or the vertices do not make whole
+    triangles."""
     lines = [line.split() for line in content.decode("ascii", errors="replace").splitlines()]
     try:
         vertices = [[float(x) for x in line[1:4]] for line in lines if line[:1] == ["vertex"]]

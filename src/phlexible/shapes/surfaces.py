@@ -134,8 +134,8 @@ def enclosed_moments(surface: Triangulation) -> SolidMoments:
 
 
 def open_edges(surface: Triangulation) -> int:
-    """Return the number of edges of a triangle mesh that have not as many triangles in one direction as in the
-    other; 0 for a closed surface. Vertices at the same position count as one."""
+    """Return the number of edges of a triangle mesh at which the numbers of triangles in both directions differ; 0
+    for a closed surface of consistent orientation. Vertices at the same position, up to round-off, count as one."""
     corners = _joined_corners(surface)
     ahead = np.concatenate([corners[:, [k, (k + 1) % 3]] for k in range(3)])
     ahead = ahead[ahead[:, 0] != ahead[:, 1]]
@@ -148,16 +148,16 @@ def open_edges(surface: Triangulation) -> int:
 
 
 def _joined_corners(surface: Triangulation) -> IntArray:
-    """Return the triangles of a mesh ``surface`` (t, 3) with new vertex indices: in these, all vertices at
-    the same position, up to round-off, have one index."""
+    """Return the triangles of a mesh ``surface``, shape (t, 3), with new vertex indices. All vertices at the same
+    position, up to 1e-7 of the extent, get one index."""
     size = float(np.ptp(surface.vertices, axis=0).max(initial=0.0)) or 1.0
     same = np.unique(np.round(surface.vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
     return np.asarray(same[surface.triangles], dtype=np.int64)
 
 
 def first_triangles(surface: Triangulation) -> IntArray:
-    """Return the indices of the triangles of a mesh ``surface``, ascending, without those that repeat an
-    earlier triangle (same positions in the same orientation)."""
+    """Return the ascending indices of the triangles of a mesh ``surface`` that do not repeat an earlier one. A
+    repeated triangle has the same vertex positions in the same orientation."""
     corners = _joined_corners(surface)
     start = corners.argmin(axis=1)[:, None]
     ordered = np.take_along_axis(corners, (start + np.arange(3)) % 3, axis=1)
@@ -165,9 +165,9 @@ def first_triangles(surface: Triangulation) -> IntArray:
 
 
 def shells_in_matter(surface: Triangulation) -> int:
-    """Count closed shells (connected parts) of a triangle mesh ``surface`` that overlap others: outer shells
-    inside the matter of other shells, and cavities that are not inside matter. A mesh with such shells has a
-    wrong mass.
+    """Count closed shells (connected parts) of a triangle mesh ``surface`` that make its mass wrong: outer shells
+    inside the matter of other shells, and cavities outside of any matter. One vertex of each shell is tested by its
+    winding number in the rest. 0 for one shell, and for more than 100 without a test.
 
     The winding number of the other shells is between 0 and 1 at a point where shells touch; inside matter it is 1.
     """
@@ -216,8 +216,8 @@ def circle(radius: float) -> Outline:
 
 
 def outline_of(section: UniformSection) -> Outline:
-    """Return the outline of a beam's cross-section as a polygon of vertices (k, 2) in local (y, z) [m], for
-    pictures. For a section that is given by numbers it is a rectangle with the same radii of gyration."""
+    """Return the outline of a beam's cross-section in local (y, z) [m], for pictures: a polygon of 24 vertices for
+    a circle, a rectangle for a rectangle. For any other section, a rectangle with the same radii of gyration."""
     match section:
         case CircularSection(diameter=diameter):
             return circle(diameter / 2)
@@ -248,8 +248,8 @@ def frame_along(axis: Array) -> Array:
 
 def revolved(profile: Array, axis: Array, corners: int) -> Triangulation:
     """Return the triangle mesh of a surface of revolution about the unit vector ``axis`` through the origin. The
-    rows of ``profile`` (k, 2) are positions along the axis and radii [m]; circles are polygons of ``corners``
-    vertices.
+    rows of ``profile`` (k, 2) are positions along the axis and radii [m]. Circles are polygons of ``corners``
+    vertices; no triangles are made where the radius is zero.
 
     The profile begins and ends on the axis and follows its direction, so that the normals point outwards.
     """
@@ -276,9 +276,9 @@ MOST_TRIANGLES = 3000
 
 
 def small_picture(surface: Triangulation, lines: Sequence[Array], color: str, label: str) -> str:
-    """Return an SVG image, as text, of a triangle mesh ``surface`` and of polylines ``lines``, each (k, 3).
-    They are projected along the coordinate axis of least extent. ``color`` is the fill, ``label`` the
-    alternative text."""
+    """Return an SVG image, as text, of a triangle mesh ``surface`` and of polylines ``lines``, each (k, 3). They
+    are projected along the coordinate axis of least extent. Of large meshes only some triangles are drawn.
+    ``color`` is the fill, ``label`` the alternative text."""
     positions = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
     low, high = positions.min(axis=0), positions.max(axis=0)
     across = np.sort(np.argsort(low - high, kind="stable")[:2])
@@ -307,8 +307,8 @@ SAME = 1e-7
 
 
 def merged_vertices(vertices: Array, triangles: IntArray) -> tuple[Array, IntArray]:
-    """Merge ``vertices`` of a triangle mesh that are at the same position, up to round-off. Return the
-    remaining vertices (w, 3), sorted by position, and the triangles (t, 3) as indices into these."""
+    """Merge ``vertices`` of a triangle mesh that are at the same position, up to 1e-7 of the extent. Return the
+    remaining w vertices, shape (w, 3), sorted by position, and the triangles (t, 3) as indices into them."""
     size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
     positions = np.round(vertices / (SAME * size))
     _, first, number = np.unique(positions, axis=0, return_index=True, return_inverse=True)
@@ -316,9 +316,9 @@ def merged_vertices(vertices: Array, triangles: IntArray) -> tuple[Array, IntArr
 
 
 def shading_vertices(vertices: Array, triangles: IntArray) -> tuple[IntArray, Array, IntArray]:
-    """Split the ``vertices`` of a triangle mesh at its sharp edges, for smooth shading: each position has one
-    vertex for each smooth part of the surface around it. Return the old index of each new vertex (w,), its
-    normal (w, 3) and the triangles (t, 3) with new indices.
+    """Split the ``vertices`` of a triangle mesh at its sharp edges (above 35 degrees), for smooth shading. Each
+    position gets one vertex for each smooth part of the surface around it. Return the old index of each new vertex
+    (w,), its area-weighted unit normal (w, 3) and the triangles (t, 3) with new indices.
 
     Args:
         vertices: shape (v, 3), at different positions.
@@ -346,8 +346,9 @@ def shading_vertices(vertices: Array, triangles: IntArray) -> tuple[IntArray, Ar
 
 
 def sharp_edges(vertices: Array, triangles: IntArray) -> IntArray:
-    """Return the sharp edges of a triangle mesh, at which the normals of both ``triangles`` differ by more
-    than 35 degrees, and its boundary edges: pairs of vertex indices, shape (e, 2)."""
+    """Return the sharp edges of a triangle mesh, then its boundary edges, as pairs of vertex indices, shape (e, 2).
+    At a sharp edge, the normals of both triangles differ by more than 35 degrees; a boundary edge has only one
+    triangle. Triangles without area make no sharp edges."""
     units = _triangle_normals(vertices, triangles)[1]
     one, two = _shared_edges(triangles)
     is_sharp = np.einsum("ei,ei->e", units[one // 3], units[two // 3]) <= SMOOTH
@@ -360,8 +361,8 @@ def sharp_edges(vertices: Array, triangles: IntArray) -> IntArray:
 
 
 def _triangle_normals(vertices: Array, triangles: IntArray) -> tuple[Array, Array]:
-    """Return two arrays of outward normals of the ``triangles`` of a mesh, each of shape (t, 3): those with
-    twice the area as length, and unit vectors. ``vertices`` (n, 3) are its corners."""
+    """Return the outward normals of the ``triangles`` of a mesh twice, each (t, 3): with twice the triangle's area
+    as length, and as unit vectors (zero for triangles without area). ``vertices`` (n, 3) are positions."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     areas = cross(b - a, c - a)
     return areas, _unit_vectors(areas)
@@ -373,14 +374,15 @@ def _unit_vectors(vectors: Array) -> Array:
 
 
 def _next_corners(corners: IntArray) -> IntArray:
-    """Return the index of the next corner in the same triangle, for each of the given corners of a mesh. Corners
-    are numbered 3 i + k for corner k (0, 1, 2) of triangle i."""
+    """Return the index of the next corner in the same triangle for each of the given triangle corners of a mesh,
+    cyclically. Corners are numbered 3 i + k for corner k (0, 1, 2) of triangle i."""
     return np.asarray(np.where(corners % 3 == 2, corners - 2, corners + 1))
 
 
 def _shared_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
-    """Return all pairs of triangle sides of a mesh that are the same edge, as two arrays of equal length. A side is
-    given by the corner (3 i + k for corner k of triangle i) at which it begins."""
+    """Return pairs of triangle sides of a mesh that are the same edge, as two arrays of equal length. A side is
+    given by the corner (3 i + k for corner k of triangle i) at which it begins. At an edge with more than two
+    sides, sides are paired in succession."""
     begins = np.arange(triangles.size)
     ends = np.sort(np.stack([triangles.ravel(), triangles.ravel()[_next_corners(begins)]], axis=1), axis=1)
     order = np.lexsort(ends.T)

@@ -57,8 +57,9 @@ class TriangleTree:
 
     @classmethod
     def from_surface(cls, surface: Triangulation) -> "TriangleTree":
-        """Build the search tree (nested bounding boxes) of a closed triangle mesh ``surface`` for contact
-        detection. Vertices at the same position become one, and triangles without area are left out."""
+        """Build the tree of nested bounding boxes of a closed triangle mesh ``surface`` for contact detection, with
+        normals of its faces, edges and vertices. Vertices at the same position become one, and triangles without
+        area are left out. That the mesh is closed is not checked."""
         vertices, triangles = merged_vertices(surface.vertices, surface.triangles)
         triangles = triangles[np.any(Triangulation(vertices, triangles).normals() != 0, axis=1)]
         low, high, after, first, count, order = _nested_boxes(vertices[triangles])
@@ -111,8 +112,8 @@ class TriangleTree:
         return replace(self, low=self.low + offset, high=self.high + offset, corners=self.corners + offset)
 
     def contact_points(self) -> tuple[Array, Array, Array]:
-        """Return the points of this triangle mesh at which contact with other solids is tested, as three
-        arrays (k, 3) [m]: vertices on smooth parts, vertices of sharp edges, and points of the faces that are
+        """Return the points of this triangle mesh at which contact with other solids is tested, as three arrays (k,
+        3) [m]. They are vertices on smooth parts, vertices of sharp edges, and points in the faces. The latter are
         2 per cent of the way from a sharp vertex to the middle of its triangle.
 
         Vertices of sharp edges would slip past those of a shape of the same size, which touches the inner points.
@@ -122,9 +123,9 @@ class TriangleTree:
         return positions[~is_sharp], positions[is_sharp], inner[is_sharp[numbers]]
 
     def inset_edges(self) -> Array:
-        """Return line segments along the convex sharp edges of this triangle mesh, at which contact with
-        other solids is tested, shape (k, 2, 3) [m]. Each edge gives one in the face on either side, moved
-        into that face by 2 per cent of the distance to its middle."""
+        """Return line segments along the convex sharp edges of this triangle mesh, at which contact with other
+        solids is tested, shape (k, 2, 3) [m]. Each edge gives one segment in each adjacent triangle, whose ends are
+        moved by 2 per cent towards the middle of the triangle."""
         inward = np.cross(self.normals[:, None, :], np.roll(self.corners, -1, axis=1) - self.corners)
         is_ridge = np.einsum("tki,tki->tk", inward, self.edge_normals) < 0
         inner = self._inset_points()
@@ -137,15 +138,16 @@ class TriangleTree:
         return np.asarray(self.corners + INSET * (middles - self.corners))
 
     def _sharp_edges(self) -> BoolArray:
-        """Return, for each triangle of this mesh and each of its three sides, whether the side is a sharp edge,
-        shape (t, 3). There the normals of both faces differ by more than 35 degrees. Side k begins at vertex k."""
+        """Return, for each of the t triangles of this mesh and each of its three sides, whether it is a sharp edge,
+        shape (t, 3). At sharp edges the normals of both faces differ by more than 35 degrees. Side k begins at
+        vertex k."""
         both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
         half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
         return np.asarray(np.einsum("tki,ti->tk", both, self.normals) < half)
 
     def _sharp_points(self) -> tuple[BoolArray, IntArray, Array]:
-        """Return three arrays for the p different vertices of this triangle mesh: whether a sharp edge ends there
-        (p,), the vertex indices of each triangle (t, 3), and the positions (p, 3) [m]."""
+        """Return three arrays for the p different vertices of this triangle mesh: whether a sharp edge ends at the
+        vertex (p,), the vertex indices of each triangle (t, 3), and the vertex positions (p, 3) [m]."""
         _, where = np.unique(self.points, return_index=True)
         index_of = np.full(int(self.points.max()) + 1, -1)
         index_of[self.points.reshape(-1)[where]] = np.arange(len(where))
@@ -158,7 +160,8 @@ class TriangleTree:
 
     def signed_distances(self, w: Array) -> Array:
         """Return the signed distances [m] of points w (k, 3) from the closed triangle mesh in this search tree,
-        shape (k,), negative inside the solid.
+        shape (k,), negative inside the solid. Points farther from its bounding box than 5 % of the box diagonal get
+        the distance from that box, a lower bound.
 
         For points far from the surface it is the distance from the bounding box.
         """
@@ -172,7 +175,8 @@ class TriangleTree:
 
     def _exact_distances(self, w: Array) -> Array:
         """Return the signed distances [m] of points w (k, 3) from the nearest triangle of this closed mesh, shape
-        (k,), negative inside; every point is compared with every triangle."""
+        (k,), negative inside. Every point is compared with every triangle; the sign follows from the normal of the
+        nearest face, edge or vertex."""
         a, n = self.corners, self.normals
         r = w[:, None, None, :] - a  # of each place from each corner
         along = np.roll(a, -1, axis=1) - a
@@ -198,9 +202,9 @@ class TriangleTree:
 
 
 def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
-    """Group neighbouring triangles that lie in one plane to faces. Return the index of the face for each
-    triangle, -1 for a triangle without a neighbour in its plane, shape (t,). ``normals`` (t, 3) are those of
-    the triangles, ``edges`` (3 t,) the index of each of their sides."""
+    """Group neighbouring triangles that lie in one plane to faces. Return for each triangle the index of its face,
+    or -1 if no neighbour is in its plane, shape (t,). ``normals`` (t, 3) are unit normals; ``edges`` (3 t,) is the
+    edge index of each side of each triangle."""
     order = np.argsort(edges, kind="stable")
     is_same = edges[order][1:] == edges[order][:-1]
     one, two = order[:-1][is_same] // 3, order[1:][is_same] // 3
@@ -212,10 +216,10 @@ def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
 
 
 def _nested_boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, IntArray]:
-    """Build nested bounding boxes of triangles with the vertices (t, 3, 3), by halving them along the
-    direction in which their middles spread most. Return, for b boxes in depth-first order, lower and upper
-    corners (b, 3), index of the next box after its subtree, first triangle (-1: no leaf) and number of
-    triangles (0: no leaf), each (b,), and the order of the triangles (t,)."""
+    """Build a tree of bounding boxes of triangles with the vertices ``corners`` (t, 3, 3). Each box is halved along
+    the axis in which its triangles' middles spread most. Return, for b boxes in depth-first order, lower and upper
+    corners, index of the box after the subtree, first triangle (-1) and count (0; no leaf); and the triangles'
+    order."""
     low, high = corners.min(axis=1), corners.max(axis=1)
     middles = (low + high) / 2
     boxes: list[tuple[Array, Array]] = []

@@ -64,10 +64,10 @@ LONG = 256
 
 
 def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia], is_sparse: bool) -> BeamBasis:
-    """Return a basis of the elastic coordinates of a beam, matrix (mesh.size, n): the nodal displacements and
-    slopes that its frame conditions (clamped start, simple supports, mean axis) leave free. ``mesh`` is the
-    finite element mesh. The function ``inertia`` is called with it, for the mean axis only, and returns the
-    beam's inertia. Long bases are sparse if ``is_sparse``.
+    """Return the basis of all elastic coordinates of a beam, matrix (mesh.size, n): the mesh coordinates that the
+    ``frame`` leaves free (clamped start, also for "auto"; simple supports; mean axis). For the mean axis, the fixed
+    coordinates follow from zero momentum, with the beam's ``inertia(mesh)``. Other long bases are sparse if
+    ``is_sparse``.
 
     Args:
         inertia: function that returns the inertia of the beam, which defines the mean axis.
@@ -88,9 +88,9 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia
 
 
 def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
-    """Convert deformations of a beam from the elastic coordinates of ``basis``, shape (m, k), to those of the
-    frame clamped at the start; shape (n, k). Each of the k columns is a deformation. ``mesh`` is the finite
-    element mesh.
+    """Convert deformations of a beam, columns (m, k) of elastic coordinates of ``basis``, to coordinates of the
+    frame clamped at the start, shape (n, k). A rigid motion is added to each deformation that moves the start back
+    to the clamped position. ``mesh`` is the finite element mesh.
 
     A rigid motion of the beam is added, which brings its start back to the clamped position.
     """
@@ -101,9 +101,9 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
 
 
 def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
-    """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if it is one displacement or
-    rotation of one node, else ``other_unit``. ``columns`` maps elastic to mesh coordinates, shape (mesh.size,
-    n)."""
+    """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if some mesh coordinate, a
+    displacement or rotation, equals it, else ``other_unit``. ``columns`` maps elastic to mesh coordinates, shape
+    (mesh.size, n)."""
     rows, indices = columns.nonzero()
     values = columns[rows, indices] if isinstance(columns, np.ndarray) else columns.data
     alone = (np.bincount(rows, minlength=mesh.size)[rows] == 1) & (values == 1)
@@ -115,8 +115,8 @@ def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[
 
 
 def _simple_supports(mesh: BeamMesh) -> list[int]:
-    """Return the indices of the coordinates of a beam's mesh that a simply supported frame sets to zero:
-    displacement and twist at the start, deflections at the end."""
+    """Return the indices of the mesh coordinates of a beam that a simply supported frame sets to zero:
+    displacements and twist at the start, deflections at the end."""
     start = [NodeComponent.AXIAL, NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z, NodeComponent.TWIST]
     end = [NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z]
     present = mesh.components()
@@ -171,13 +171,9 @@ class ReducedBasis:
 
 
 def independent_columns(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """Append to the columns of ``basis`` (n, k) those of ``columns`` that are linearly independent of them
-    and of each other. Return the joined columns, shape (n, m). Independence is measured in the energy metric
-    of ``stiffness``, shape (n, n): a column of unit energy norm must have a part of norm above 1e-6 outside
-    the span.
-
-    Independence is measured in the energy metric of ``stiffness`` (n, n), positive definite; the columns themselves
-    are not changed.
+    """Append to ``basis`` (n, k) the linearly independent ones of ``columns``, unchanged, and return all columns,
+    shape (n, m). A column is independent if, scaled to unit energy norm in ``stiffness`` (n, n), its part outside
+    the span of all columns before has a norm above 1e-6.
     """
     lower = np.linalg.cholesky(stiffness)
     spanned = np.linalg.qr(lower.T @ basis)[0]
@@ -204,9 +200,10 @@ ROUND_OFF = 1e-12  # of an entry of a mode of unit mass, times the root of the m
 
 
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
-    """Return a beam's basis of reduced coordinates: all axial coordinates, followed by the given number of
-    lowest vibration modes of bending and torsion. ``mass`` and ``stiffness`` are matrices of the coordinates
-    of ``basis``.
+    """Return a beam's basis of reduced coordinates: all axial coordinates, then the given number of lowest
+    vibration modes of bending and torsion, of unit modal mass. Uncoupled modes are sorted by bending in y, in z and
+    torsion. ``mass`` and ``stiffness`` are matrices of the coordinates of ``basis``. Raise ``ParameterError`` for
+    too many modes.
 
     Axial coordinates stay because bending modes alone have no axial displacement and would lock (3.8). Modes are
     mass-normalised, their largest component is positive; where sections do not couple them, each is pure bending in
@@ -252,9 +249,10 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
 
 
 def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
-    """Join families of beam coordinates (bending in y, bending in z, torsion) that mass or stiffness couple. Return
-    the indices of the coordinates of each joined group. ``families`` has the family of each coordinate; an entry
-    couples if it exceeds 1e-9 of the geometric mean of the diagonal."""
+    """Return the coordinates of a beam (index arrays) in groups that neither mass nor stiffness couple. Each group
+    consists of whole families (bending in y, bending in z, torsion); ``families`` has the family of each
+    coordinate. Families are coupled if an entry between them exceeds 1e-9 of the geometric mean of the diagonal
+    entries."""
     kinds = sorted(set(families.tolist()))
     belongs, coupled = families == np.array(kinds)[:, None], np.eye(len(kinds), dtype=bool)
     for matrix in (mass, stiffness) if len(kinds) > 1 else ():
@@ -265,8 +263,9 @@ def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list
 
 
 def _vibration_modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:
-    """Return the squared frequencies that belong to two symmetric matrices, ascending, shape (n,), and the modes of
-    unit mass as columns, shape (n, n)."""
+    """Solve the eigenproblem K phi = omega^2 M phi of two symmetric matrices, dense. Return the squared angular
+    frequencies, ascending, shape (n,), and the modes of unit modal mass as columns, shape (n, n). Raise
+    ``LinAlgError`` if M is not positive definite."""
     from scipy.linalg import lapack
 
     # scipy.linalg.eigh calls it too, and takes three times as long for matrices of a beam:
@@ -277,9 +276,9 @@ def _vibration_modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:
 
 
 def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
-    """Return the damping matrix C (n, n) with given modal damping ratios for the vibration modes of a
-    ``mass`` and a ``stiffness`` matrix (n, n): C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T. A sequence
-    of ratios does not count the modes of the first ``axial`` coordinates.
+    """Return the damping matrix C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T, shape (n, n). phi_i are the
+    vibration modes of ``mass`` and ``stiffness``, ratio_i their damping ratios. A sequence of ratios does not count
+    the ``axial`` modes with the most axial motion, which get its last value. Zero if all ratios are zero.
 
     The matrix is full, unless all ratios are zero and M is sparse. A sequence of ratios does not count the modes of
     the first ``axial`` coordinates, which get its last value.
@@ -296,9 +295,9 @@ def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: i
 
 
 def _sort_equal_frequencies(modes: list[tuple[float, int, Array]]) -> None:
-    """Sort, in place, vibration modes whose squared frequencies differ by at most 1e-6 of themselves by their
-    kind (bending in y, in z, torsion). A mode is a tuple of squared frequency, kind and shape. Modes must be
-    in ascending order."""
+    """Sort, in place, vibration modes with equal frequency (squares within a relative 1e-6) by their kind: bending
+    in y, in z, torsion. A mode is a tuple of squared frequency, kind and shape. Modes have to be in ascending
+    order, which is not checked."""
     start = 0
     for i in range(1, len(modes) + 1):
         if i == len(modes) or modes[i][0] > modes[start][0] * (1 + TIE):
@@ -332,9 +331,9 @@ class Axial(StrEnum):
 
 
 def check_basis(columns: Array, strain: StrainEnergy) -> None:
-    """Raise ``ParameterError`` if the columns of a user's reduced basis of a beam are unsuitable: linearly
-    dependent, or without the axial displacements that bending needs (membrane locking). ``strain`` is the
-    strain energy in all coordinates.
+    """Raise ``ParameterError`` if the columns (n, k) of a user's reduced basis of a beam are zero, linearly
+    dependent, or would lock. They lock if their axial displacements leave out more than 1 % of the shortening by
+    bending. ``strain`` is the strain energy in all n coordinates, which defines the norm.
 
     Args:
         columns: shape (n, k).
@@ -365,9 +364,10 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
 
 
 def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, kind: Axial) -> Array:
-    """Return a reduced basis of a beam (``columns``) completed by axial displacement shapes, so that bending
-    does not stretch the beam (no membrane locking); shape (n, m). ``strain`` is the strain energy in all
-    coordinates; ``kind`` says which axial coordinates are added.
+    """Return axial displacement shapes, followed by the independent ones of ``columns`` of a reduced beam basis,
+    shape (n, m). Bending then does not lock. ``kind`` selects all axial coordinates (indices ``axial``), or shapes
+    for one constant tension and for the products of bending slopes. ``strain`` is the von Karman strain energy in
+    all n coordinates.
 
     Args:
         columns: shape (n, k); their axial parts stay for ``CONDENSED``, and lie in the added span for ``ALL``.
@@ -389,8 +389,9 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
 
 
 def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
-    """Return an orthogonal basis of the span of ``columns``, in the energy metric of the matrix ``stiffness``,
-    shape (n, m). Its first column is the first of ``columns``."""
+    """Return an orthogonal basis of the span of ``columns`` (n, k) in the inner product of the matrix
+    ``stiffness``, shape (n, m), m <= k. The first column is kept; all others, by singular value decomposition, get
+    its energy norm. Zero and linearly dependent directions are dropped."""
     lower = np.linalg.cholesky(stiffness)
     sizes = np.linalg.norm(lower.T @ columns, axis=0)
     unit = columns[:, sizes > 0] / sizes[sizes > 0]
@@ -401,10 +402,10 @@ def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
 
 
 def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
-    """Return the Craig-Bampton basis of a beam for bending and torsion, shape (n, k): static shapes for unit
-    motions of both ends, then ``modes`` vibration modes with both ends clamped. ``mesh`` is the finite
-    element mesh. ``frame`` is the basis of the coordinates; ``mass`` and ``stiffness`` are matrices of the
-    free beam.
+    """Return the Craig-Bampton basis of a beam for bending and torsion in its n frame coordinates, shape (n, k):
+    static shapes for unit motions of both ends, then ``modes`` vibration modes with both ends clamped. ``mass`` and
+    ``stiffness`` are those of the free beam. Dependent columns are dropped. Raise ``ParameterError`` for too many
+    modes.
 
     R. R. Craig, M. C. C. Bampton, *Coupling of substructures for dynamic analyses*, AIAA Journal 6, 1968.
     Both are computed for the free beam and then transformed to the frame, so that the span is the same in every
@@ -441,9 +442,9 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
-    """Return the mean product of the slopes of two bending shapes over each element of a beam, for all pairs
-    of columns, shape (elements, pairs). Axial displacements have to follow these. ``strain`` has these
-    slopes."""
+    """Return the products of the slopes of two bending shapes of a beam, averaged over each element, shape
+    (elements, pairs). Pairs are those of all ``columns`` that bend; products are normalized, and vanishing ones
+    left out. Axial displacements have to follow them to avoid locking. ``strain`` contains the slopes."""
     slopes = strain.squares @ columns
     count = len(strain.weights)
 

@@ -91,8 +91,9 @@ ROUND_OFF = 1e-9
 
 
 def _convert_modes(name: str, modes: object) -> int | ReducedBasis | None:
-    """Convert the option ``modes`` of a beam: None stays, arrays become a ``ReducedBasis``, numbers are
-    checked to be whole. ``name`` is that of the argument, for messages."""
+    """Convert the option ``modes`` of a beam: None and a ``ReducedBasis`` stay, lists and arrays become a
+    ``ReducedBasis``. Any other value has to be an integer, else an error is raised. ``name`` is that of the
+    argument, for messages."""
     if modes is None or isinstance(modes, ReducedBasis):
         return modes
     if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
@@ -213,12 +214,13 @@ class Beam(Body):
 
     @property
     def mass(self) -> float:
-        """Total mass of this beam with its lumped masses [kg]."""
+        """Total mass of this beam with its lumped masses [kg], computed from its finite element mesh."""
         return self._inertia(BeamMesh(self.length, self.elements, 3)).mass
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return this beam as arrays: mass integrals, strain energy, damping and material points of its elastic
-        coordinates. The model is in the plane (dimension 2) or in space (3).
+        """Return this beam as a ``FloatingBody``, the arrays of the model: mass integrals, strain energy, damping
+        and material points in elastic coordinates. ``dimension`` is 2 (plane) or 3; others raise
+        ``ParameterError``. Equal beams of few elements share one cached, read-only result.
 
         Raises:
             ParameterError: another dimension, more modes than the elements have, or a basis of another
@@ -227,8 +229,9 @@ class Beam(Body):
         return (_shared if self.elements <= SHORT else Beam._discretized)(self, plane_or_space(dimension))
 
     def _discretized(self, dimension: int) -> FloatingBody:
-        """Return this beam as arrays, as ``discretize`` does, computed anew. ``dimension`` is that of the
-        model (1, 2 or 3)."""
+        """Compute the arrays of this beam (``FloatingBody``) in all its elastic coordinates, or in the reduced ones
+        of ``modes``: vibration modes, or the user's basis, which is checked. Modal damping is included, nothing is
+        cached. ``dimension`` is that of the model (2 or 3)."""
         body, basis = self._in_all_coordinates(dimension)
         if self.modes is None:
             return replace(body, damping=self._modal_damping(body, 0))
@@ -249,17 +252,19 @@ class Beam(Body):
         )
 
     def resolved(self, is_clamped: bool) -> Self:
-        """Return this beam with ``frame="auto"`` replaced: "cantilever" if its start is clamped (``is_clamped``) or
-        it has a reduced basis, else "simply_supported"."""
+        """Return this beam with ``frame="auto"`` replaced by "cantilever" if its start is clamped (``is_clamped``)
+        or it has a user's reduced basis, else by "simply_supported". A beam with another frame is returned
+        unchanged."""
         if self.frame is not Frame.AUTO:
             return self
         is_tangent = is_clamped or isinstance(self.modes, ReducedBasis)
         return replace(self, frame=Frame.CANTILEVER if is_tangent else Frame.SIMPLY_SUPPORTED)
 
     def described_coordinates(self, columns: Array, resolved: Body, dimension: int) -> Array:
-        """Convert deformations from the elastic coordinates of the beam ``resolved``, whose frame is decided,
-        to those of this beam, both of shape (n, k). Each of the k columns is a deformation. ``dimension`` is
-        that of the model (1, 2 or 3).
+        """Convert k deformations, columns (n, k), from elastic coordinates of the beam ``resolved``, whose frame is
+        decided, to those of this beam. A beam with the frame "auto" is described as clamped at its start. Columns
+        are returned unchanged if this beam has another frame or ``modes``. ``dimension`` is that of the model (2 or
+        3).
 
         The result suits ``modes=``; coordinates of a beam with modes are returned as they are.
         """
@@ -268,9 +273,10 @@ class Beam(Body):
         return clamped_coordinates(columns, resolved._coordinates(dimension)[1], self._coordinates(dimension)[0])
 
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Return a Craig-Bampton basis for the argument ``modes=`` of this beam, shape (n, k): axial shapes,
-        static shapes for motions of the ends, then ``modes`` modes with clamped ends. ``dimension`` is that
-        of the model (1, 2 or 3).
+        """Return a Craig-Bampton basis for the argument ``modes=`` of this beam, shape (n, k), over its n
+        coordinates without ``modes``. Columns are axial shapes ("all" or "condensed"), static shapes for unit
+        motions of the ends, and ``modes`` vibration modes with clamped ends. ``dimension`` is that of the model (2
+        or 3).
 
         Args:
             modes: number of bending and torsion modes with both ends clamped.
@@ -290,9 +296,10 @@ class Beam(Body):
         return self.with_axial(craig_bampton_columns(mesh, basis, mass, stiffness, count), dimension, axial)
 
     def with_axial(self, basis: ArrayLike, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Complete a basis of bending shapes of this beam by axial shapes, so that bending does not stretch
-        it (von Karman strain would lock). Return all columns, shape (n, m). ``dimension`` is that of the
-        model (1, 2 or 3).
+        """Return axial shapes of this beam followed by a user's bending shapes (``basis``, shape (n, k)), as one
+        basis (n, m). With von Karman strain it does not lock. ``axial`` is "all" axial coordinates, or "condensed":
+        only shapes that follow products of bending slopes and a constant tension. Dependent columns are dropped.
+        ``dimension`` is 2 or 3.
 
         Args:
             basis: shape (n, k), over the n coordinates that the beam has with ``modes=None``.
@@ -313,9 +320,9 @@ class Beam(Body):
         return with_axial_columns(columns, full.strain, members, kind)
 
     def split(self, parts: int, elements: int | None = None) -> "SplitBeam":
-        """Return this beam cut into equal ``parts``, each with a body frame of its own, for large
-        deflections: they need to be small within each part only. Each part has ``elements`` elements; None:
-        the beam's divided by ``parts``, rounded up.
+        """Return this beam cut into equal ``parts`` as a ``SplitBeam``, for large deflections: each part has a body
+        frame, so that deflections need to be small within each part only. Each part has ``elements`` elements;
+        None: those of the beam divided by ``parts``, rounded up.
 
         ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
         be small within each part only: the error falls with the number of parts.
@@ -341,9 +348,9 @@ class Beam(Body):
         return SplitBeam(tuple(self._part(number, count, each, frame) for number in range(count)))
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface that pictures draw for this beam: a tube or prism with the outline of its
-        cross-sections, which deforms with the elastic coordinates. ``data`` are the arrays of the body,
-        ``ports`` the positions of joints, shape (k, 3) [m]."""
+        """Return the surface that pictures draw for this beam: a tube or prism with the outlines of its
+        cross-sections along the centerline, which deforms with the elastic coordinates. ``data`` are the arrays of
+        the body; ``ports`` are not used."""
         points = data.points
         assert isinstance(points, BeamPoints)
         count = int(np.clip(STATIONS * self.elements, *FEWEST_AND_MOST)) + 1
@@ -352,26 +359,27 @@ class Beam(Body):
         return tube_skin(positions, shapes, points.section_rotations(positions[:, 0]), outlines)
 
     def contact_positions(self) -> tuple[float, ...]:
-        """Return the positions x [m] along this beam of the ends of its finite elements, at which contact forces
-        act."""
+        """Return the positions x [m] along this beam of the nodes of its finite elements, both ends included, at
+        which contact forces act."""
         return tuple(np.linspace(0.0, self.length, self.elements + 1).tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements of this beam and the estimated memory [bytes] of a simulation
-        with it. Full matrices (modes, modal damping, mean-axis frame) need more. ``dimension`` is that of the
-        model (1, 2 or 3)."""
+        """Return the number of finite elements of this beam and the estimated memory [bytes] of a simulation with
+        it: proportional to the coordinates, or to their square with modes, modal damping or mean-axis frame (full
+        matrices). ``dimension`` is that of the model (2 or 3)."""
         coordinates = self.elements * (3 if dimension == 2 else 6)
         if self.frame is Frame.MEAN_AXIS or self.modes is not None or self.damping_ratio:
             return self.elements, MATRICES * np.dtype(float).itemsize * coordinates**2
         return self.elements, COORDINATE_MEMORY * coordinates
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the boundary ports of the port-Hamiltonian model of this beam by name: its start and its end."""
+        """Return the boundary ports of the port-Hamiltonian model of this beam by name, "start" and "end", with the
+        locations of both ends."""
         return {"start": Start(), "end": End()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Return the stress states of the port-Hamiltonian model of this beam: section moments, torque and
-        normal force, discontinuous between elements or of Hermite type, as ``stress`` says. ``data`` are the
+        """Return the stress states of the port-Hamiltonian model of this beam. Their fields are section moments,
+        torque and normal force, "hermite" or discontinuous between elements as ``stress`` says. ``data`` are the
         arrays of the beam."""
         points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
@@ -380,9 +388,9 @@ class Beam(Body):
         return discontinuous_stress(self.element_forces(points), strain)
 
     def _part(self, number: int, count: int, elements: int, frame: Frame) -> "Beam":
-        """Return part ``number`` (from 0) of ``count`` equal parts of this beam as a beam. It has its piece
-        of a varying section and the lumped masses on it. It has ``elements`` elements and the ``frame`` of
-        this kind."""
+        """Return part ``number`` (from 0) of ``count`` equal parts of this beam as a beam with ``elements``
+        elements and the given ``frame``. It has its part of a varying section and the lumped masses on it, with
+        positions counted from its start."""
         length, section = self.length / count, self._section
         start = number * length
         if isinstance(section, VaryingSection):
@@ -392,17 +400,17 @@ class Beam(Body):
         return replace(self, length=length, elements=elements, frame=frame, section=section, masses=masses)
 
     def element_forces(self, points: BeamPoints) -> ElementForces:
-        """Return the section forces in the finite elements of this beam as functions of its elastic coordinates,
-        those of ``points``."""
+        """Return the section forces in the finite elements of this beam as linear functions of its elastic
+        coordinates. ``points`` are the material points, with mesh and basis of these coordinates."""
         return element_forces(points.mesh, points.basis, self._section, self.material)
 
     def _inertia(self, mesh: BeamMesh) -> BeamInertia:
         return beam_inertia(mesh, self._section, self.material, self.masses, self.rotary_inertia)
 
     def _coordinates(self, dimension: int, is_sparse: bool = False) -> tuple[BeamMesh, BeamBasis]:
-        """Return the finite element mesh of this beam, and the basis that maps all elastic coordinates in its
-        frame to mesh coordinates. The basis is a sparse matrix on request (``is_sparse``). ``dimension`` is
-        that of the model (1, 2 or 3)."""
+        """Return the finite element mesh of this beam, and the basis that maps all elastic coordinates in its frame
+        to mesh coordinates. The basis of a long beam is sparse on request (``is_sparse``). ``dimension`` is that of
+        the model; raise ``ParameterError`` unless it is 2 or 3."""
         mesh = self._mesh(plane_or_space(dimension))
         return mesh, frame_basis(Frame(self.frame), mesh, self._inertia, is_sparse)
 
@@ -410,8 +418,8 @@ class Beam(Body):
         return BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
 
     def _checked_columns(self, basis: ReducedBasis, dimension: int) -> Array:
-        """Return the columns of a user's reduced basis, shape (n, k). Raise ``ParameterError`` unless n is
-        the number of elastic coordinates of this beam. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the columns of a user's reduced basis, shape (n, k). Raise ``ParameterError`` unless n is the
+        number of elastic coordinates of this beam. ``dimension`` is that of the model (2 or 3)."""
         size = len(self._coordinates(dimension)[1].families)
         if len(basis.array) != size:
             raise ParameterError(
@@ -421,8 +429,9 @@ class Beam(Body):
         return basis.array
 
     def _in_all_coordinates(self, dimension: int) -> tuple[FloatingBody, BeamBasis]:
-        """Return this beam as arrays in all its elastic coordinates, without modal damping, and their basis. They
-        are scaled from those of its structure where this is exact. ``dimension`` is that of the model (2 or 3)."""
+        """Return the arrays of this beam in all its elastic coordinates, without modal damping, and their basis.
+        For a uniform beam without lumped masses, cached arrays of a beam of unit size are scaled where this is
+        exact. ``dimension`` is that of the model (2 or 3)."""
         section, mesh = self._section, self._mesh(dimension)
         if not self.masses and not isinstance(section, VaryingSection):
             options = Frame(self.frame), Strain(self.strain), self.rotary_inertia
@@ -432,8 +441,9 @@ class Beam(Body):
         return self._assemble(mesh, basis.columns), basis
 
     def _assemble(self, mesh: BeamMesh, columns: Matrix) -> FloatingBody:
-        """Return this beam as arrays, without modal damping, for elastic coordinates eta whose mesh coordinates are
-        ``columns @ eta``."""
+        """Compute the arrays of this beam (``FloatingBody``), without modal damping, for elastic coordinates eta
+        whose mesh coordinates are ``columns @ eta``. The mass moments and the strain energy are assembled from the
+        elements."""
         inertia = self._inertia(mesh)
         first, second = beam_moments(mesh, columns, inertia)
         strain = beam_strain(self.element_forces(BeamPoints(mesh, columns)), Strain(self.strain))
@@ -441,7 +451,9 @@ class Beam(Body):
         return self._body(mesh, BeamArrays(columns, units, inertia.mass, first, second, strain))
 
     def _body(self, mesh: BeamMesh, arrays: BeamArrays) -> FloatingBody:
-        """Return this beam without modal damping, of the given ``arrays``."""
+        """Return this beam as a ``FloatingBody`` with the given ``arrays`` (mass moments, strain energy, units) on
+        the finite element ``mesh``. Its modal damping is zero; viscosity and relaxation are those of the material
+        or the sections."""
         return FloatingBody(
             dimension=mesh.dimension,
             mass=arrays.mass,
@@ -458,8 +470,9 @@ class Beam(Body):
         )
 
     def _modal_damping(self, body: FloatingBody, axial: int) -> Matrix:
-        """Return the matrix C of the damping ratios of this beam for ``body``, its arrays, shape (n, n). The first
-        ``axial`` coordinates are those of stretch."""
+        """Return the damping matrix C of the user's ``damping_ratio`` of this beam, shape (n, n), from mass and
+        stiffness matrix of its arrays ``body``. ``axial`` is the number of leading axial coordinates, whose modes a
+        sequence of ratios does not count."""
         return modal_damping(elastic_mass(body), linear_stiffness(body.strain), self.damping_ratio, axial)
 
 
@@ -470,8 +483,8 @@ equal beams, since descriptions and arrays never change; the last 64 are stored.
 
 @lru_cache(CACHED_COUNT)
 def _shared(beam: Beam, dimension: int) -> FloatingBody:
-    """Return the arrays of a short beam, which are read-only, since models with equal beams share them.
-    ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the arrays of a short beam, cached, so that models with equal beams share them; hence they are made
+    read-only. ``dimension`` is that of the model (2 or 3)."""
     body = beam._discretized(dimension)
     for record in (body, body.strain, body.points):
         make_arrays_read_only(record)
@@ -494,7 +507,8 @@ class SplitBeam:
 
     @property
     def part(self) -> Beam:
-        """First part of this split beam; the others differ from it only in varying sections and lumped masses."""
+        """First part of this split beam; all other parts differ from it only in varying sections and lumped
+        masses."""
         return self.parts[0]
 
     @property
@@ -509,12 +523,13 @@ class SplitBeam:
 
     @property
     def length(self) -> float:
-        """Length of this whole split beam [m], the sum over its parts."""
+        """Total length of this split beam [m], the number of parts times the length of the first."""
         return self.count * self.part.length
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements in all parts of this split beam, and the estimated memory
-        [bytes] of a simulation with it. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the number of finite elements in all parts of this split beam, and the estimated memory [bytes] of
+        a simulation with it: that of the first part times the number of parts. ``dimension`` is that of the model
+        (2 or 3)."""
         elements, needed = self.part.memory(dimension)
         return self.count * elements, self.count * needed
 

@@ -39,8 +39,9 @@ ROUND_OFF = 1e-12
 
 
 def _convert_inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
-    """Convert the moments of inertia of a lumped mass on a beam, ``value`` passed by the user, to three about
-    x, y, z [kg m2]. One number J gives (J/2, J/2, J). ``name`` is that of the argument, for messages."""
+    """Convert the moments of inertia of a lumped mass on a beam, ``value`` passed by the user, to three about x, y,
+    z [kg m2]. One number J gives (J/2, J/2, J). Raise ``ParameterError`` if one exceeds the sum of the two others.
+    ``name`` is that of the argument, for messages."""
     inertia = reals(name, value, "one or three moments of inertia [kg m2]")
     if inertia.ndim == 0:
         inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
@@ -182,8 +183,8 @@ class BeamFields:
     twist_rate: Matrix
 
     def with_arrays(self) -> "BeamFields":
-        """Return these displacements, slopes and strains of a beam per unit coordinate as dense arrays in place of
-        sparse matrices."""
+        """Return a copy of these displacements, slopes and strains of a beam per unit coordinate with dense arrays
+        in place of sparse matrices; self if they are dense already."""
         if isinstance(self.axial, np.ndarray):
             return self
         return BeamFields(**{name: as_array(matrix) for name, matrix in vars(self).items()})
