@@ -167,8 +167,9 @@ ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *(entry for entry, _ i
 
 
 def connect(memory: Memory) -> None:
-    """Store the addresses of all compiled functions that a model needs in its tables ``memory``, from where
-    the compiled time step calls them; compile programs that are missing."""
+    """Write the addresses of all compiled functions that a model needs into the header of its ``memory``, from
+    where the compiled time step calls them. They belong to the families of forces that the model has. Functions
+    are loaded from the cache on disk or compiled first; compilation is announced on stderr."""
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
     if announce(advance, *needed):
         advance.load_or_compile()  # what is told is done: the next model says nothing

@@ -239,7 +239,9 @@ class Plan:
         return self._known[key]
 
     def memory(self, tables: Tables) -> Memory:
-        """Return connected memory for the tables of a mechanism.
+        """Return the memory (arrays whose addresses compiled code reads) with the ``tables`` of a mechanism,
+        connected to the compiled functions that it needs. Arrays that are equal in the last mechanism are shared
+        with its memory, which is cached.
 
         The last tables and memory of moderate size are cached, by one assignment: threads may do so at the same
         time. Those that are the same as in the last mechanism are not converted and compared again.
@@ -433,8 +435,9 @@ def _family(
     sizes: tuple[int, ...],
     make: Callable[[], Tables],
 ) -> Tables:
-    """Return the tables of a ``family`` of interactions that ``make()`` returns. Those of a mechanism without any
-    depend on ``sizes`` only (such as dimension and number of loads), and ``plan`` keeps them."""
+    """Return the tables of a ``family`` of interactions, such as rods or soft bodies, from ``make()``. If the
+    family is empty, they depend on ``sizes`` only (such as dimension and number of loads), and are made once and
+    cached in ``plan``."""
     return make() if family else plan.once((type(family), *sizes), make)
 
 
@@ -595,8 +598,9 @@ def _node_tables(
 
 
 def _elimination_entries(schedule: BlockSchedule, groups: IntArray) -> int:
-    """Return how many floats the largest block or product of blocks needs of those ``groups`` whose blocks are
-    one; 0 without such groups. ``schedule`` is the plan of the elimination."""
+    """Return the number of floats of the largest wide block, or product of blocks, among the elimination
+    ``groups``. Wide blocks join all off-diagonal blocks of a group; 0 without groups. ``schedule`` is the plan of
+    the elimination."""
     begin, size = schedule.run_start, schedule.run_size
     runs = [(size[begin[k] : begin[k + 1]], schedule.strides[schedule.groups[k][0]]) for k in groups.tolist()]
     return max((int(max(rows.max(initial=COLUMNS), own) * rows.sum()) for rows, own in runs), default=0)

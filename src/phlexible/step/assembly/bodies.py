@@ -196,8 +196,8 @@ def _without_border(plane: Matrix, border: Array) -> Matrix:
 
 
 def _reaches(body: FloatingBody) -> IntArray:
-    """Return for each elastic coordinate k of a ``body`` one past the last coordinate with which one of the
-    coordinates 0 .. k couples, shape (n,). So it is ascending. Coordinates couple in mass moments, stiffness,
+    """Return for each elastic coordinate k of a ``body`` the index after the last coordinate with which one of the
+    coordinates 0 .. k couples, an ascending array of shape (n,). Coordinates couple in mass moments, stiffness,
     damping or a common strain."""
     strain, n = body.strain, body.elastic_count
     reach = np.arange(1, n + 1)
@@ -495,7 +495,7 @@ def _strain_rows(
 
 
 def _equal_runs(indices: Sequence[tuple[int, ...]], most: int) -> list[int]:
-    """Return for each index of ``indices`` how many consecutive entries from there on are equal to it, itself
+    """Return for each entry of ``indices`` how many consecutive entries from this one on are equal to it, itself
     included, at most ``most``."""
     found = [1] * len(indices)
     for k in range(len(indices) - 2, -1, -1):

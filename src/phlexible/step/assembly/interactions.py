@@ -129,9 +129,10 @@ class ForceData:
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
-    """Return the integer that tells the compiled time step how a coordinate follows from its scalar functions. It
-    is one of the constants POSITION, DISTANCE, ANGLE, ROLLING, ROUNDED, LENGTH (of a tendon), PAID_OUT (of one with
-    a winch), SLID (place along a line), and FIRST_OFFSET or SECOND_OFFSET from it."""
+    """Return the integer by which the compiled time step selects the formula of a coordinate. It is one of the
+    constants POSITION, DISTANCE, ANGLE, ROLLING, ROUNDED, or of a tendon LENGTH, PAID_OUT (with a winch) and
+    PIECES (one that rubs). For joints along a line it is SLID (position along it), FIRST_OFFSET or
+    SECOND_OFFSET."""
     match coordinate:
         case RoundedCoordinate():
             return ROUNDED
@@ -152,8 +153,9 @@ def coordinate_kind(coordinate: Coordinate) -> int:
 
 
 def contact_pair_law(force: CoordinateForce) -> ForceData:
-    """Return the force law in the tables for the normal force of a contact between two shapes. Pairs of these
-    shapes are searched like those of contact groups."""
+    """Return the force law, as the compiled time step stores it, of the normal force of a contact element between
+    two shapes. It has only a stiffness and a side: pairs of such shapes are searched like those of contact groups,
+    which have the complete law."""
     assert force.contact is not None, "it is one-sided"
     return ForceData(POSITION, SPRING, contact=OneSided(force.contact.stiffness, side=force.contact.side))
 
@@ -191,8 +193,9 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
 
 
 def related_law(coordinate: Coordinate, row: int, factor: float) -> ForceData:
-    """Return the law by which the multiplier of a constraint ``row`` acts on a ``coordinate`` of a relation, times
-    its ``factor`` in it."""
+    """Return the force law by which the multiplier of a relation between coordinates, such as gears, acts on one
+    ``coordinate``. ``row`` is the constraint row of the relation, ``factor`` the coefficient of the coordinate in
+    it. The law has no stiffness."""
     radius = coordinate.radius if isinstance(coordinate, RollingCoordinate) else 0.0
     slide = coordinate if isinstance(coordinate, LineCoordinate) else None
     return ForceData(coordinate_kind(coordinate), SPRING, row=row, factor=factor, length=radius, slide=slide)

@@ -103,16 +103,18 @@ class Kernel(Written):
         super().__init__(function, *self._forms_of(function), self._call)
 
     def _forms_of(self, function: Callable[..., Any]) -> tuple[LaneForm, tuple[LaneForm, ...]]:
-        """Return the forms (type for each kind of numbers) of the result and of the arguments of a kernel function,
-        from its annotations. Kernels are compiled functions of the time step."""
+        """Return the form of the result and the forms of the arguments of a kernel (compiled function of the time
+        step), from its annotations. A form gives the Numba type for each kind of numbers: plain floats, SIMD
+        lanes, dual numbers."""
         hints = inspect.get_annotations(function, eval_str=True)
         return form_of(hints["return"]), tuple(
             form_of(hints[name]) for name in inspect.signature(function).parameters
         )
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature of this kernel function (compiled, of the time step) for arguments of these
-        types; the result has as many SIMD lanes (mechanisms at the same time) as the widest argument.
+        """Return the Numba signature of this kernel (compiled function of the time step) for arguments of these
+        Numba types. The result has the kind of numbers that the arguments have in common: plain floats, SIMD lanes
+        or dual numbers.
 
         A ``float``, and rows of numbers, are as wide as those of the arguments.
         """
@@ -179,8 +181,9 @@ class Exported(Kernel):
     """
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature with which other programs call this exported kernel function (compiled, of the
-        time step). Its SIMD lanes (mechanisms at the same time) are those of the tables among the arguments."""
+        """Return the Numba signature with which other programs call this exported kernel (compiled function of the
+        time step). Its kind of numbers (plain floats, SIMD lanes or dual numbers) is that of the model's arrays,
+        the first of the ``arguments``."""
         found = self.signature_for(common_kind(arguments[:1]))
         return signature(found.return_type, *_passed_types(found.args, arguments))
 
@@ -282,14 +285,15 @@ class ForFamilies(Written):
         given = FORMS[Tables], SHARED_NUMBER, SHARED_NUMBER, *(FORMS[each] for each in further)
 
         def function() -> None:
-            """Call the compiled function of each family of forces, one after the other."""
+            """Name in Python of a function for compiled code, which calls one compiled function of each family of
+            forces. It does nothing in Python."""
 
         function.__name__ = f"{role}_of_families"
         super().__init__(function, FORMS[None], given, self._calls)
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature that returns nothing and takes ``arguments`` (Numba types). It is that
-        of the compiled function that calls one function for each family of forces of a model."""
+        """Return the Numba signature of this function of compiled code, which takes ``arguments`` (Numba types)
+        and returns nothing. The function calls one compiled function for each family of forces of a model."""
         return signature(types.none, *arguments)
 
     def _calls(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -300,9 +304,9 @@ class ForFamilies(Written):
 
 
 def form_of(hint: Any) -> LaneForm:
-    """Return the form (type for each kind of numbers) of a value of a kernel, from its annotation ``hint``.
-    Annotations are such as ``float``, ``Vector`` or a tuple of these. Kernels are compiled functions of the
-    time step."""
+    """Return the form of a value of a kernel (compiled function of the time step) from its annotation ``hint``.
+    Annotations are ``float``, ``Vector`` and others, or a tuple of these. A form gives the Numba type of the value
+    for each kind of numbers: plain floats, SIMD lanes, dual numbers."""
     if get_origin(hint) is not tuple:
         return FORMS[hint]
     return tuple_form([form_of(each) for each in get_args(hint)])

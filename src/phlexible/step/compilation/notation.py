@@ -249,7 +249,8 @@ MATRIX = LaneForm(MatrixType(), MatrixType, (MatrixType,))
 
 
 def tuple_form(forms: Sequence[LaneForm]) -> LaneForm:
-    """Return the form (Numba type for each kind of numbers) of a tuple whose members have these forms."""
+    """Return the form of a tuple whose members have these ``forms``. A form gives the Numba type of a value for
+    each kind of numbers: plain floats, SIMD lanes, dual numbers."""
     return LaneForm(
         types.Tuple([form.alone for form in forms]), lambda w: types.Tuple([form.at(w) for form in forms])
     )
@@ -469,8 +470,8 @@ class Where(Written):
 
 @Where
 def where(truth: Any, a: Any, b: Any) -> Any:
-    """Return a where a truth holds, else b, separately in each SIMD lane (mechanism), for compiled code; both
-    values are computed."""
+    """Return a where ``truth`` holds, else b, separately in each SIMD lane (mechanism). It exists in compiled code
+    only, as an intrinsic; both values are computed."""
 
 
 @emitted_by(FORMS[bool], TRUTH)
@@ -808,8 +809,9 @@ class _TableNames(AttributeTemplate):
 
 
 def _offset_table(name: str) -> tuple[str, str]:
-    """Return the name of the table of offsets that an attribute such as ``t.parts_end`` or ``t.parts_count`` reads,
-    and that word ("end" or "count"); for other tables the name and an empty word."""
+    """Return the name of the table that the attribute ``name`` reads, and a word. For ``parts_end`` and
+    ``parts_count`` they are the table of offsets ``parts_begin`` and "end" or "count"; for other tables the name
+    itself and an empty word."""
     parts, _, word = name.rpartition("_")
     is_of_offsets = name not in PLACES and word in ("end", "count")
     return (f"{parts}_begin", word) if is_of_offsets else (name, "")

@@ -79,8 +79,8 @@ class NumberKind:
         return builder.select(truth, a, b)
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
-        """Emit LLVM code for the larger of two numbers a and b (sign ">") or the smaller ("<"), where NaN
-        first gives NaN; returns the LLVM value. ``context`` is Numba's target context, ``builder`` llvmlite's
+        """Emit LLVM code for the larger of two numbers a and b (sign ">") or the smaller ("<"); returns the LLVM
+        value. If a or b is NaN, the result is a. ``context`` is Numba's target context, ``builder`` llvmlite's
         ``IRBuilder``, which writes the code."""
         truth = builder.fcmp_ordered(sign, self.value(builder, b), self.value(builder, a))
         return self.selection(builder, truth, b, a)
@@ -616,8 +616,9 @@ def lanes_of_processor() -> int:
 
 
 def common_kind(arguments: Sequence[Any]) -> NumberKind:
-    """Return the kind of numbers (of one mechanism, SIMD lanes, dual, secant) that values of the Numba types
-    ``arguments`` have in common."""
+    """Return the kind of numbers that values of the Numba types ``arguments`` have in common. It is secant if any
+    of the types is, otherwise the first kind that is not plain floats (SIMD lanes or dual), otherwise plain
+    floats."""
     found = ONE
     for each in arguments:
         kind = common_kind(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "number_kind", ONE)
@@ -669,7 +670,9 @@ class LaneForm:
     is_discrete: bool = False
 
     def at(self, number_kind: NumberKind) -> Any:
-        """Return the Numba type of a value of this form (number, truth, vector, ...) for a kind of numbers."""
+        """Return the Numba type of a value of this form (number, truth, vector, ...) for a kind of numbers (plain
+        floats, SIMD lanes, dual). Values that all lanes share, and truths of kinds without truths of their own,
+        have the type of one mechanism."""
         is_shared = self.lanes is None or number_kind == ONE or (self.is_discrete and not number_kind.has_truths)
         return self.alone if is_shared or self.lanes is None else self.lanes(number_kind)
 

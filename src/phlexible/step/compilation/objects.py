@@ -128,8 +128,9 @@ def this_target() -> CodeTarget:
 
 
 def code_settings() -> str:
-    """Return the environment variables that change compiled code, with their values, as one text; empty if none is
-    set."""
+    """Return the set environment variables among six of Numba that change compiled code, as one text "NAME=value
+    NAME=value". They are NUMBA_CPU_NAME, NUMBA_CPU_FEATURES, NUMBA_OPT, NUMBA_ENABLE_AVX, NUMBA_LOOP_VECTORIZE and
+    NUMBA_SLP_VECTORIZE. The text is empty if none is set."""
     names = [f"NUMBA_{name}" for name in SETTINGS]
     return " ".join(f"{name}={os.environ[name]}" for name in names if os.environ.get(name))
 
@@ -265,8 +266,9 @@ class ModuleFile(CodeFile):
 
 
 def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> None:
-    """Write a JSON description and the bytes ``content`` to a file that begins with their digest; other
-    processes see the complete file or none. Nothing is written if sources changed since they were loaded."""
+    """Write a JSON ``description`` and the bytes ``content`` to a file that begins with their SHA-256 digest. The
+    file is written under another name first and then renamed, so that other processes see the complete file or
+    none. Nothing is written if sources changed since they were loaded."""
     if sources_changed():
         return
     words = json.dumps(description).encode()

@@ -47,10 +47,10 @@ class Cuda:
         self._modules: dict[str, Any] = {}
 
     def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
-        """Load the program ``name`` onto the GPU, and return a function that returns a GPU function of the
-        program by its name. The result is a handle of the CUDA driver. Unless it is cached the program is
-        translated first; the function ``written`` is then called without arguments and returns its text in LLVM's
-        language.
+        """Load the program ``name`` onto the GPU, and return a function that returns a GPU function of the program
+        by its name. Such a GPU function is a handle of the CUDA driver. A program that is loaded already is used
+        again. Its assembly text comes from the cache on disk, or is translated from the LLVM text that
+        ``written()`` returns.
 
         Args:
             name: unique name of the program.
@@ -165,5 +165,5 @@ def _assembly(name: str, written: Callable[[], str]) -> str:
 
 @cache
 def cuda() -> Cuda:
-    """Return the GPU object that all code of this process shares."""
+    """Return the GPU object that all code of this process shares. It is created at the first call."""
     return Cuda()

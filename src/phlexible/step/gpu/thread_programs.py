@@ -251,8 +251,9 @@ class _OfThread:
         self._threads, self.described = threads, described
 
     def write(self) -> None:
-        """Emit the LLVM function that is called from outside, which calls the function of one thread for each
-        mechanism."""
+        """Emit two LLVM functions into the module: an internal one that computes one mechanism, and the one with
+        the public name, which calls it. On a GPU each thread calls it for the mechanism of its index, if there is
+        one. On the CPU a loop calls it for all mechanisms."""
         kind = ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG])
         own = ir.Function(
             self.module, ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG, _LONG]), f"{self.name}_of"

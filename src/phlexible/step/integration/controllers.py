@@ -183,9 +183,9 @@ class SampledController:
 def evaluated(
     value: ControlledValue, controller: Callable[[float, Array], object], time: float, measured: Array
 ) -> object:
-    """Call the function of a controller with a time [s] and its measurements ``measured``, one array of numbers,
-    and return its result unchecked. An exception in it becomes a ``FunctionError`` that names the controller of
-    the load ``value``.
+    """Return the unchecked result of the function of a ``controller``, called with a time [s] and an array
+    ``measured`` of its measurements. Any exception that it raises becomes a ``FunctionError`` that names the load
+    that ``value`` describes; errors of this library pass unchanged.
 
     Raises:
         FunctionError: it raised; names it and the time.
@@ -400,9 +400,9 @@ class Controllers:
         return np.concatenate(self._law_values(time))
 
     def write_law_values(self, law_values: Array, values: Array) -> None:
-        """Write values of the laws of the state (user functions that give forces) into each row of
-        ``values``, in index. ``law_values`` has the shape (law values,), ``values`` (rows, load values);
-        entries that no law sets stay as they are."""
+        """Write the values of the laws of the state into the columns of the load ``values`` that these laws set,
+        in each row, in place. Such laws are user functions that give forces. ``law_values`` has the shape (law
+        values,), ``values`` (rows, load values); other columns stay as they are."""
         index = 0
         for each, *_ in self._laws:
             values[:, each.column : each.column + each.size] = law_values[index : index + each.size]
@@ -438,8 +438,9 @@ class Controllers:
 
 
 def is_plain(value: ControlledValue) -> bool:
-    """Return whether the controller of a load ``value`` is a plain function of present measurements that sets
-    exactly one whole load. It then has no samples, delay, states or sensor readings."""
+    """Return whether a controller is a plain function that is called at each time step with present measurements
+    and sets all values of one load. It then has no sampling period, target, linear states or inputs from sensor
+    objects. ``value`` describes the controller and the loads that it sets."""
     return not value.channels and value.feedback.is_plain_function and value.targets[0].is_whole
 
 
@@ -493,8 +494,8 @@ class PythonLaws:
         self._is_interrupted = True
 
     def raise_deferred(self) -> None:
-        """Raise the Ctrl-C that arrived while compiled time steps called law functions in Python and that was
-        deferred, if there was one."""
+        """Raise the signal SIGINT (Ctrl-C) that arrived while compiled time steps called law functions in Python
+        and was deferred. Nothing happens if there was none."""
         if self._is_interrupted:
             self._is_interrupted = False
             signal.raise_signal(signal.SIGINT)

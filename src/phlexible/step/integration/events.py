@@ -28,14 +28,14 @@ class Watching(Protocol):
 
     def excess(self, recording: RecordedStates) -> Array:
         """Return by how much the value that a condition of an event watches exceeds its threshold, at the instants
-        of a recording. Positive where the condition is satisfied, shape (instants,).
+        of recorded states of a run. It is positive where the condition is satisfied; shape (instants,).
 
         The instants follow the one that ``keep`` recorded last.
         """
 
     def keep(self, recording: RecordedStates) -> None:
-        """Store what the condition of an event needs of a recording for later evaluations; the run has
-        accepted its time steps up to the last instant of it."""
+        """Store what the condition of an event needs of recorded states for later evaluations. It is called when
+        the run has accepted its time steps up to the last of these instants."""
 
 
 class RunEvents:
@@ -63,8 +63,8 @@ class RunEvents:
         self.stopped: float | None = None
 
     def begin(self, time: float) -> None:
-        """Evaluate all conditions of events at ``time``, the start of the run [s]; those that are satisfied
-        already must become false before they can trigger an event."""
+        """Evaluate all conditions of events at ``time``, the start of the run [s], and store whether they are
+        satisfied. Those that are satisfied already must become false before they can trigger an event."""
         if self._conditions:
             self._keep(np.array([time]), self._stepper.now(time))
 
@@ -138,9 +138,9 @@ class RunEvents:
         return found
 
     def locate(self, indices: list[int], start: float, end: float, before: Array, last_step: float) -> float:
-        """Return the first time at which one of the events ``indices`` occurs in the time step from ``start``
-        to ``end`` [s], by root finding. The time step is repeated from the snapshot ``before`` of its start;
-        ``last_step`` is the length of the one before it [s].
+        """Return the first time at which one of the events ``indices`` occurs in the time step from ``start`` to
+        ``end`` [s]. Root finding repeats the time step from the snapshot ``before`` of its start, to which the
+        stepper is set back at the end. ``last_step`` is the length of the time step before it [s].
 
         Args:
             indices: indices of the conditions, which are satisfied at the end of the step.

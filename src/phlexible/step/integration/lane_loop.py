@@ -39,8 +39,9 @@ class LanesOfStructures:
         self._known: dict[object, tuple[Memory, LaneMemory | None]] = {}
 
     def of(self, memories: Sequence[Memory], group: int = 0) -> LaneMemory | None:
-        """Return the memory in SIMD lanes (tables of several mechanisms side by side) for a ``group`` of
-        mechanisms of one structure, cached; None if their structure cannot be stepped in lanes.
+        """Return the memory in SIMD lanes (arrays in which the numbers of several mechanisms alternate) for
+        mechanisms of one structure, whose own arrays are ``memories``. It is cached; None if their structure
+        cannot be stepped in lanes. ``group`` identifies the mechanisms if they do not share arrays.
 
         Args:
             memories: tables of the mechanisms.
@@ -76,9 +77,10 @@ class LaneLoop:
         self._views = ref(self._stored[:])
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
-        """Take time steps of the largest group of ``calls`` with equal key (sizes, options) in SIMD lanes,
-        one mechanism a lane; results are stored in the calls. Return calls of the group that wait for a later
-        round, as they store other instants. With one call or no common structure nothing is taken.
+        """Advance the models of the largest group of ``calls`` with equal step sizes and options by time steps, in
+        SIMD lanes (one model a lane). Results are stored in the calls. Calls of the group that store other steps,
+        say odd instead of even ones, do not advance but are returned, to be passed again later. With fewer than
+        two calls, or structures that lanes do not support, nothing happens and the list is empty.
 
         Returns:
             Calls that should wait: once the others have been taken, the stored steps of both coincide.

@@ -80,7 +80,8 @@ class MechanismState:
 
     @property
     def phase(self) -> Phase:
-        """Equations of the system with the constraints that are active at present (locked or never released)."""
+        """Equations of the system with only the constraints that are active at present: those that no event can
+        release, and those that are locked."""
         return self.assembly.system.phase(self.memory["locked_at"])
 
     @property
@@ -137,8 +138,9 @@ class MechanismState:
         return found if joint_velocities(memory.header, moving, drift, found, relaxation) else None
 
     def project(self, time: float) -> None:
-        """Project the velocities of the stored state onto the joints at a time [s], before time steps of
-        another length.
+        """Replace the velocities of the stored state by the nearest ones that satisfy the active constraints at a
+        time [s]. This precedes time steps of another length. The energy that prescribed motions supply is added to
+        their work, the energy that is lost to the dissipated energy.
 
         Energy that moving frames and drives supply is recorded as their work, energy that is lost as dissipated.
         """
@@ -184,10 +186,11 @@ class MechanismState:
         memory["event_loss"][event] = memory["dissipated"][0] - before
 
     def reactions_under(self, values: Array, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes constraint multipliers and element forces at the present state, at
-        a time [s], under the load ``values``. They follow from the accelerations that the equations of motion
-        give (4.23). Functions of time are called up to ``end`` [s]; velocities are projected onto the joints
-        unless they are (``is_projected``).
+        """Return a function without arguments that computes constraint multipliers and element forces at the
+        present state and a time [s]. They follow from the accelerations, (4.23) of docs/theory.md, under the loads
+        ``values``; without a solution the result is None. Functions of time are evaluated up to ``end`` [s], those
+        of the user now. Unless ``is_projected``, velocities are projected first so that they satisfy the
+        constraints.
 
         Forces of strings are no reactions: they are those of the last step. Users' functions are called now, so
         that the rest can be computed later, or never.
@@ -232,7 +235,8 @@ class MechanismState:
 
     def _contact_forces(self, time: float) -> Array:
         """Return the generalized forces of contact groups (bodies that may touch) on all velocities at the present
-        state and a time [s], shape (velocities,).
+        state and a time [s], shape (velocities,). They are the mean of a tiny time step forwards and one
+        backwards; zero without contact groups.
 
         Means of a tiny step forward and one back: their errors are of second order.
         """

@@ -45,7 +45,8 @@ class Recorder:
 
     @property
     def _chunks(self) -> list[RecordedStates]:
-        """The last instant that was handed over, as a recording of its own, and what came since."""
+        """Recorded states that have not been sent to the sink (memory or results file) yet, as a list. The first
+        one is the last instant that was sent."""
         if self._is_handed_over and self._find_last is not None:
             self._since, self._find_last, self._is_handed_over = [self._find_last()], None, False
         return self._since
@@ -91,9 +92,8 @@ class Recorder:
             self.last_weight = 1.0
 
     def finish(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
-        """Set multipliers and forces of the last instant of the run to ``reactions`` (two arrays). This
-        instant is then sent to the sink of the recording again, with the ``checkpoint``. With None nothing
-        happens."""
+        """Set multipliers and forces of the last instant of the run to ``reactions`` (two arrays). Then send this
+        instant to the sink (memory or results file) again, with the ``checkpoint``. With None nothing happens."""
         last = concatenated(self._chunks)
         if reactions is not None:
             last.multipliers[-1], last.forces[-1] = reactions
@@ -156,10 +156,10 @@ def recording_of(
     halvings: int = 0,
     prescribed: PrescribedMotions | None = None,
 ) -> RecordedStates:
-    """Return a recording, made of the ``rows`` of state numbers of a stepper at ``times`` [s]. Its arrays
-    (positions, energies, multipliers, ...) are made when they are read. ``sources`` are columns of work by
-    name, ``halvings`` counts halved time steps; ``prescribed`` are motions of frames and drives (None: the
-    ``system``'s functions are called now).
+    """Return the recorded states of a run at ``times`` [s], made of the ``rows`` of state numbers that a stepper
+    stored. Its arrays (positions, energies, multipliers, ...) are computed when they are read first. ``sources``
+    are columns of work by name, ``halvings`` counts halved time steps; ``prescribed`` are motions of frames and
+    drives (None: functions of the ``system`` are called now).
 
     Args:
         system: system of the run.

@@ -106,10 +106,10 @@ class Run:
         return taken
 
     def halved(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
-        """Take one time step from ``start`` to ``end`` [s], divided into shorter pieces as often as it fails
-        to converge, and yield each accepted piece. A piece is a part of a time step that was halved or cut.
-        ``storage`` says whether the end is stored; halved that are halved more often than ``level`` count
-        towards the limit.
+        """Take one time step from ``start`` to ``end`` [s], halved as often as it does not converge, and yield
+        each accepted piece. A piece is a part of the time step; the size that succeeded last is tried first.
+        ``storage`` says whether the end is stored; pieces that are halved more often than ``level`` times count
+        towards the limit of pieces.
 
         The size that succeeded is stored: if steps are too long for a while, most failures are avoided.
 

@@ -145,14 +145,16 @@ class Simulation:
         )
 
     def _flush(self, k: int) -> None:
-        """Send all recorded instants up to the start of time step k to the sink of the run, with the
-        checkpoint there."""
+        """Send all recorded instants up to the start of time step k to the sink of the run (memory or results
+        file). They come with the checkpoint from which the run can be resumed there, which is also stored in
+        ``self._reached``."""
         self._reached = self._checkpoint(k)
         self._recorder.flush(self._before_end or self._reached)
 
     def _end(self) -> None:
-        """Compute multipliers and forces of the last instant of the run from its accelerations, since only
-        one time step adjoins it."""
+        """Compute multipliers and forces of the last instant of the run from its accelerations, since only one
+        time step adjoins it. They replace those in the recorder, or are stored as a function in ``self.late`` to
+        be computed when they are read. Nothing happens if they are final already."""
         reached = self._reached
         if reached is not None and reached.last_weight == OPEN:
             self._stepper.restore(reached.values)
@@ -218,8 +220,9 @@ class Simulation:
         return self._events.stopped
 
     def _stop(self, k: int, time: float) -> None:
-        """Record the last instant of a run that a stop condition ended at ``time`` [s] within time step
-        ``k``, unless it is recorded already. Then pass on all instants that are not passed on yet."""
+        """Record the state at ``time`` [s] as last instant of the run, unless it is recorded already. A stop
+        condition ended the run there, within time step ``k``. Then send all recorded instants that were not sent
+        yet to the sink of the run (memory or results file)."""
         self._before_end = None
         if self._recorder.last_time != time:
             self._recorder.add(np.array([time]), self._stepper.now(time), self._run.halvings, is_last_open=True)
@@ -385,7 +388,8 @@ class Simulation:
 
     def _set_reactions(self, time: float, is_first: bool) -> None:
         """Compute the final multipliers and forces of the instant ``time`` [s] at which the run starts
-        (``is_first``) or its time steps change their length."""
+        (``is_first``) or its time steps change their length. They are set in the recorder, or stored in
+        ``self.late`` to be computed when read. Nothing happens if they are final already."""
         if self._recorder.last_weight == 1.0 or (0 in self.late and self._recorder.last_weight == 0.0):
             return
         if is_first and self._is_late:
@@ -394,8 +398,10 @@ class Simulation:
             self._recorder.set_final_reactions(self._reactions(time, np.inf)())
 
     def _late_reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return what ``_reactions`` returns. Of a run that is read at once, or whose functions have fixed values,
-        users' functions are not called before the reactions are asked for, which is seldom."""
+        """Return a function that computes multipliers and forces at a time [s], as ``_reactions`` does. If the
+        caller reads the whole run at its end, nothing is evaluated now: the function goes back to the present
+        state when it is called. Otherwise it is the result of ``_reactions``. Functions of time are called up to
+        ``end`` [s]; ``is_projected``: velocities satisfy the joints."""
         if not self._is_read_at_once:
             return self._reactions(time, end, is_projected)
         values = self._stepper.snapshot()
@@ -407,9 +413,10 @@ class Simulation:
         return find
 
     def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes multipliers and forces at a time [s] from the accelerations there;
-        velocities are projected onto the joints first unless they are (``is_projected``). Functions of time
-        are called up to ``end`` [s]; it returns None where functions of the user cannot be evaluated."""
+        """Return a function without arguments that computes multipliers and forces at a time [s] from the
+        accelerations there. It returns None where functions of the user cannot be evaluated. Unless
+        ``is_projected``, velocities are projected first so that they satisfy the joints. Functions of time are
+        called up to ``end`` [s]."""
         with suppress(ValueError):
             return self._stepper.reactions(time, end, is_projected)
         return lambda: None

@@ -37,8 +37,9 @@ Threads that share the interpreter evenly would come to their steps at the same 
 
 
 def out_of_turn(loop: Callable[..., Result], *arguments: Any) -> Result:
-    """Call the compiled loop over steps with its arguments (header, sizes, request and so on), and return its
-    result; if there are steps, another thread has its turn meanwhile."""
+    """Return the result of the compiled time step loop ``loop``, called with its arguments (header, sizes, request
+    and so on). Meanwhile the lock that allows one run at a time is released, so that another thread goes on. If
+    there is no such lock, or no steps are requested, it is a plain call."""
     if (turn := TURN.get()) is None or not arguments[2][0]["steps"]:
         return loop(*arguments)
     turn.release()
@@ -95,8 +96,9 @@ class StepCall:
         return 0 if self.taken is None else int(self.taken[0])
 
     def take(self) -> None:
-        """Call the compiled time step loop for this call alone, not in lanes with others, and store its
-        answer or the exception in the call."""
+        """Call the compiled time step loop for this call alone, not in SIMD lanes with others, and store its
+        result in ``taken``. An exception that it raises is stored in ``error``. At most ``most`` time steps are
+        taken."""
         if self.most < self.request[0]["steps"]:
             self.request = self.request.copy()
             self.request["steps"] = self.most
@@ -124,7 +126,8 @@ class StartCall:
     can_join = True
 
     def take(self) -> None:
-        """Leave the start to the run, which computes it alone."""
+        """Do nothing, since a run whose start was not computed together with others computes it alone when it goes
+        on."""
 
 
 def completed(run: WholeRun[Result]) -> Result:

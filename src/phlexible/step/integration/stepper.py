@@ -194,10 +194,10 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """Take one time step in which laws of the state (user functions that give forces) have their values
-        at its mean state (8.22). It goes from ``instants[0]``, has the length ``step`` [s] and the inputs
-        ``course`` (loads and prescribed vectors), and is stored in ``rows``. Trials are repeated until they
-        agree; returns the number of time steps taken (0 or 1) and the status."""
+        """Take one time step in which laws of the state (user functions that give forces) have their values at its
+        mean state. It goes from ``instants[0]``, has the length ``step`` [s] and the inputs ``course`` (loads and
+        prescribed vectors), and is stored in ``rows``. Trials are repeated until they agree; returns the number of
+        time steps taken (0 or 1) and the status. See (8.22) of docs/theory.md."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
@@ -244,8 +244,9 @@ class Stepper(MechanismState):
         return 1, CONVERGED
 
     def _course(self, instants: Array, step: float, shares: Array) -> Course:
-        """Return the inputs of time steps between instants [s]: prescribed vectors at the ends and loads at
-        the middles of all substeps, whose lengths are ``shares`` of the time step size."""
+        """Return the inputs of time steps between ``instants`` [s]: prescribed vectors at the ends and loads at
+        the middles of all substeps. ``shares`` are the lengths of the substeps as fractions of the time step of
+        length ``step`` [s]. Inputs that do not depend on time are not evaluated again."""
         if self._still is not None and len(instants) == 2 and shares is self.shares and not self._added_loads.size:
             return self._still
         if self._steady is not None and not self.assembly.moving:
@@ -354,9 +355,10 @@ class Stepper(MechanismState):
         return np.asarray(loads + self._added_loads) if self._added_loads.size else loads
 
     def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes constraint multipliers and element forces at the present state and
-        a time [s]. They follow from the accelerations under the loads at this time. Functions of time are
-        called up to ``end`` [s]; velocities are projected onto the joints unless they are (``is_projected``)."""
+        """Return a function without arguments that computes constraint multipliers and element forces at the
+        present state and a time [s]. They follow from the accelerations under the loads at this time. Functions of
+        time are called up to ``end`` [s], those of the user now. Unless ``is_projected``, velocities are projected
+        first so that they satisfy the joints."""
         values = self._values(np.array([time]))[0]
         if self._controller_values.size:
             values = values + self._controller_values
@@ -382,7 +384,8 @@ class Stepper(MechanismState):
         return values + self._added_loads if self._added_loads.size else values
 
     def control(self, time: float) -> None:
-        """Evaluate the controllers at a time [s]; the loads that they set are constant in the next time steps
+        """Evaluate all controllers of the model with the present state at a time [s], and store the load values
+        that they return in the stepper. These loads act unchanged in all time steps until the next call
         (zero-order hold)."""
         if time != self.measured_at:
             self.now(time)
@@ -392,7 +395,8 @@ class Stepper(MechanismState):
         self._controller_values = held
 
     def _recorded(self, time: float) -> RecordedStates:
-        """Return the recording of the present state at a time [s] as one instant, for sensors."""
+        """Return the present state at a time [s] as recorded states of a run with one instant, as sensors read
+        them."""
         return recording_of(self.assembly.system, self.work_sources, np.array([time]), self.now(time))
 
     @property
@@ -439,8 +443,8 @@ class Stepper(MechanismState):
 
     @property
     def can_wait(self) -> bool:
-        """Whether reactions can be computed later than in the run: no laws or controllers of the user, and a state
-        of few numbers, with whose tables the motion is kept."""
+        """Whether reactions can be computed after the run instead of during it. The model must have no laws or
+        controllers of the user, and a state small enough to be copied and stored with the motion."""
         is_plain = not (self.assembly.has_functions or self.has_laws or self.is_controlled)
         return is_plain and len(self.memory.state) <= MOST_NUMBERS
 

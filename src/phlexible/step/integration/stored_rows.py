@@ -139,8 +139,8 @@ class StoredRows:
         return (self.since_stored + 1) % self.every == 0
 
     def scratch_rows(self, count: int = 0) -> "StoredRows":
-        """Return separate scratch rows for a trial time step, which are not part of the result: room for no
-        instant, or with ``count`` = 1 for the present state."""
+        """Return separate scratch rows for a trial time step, which are not part of the result. They store no
+        instant, or with ``count`` = 1 the present state."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:

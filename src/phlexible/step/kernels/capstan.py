@@ -23,10 +23,10 @@ STICKS, SLIPS, BACK, FILLS, GIVES = 0.0, 1.0, -1.0, 2.0, 3.0
 
 @exported
 def capstan_force(t: Tables, i: int, h: float) -> None:
-    """Compute the mean tensions of the pieces of interaction i, a tendon that rubs on its guides, over a time
-    step of length h. The generalized forces on its functions go to ``t.generalized``, their derivatives with
-    respect to the functions at the end to ``t.tangent``, the flows through the guides at the end to
-    ``t.flow_end``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the mean tensions of interaction i, a tendon that rubs on its guides (capstan friction), over a time
+    step of length h [s]. The generalized forces on its scalar functions go to ``t.generalized``, their derivatives
+    with respect to the functions at the end to ``t.tangent``. Flows of material through the guides go to
+    ``t.flow_end``, lost energy to ``t.loss``. ``t`` holds all tables (arrays) of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     stiffness, feed = t.force_stiffness[f] * t.length_scale[f], _start_pieces(t, i)
@@ -66,9 +66,10 @@ def capstan_energy(t: Tables, i: int) -> float:
 
 @compiled
 def _start_pieces(t: Tables, i: int) -> float:
-    """Compute lengths, rest lengths and grips of all pieces of interaction i, a tendon that rubs; return the
-    length that is paid out in the time step [m]. A grip is exp(mu phi) of the guide after a piece, with the
-    angle phi at the end."""
+    """Compute lengths, rest lengths and grips of all pieces (between neighbouring guides) of interaction i, a
+    tendon that rubs. They are stored in ``t.piece_length``, ``t.piece_rest`` and ``t.piece_grip``. Return the
+    length that is paid out in the time step [m]. The grip is the capstan factor exp(mu phi) of the guide after a
+    piece, with the wrap angle phi at the end of the time step."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m, feed = t.pieces_begin[f], t.pieces_count[f], 0.0
     for k in range(m):
@@ -108,8 +109,10 @@ def _mean_forces(stiffness: float, l0: float, l1: float, s0: float, s1: float) -
 
 @compiled
 def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
-    """Compute the flows through the guides of tendon f in a time step that pays out ``feed`` [m]. From them follow
-    configurational forces and rest lengths of its pieces at the end. ``stiffness`` is EA [N]."""
+    """Compute the flows of material through the guides of tendon f in a time step that pays out ``feed`` [m]. The
+    pieces are evaluated from the last to the first. Stored for the end of the time step are the flows
+    (``t.flow_end``), the configurational forces and rest lengths of the pieces, and whether each guide slips.
+    ``stiffness`` is EA [N]."""
     begin, last = t.pieces_begin[f], t.pieces_end[f] - 1
     slack = 0.0
     for k in range(begin, last + 1):
@@ -141,8 +144,9 @@ def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
 
 @compiled
 def _root(t: Tables, begin: int, last: int, stiffness: float) -> float:
-    """Return the configurational force of piece ``last`` of a tendon at the end, if nothing flows through the
-    guide after it. Pieces begin at number ``begin``; ``stiffness`` is EA [N]."""
+    """Return the configurational force [N] of piece ``last`` of a tendon at the end, if nothing flows through the
+    guide after it. It is computed by Newton's method, with bisection as safeguard. ``begin`` is the index of the
+    tendon's first piece; ``stiffness`` is EA [N]."""
     ratio = t.piece_end_length[last] / t.piece_rest_end[last]
     p = 0.5 * stiffness * (ratio * ratio - 1.0)
     if last == begin:
@@ -169,8 +173,9 @@ def _root(t: Tables, begin: int, last: int, stiffness: float) -> float:
 
 @compiled
 def _delivered(t: Tables, begin: int, last: int, stiffness: float, p: float) -> tuple[float, float]:
-    """Return how much the pieces ``begin`` .. ``last`` of a tendon give away through the guide after them where
-    the last has the configurational force p [m], and its derivative to p. It rises with p."""
+    """Return the length [m] that the pieces ``begin`` .. ``last`` of a tendon give away through the guide after
+    them if piece ``last`` has the configurational force p; then its derivative with respect to p. It rises with p.
+    ``stiffness`` is EA [N]."""
     total, slope, share = 0.0, 0.0, 1.0
     for j in range(last - begin + 1):
         k = last - j
@@ -195,8 +200,10 @@ def _delivered(t: Tables, begin: int, last: int, stiffness: float, p: float) -> 
 
 @compiled
 def _differentiate_rest_lengths(t: Tables, i: int, stiffness: float) -> None:
-    """Write the derivatives of the rest lengths at the end of all pieces of interaction i, a tendon that rubs,
-    to rows of ``t.tangent``: to its lengths, then to the logarithms of its grips. ``stiffness`` is EA [N]."""
+    """Write the derivatives of the rest lengths of all pieces of interaction i, a tendon that rubs, to rows of
+    ``t.tangent``. They are rest lengths at the end of the time step. The first columns are derivatives with
+    respect to the lengths of its pieces, the next with respect to the logarithms of its grips (capstan factors).
+    ``stiffness`` is EA [N]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     for k in range(t.functions_count[i]):
@@ -224,8 +231,9 @@ def _differentiate_rest_lengths(t: Tables, i: int, stiffness: float) -> None:
 @compiled
 def _differentiate_block(t: Tables, begin: int, first: int, m: int, start: int, end: int, stiffness: float) -> None:
     """Write the derivatives of the rest lengths of the pieces ``start`` .. ``end`` - 1 of a tendon of m pieces,
-    between which it slips, to rows of ``t.tangent`` from number ``first`` on. Pieces begin at number
-    ``begin``; ``stiffness`` is EA [N]. Their sum is constant."""
+    between which it slips, to rows of ``t.tangent`` from number ``first`` on. Columns are the lengths of the
+    pieces, then the logarithms of the grips. The sum of these rest lengths is constant. The pieces' data begin at
+    index ``begin``; ``stiffness`` is EA [N]."""
     total, before = 0.0, 0.0
     for k in range(begin + start, begin + end):
         p = t.piece_pull[k]
@@ -244,9 +252,10 @@ def _differentiate_block(t: Tables, begin: int, first: int, m: int, start: int, 
 
 @compiled
 def _apply_tension(t: Tables, i: int, k: int, stiffness: float, late: float, h: float) -> None:
-    """Write the generalized force of piece k of interaction i, a tendon that rubs, and its derivatives. The damper
-    is part of them, and so is the share ``late`` of the tension at constant rest length. ``stiffness`` is EA [N],
-    h the length of the time step [s]."""
+    """Write the generalized force of piece k of interaction i, a tendon that rubs, to ``t.generalized`` and its
+    derivatives to ``t.tangent``. The tension includes the damper, whose loss is added to ``t.loss``, and the share
+    ``late`` of the tension at constant rest length; it is never negative. ``stiffness`` is EA [N], h the length of
+    the time step [s]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     own, row = begin + k, t.tangent + LAW_WIDTH * (first + k)

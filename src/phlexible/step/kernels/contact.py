@@ -23,9 +23,9 @@ def clamp_to_unit(u: float) -> float:
 @exported
 def start_distance(t: Tables, i: int) -> float:
     """Return the coordinate theta of interaction i, a distance or a length of a tendon, at the start of the time
-    step. Its scalar functions w are the components of the distance, or squared distances of guides. 0 for a rolling
-    wheel, of which only the slip in the time step is used. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    step. A distance is |w| of its scalar functions w; a tendon's length is the scaled sum of the roots of w, less
+    what is paid out. 0 for a rolling wheel, of which only the slip in the time step is used. ``t`` holds all
+    tables (arrays) of the model and its state."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
     total = 0.0
@@ -58,10 +58,10 @@ def coordinate_weights(t: Tables, i: int) -> None:
 
 @compiled
 def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
-    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta =
-    |w| (8.26). The scalar functions w are ``count`` from number ``first`` on. They are written to
-    ``t.along``, derivatives with respect to w at the end of theta to ``t.slope``, of the weights to
-    ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|.
+    The scalar functions w are ``count`` from number ``first`` on. They are written to ``t.along``, derivatives
+    with respect to w at the end of theta to ``t.slope``, of the weights to ``t.tangent``. See (8.26) of
+    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -81,11 +81,11 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 
 @compiled
 def length_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of the coordinate of tendon f (8.50), and store them in
-    ``t.along``. The coordinate is the sum of the distances between guides; its scalar functions are ``count`` from
-    number ``first`` on: squared distances, then perhaps minus the rest length. Derivatives of the coordinate go to
-    ``t.slope``, those of the weights with respect to the functions at the end to ``t.tangent``; ``t`` holds all
-    tables."""
+    """Compute the weights of the discrete derivative of the coordinate of tendon f, and store them in ``t.along``.
+    The coordinate is the sum of the distances between guides; its scalar functions are ``count`` from number
+    ``first`` on: squared distances, then perhaps minus the rest length. Derivatives of the coordinate go to
+    ``t.slope``, those of the weights with respect to the functions at the end to ``t.tangent``. See (8.50) of
+    docs/theory.md. ``t`` holds all tables."""
     segments, both, r, a, b = count, 0.0, t.length_scale[f], 1.0, 1.0
     last = r
     if t.coordinate_of[t.constraints + f] == PAID_OUT:
@@ -107,10 +107,10 @@ def length_weights(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of a rolling wheel's slip (force element f) with respect
-    to its scalar functions (8.30). These are ``count`` from number ``first`` on. Weights are written to
-    ``t.along``, their derivatives with respect to the functions at the end to ``t.tangent``. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Compute the weights of the discrete derivative of a rolling wheel's slip (force element f) with respect to
+    its scalar functions. These are ``count`` from number ``first`` on. Weights are written to ``t.along``, their
+    derivatives with respect to the functions at the end to ``t.tangent``. See (8.30) of docs/theory.md. ``t``
+    holds all tables (arrays) of the model and its state."""
     k, r, total = (count - 1) // 2, t.length_scale[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
@@ -136,9 +136,9 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def joint_force_norm(t: Tables, f: int) -> float:
-    """Return the magnitude |R| of the force in the joint whose friction is force element f [N] (8.31). It
-    follows from the present Lagrange multipliers along orthogonal directions. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return the magnitude |R| of the force in the joint whose friction is force element f [N]. It follows from
+    the present Lagrange multipliers along orthogonal directions. See (8.31) of docs/theory.md. ``t`` holds all
+    tables (arrays) of the model and its state."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
@@ -147,9 +147,9 @@ def joint_force_norm(t: Tables, f: int) -> float:
 
 @compiled
 def line_stretch(t: Tables, f: int) -> float:
-    """Return the stretch |X'| of the line, at the start of the time step, along which the friction of force element
-    f acts: its length in space per undeformed length. It is 1 for other coordinates. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the ratio |X'| of length in space to undeformed length of the line along which the friction of force
+    element f acts. It is that at the start of the time step, and 1 unless f belongs to a joint that slides along a
+    deformable line. ``t`` holds all tables (arrays) of the model and its state."""
     if t.slide_of[f] < 0:
         return 1.0
     slope = t.slide_along[t.slide_of[f]]
@@ -158,10 +158,10 @@ def line_stretch(t: Tables, f: int) -> float:
 
 @compiled
 def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
-    """Add to Newton's matrix (``t.blocks``) how the friction of force element f in a joint depends on the
-    joint's multipliers (its force). These are entries in the columns of the joint and the rows of the bodies.
-    The element has ``count`` functions from number ``begin`` on, gradients of ``entries`` entries each. h is
-    the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add to Newton's matrix (``t.blocks``) how the friction of force element f in a joint depends on the joint's
+    Lagrange multipliers. Rows are those of the bodies, columns those of the joint; nothing is added if the joint
+    force is zero. The element has ``count`` functions from number ``begin`` on, gradients of ``entries`` entries
+    each. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
     node, size = t.constraint_node[t.bearing[f]], joint_force_norm(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
@@ -192,10 +192,10 @@ def penetration_energy(stiffness: float, exponent: float, depth: float) -> float
 
 @compiled_lane_by_lane
 def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> tuple[float, float]:
-    """Return the elastic contact force as the discrete derivative delta(U) / delta(x) of the contact energy
-    [N]; then its derivative to x1 [N/m]. The energy is U = k x^(p + 1) / (p + 1) with ``stiffness`` k and
-    ``exponent`` p, 1 or 1.5; x0 and x1 are the penetrations at the start and end of a time step [m]. The
-    formulas do not cancel where they are close."""
+    """Return the elastic contact force as the discrete derivative delta(U) / delta(x) of the contact energy [N];
+    then its derivative with respect to x1 [N/m]. The energy is U = k x^(p + 1) / (p + 1) with ``stiffness`` k and
+    ``exponent`` p, 1 or 1.5; x0 and x1 are the penetrations at the start and end of a time step [m]. The formulas
+    do not cancel where they are close."""
     change = x1 - x0
     if x0 > 0.0 and x1 > 0.0:
         if exponent == 1.0:
@@ -214,10 +214,10 @@ def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float
 
 @exported
 def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean normal force N over a time step of length h of the contact or stop that is force
-    element f (8.17). Then follows its derivative to the penetration at the end of the time step. The energy
-    that its damping loses is stored in the table ``loss`` [J]. ``t`` holds all tables (arrays) of the model
-    and its state. The impact speed to remember is written to ``t.impact_end``."""
+    """Return the mean normal force N over a time step of length h of the contact or stop that is force element f.
+    Then follows its derivative with respect to the penetration at the end of the time step. The energy that its
+    damping loses is stored in the table ``loss`` [J]. See (8.17) of docs/theory.md. ``t`` holds all tables
+    (arrays) of the model and its state. The impact speed to remember is written to ``t.impact_end``."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0
@@ -234,8 +234,8 @@ def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def damped_one_sided_force(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
-    """Return the mean force of a one-sided element (a slack string, say) with its damper, and its derivative
-    to x at the end. The force is never below zero. The extension x starts at x0 and changes by ``change``;
+    """Return the mean force of a one-sided element (a slack string, say) with its damper, and its derivative with
+    respect to x at the end. The force is never below zero. The extension x starts at x0 and changes by ``change``;
     the damper (d: damping over the length of the time step) acts only where x is positive. ``force`` and its
     derivative ``slope`` are without the damper.
 
@@ -254,10 +254,10 @@ def damped_one_sided_force(force: float, slope: float, d: float, x0: float, chan
 def contact_force(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the elastic part of the mean normal force N of a contact over a time step of length h [s]. Then follow
-    N itself (never below zero), and its derivative to the penetration at the end. The energy is k x^(p+1) / (p+1)
-    with ``stiffness`` k and exponent p; the penetration x starts at x0 and changes by ``change``. ``damping`` is
-    the coefficient of Hunt-Crossley damping; ``varies`` is 0 where it falls as the impact speed grows, else 1."""
+    """Return the elastic part of the mean normal force N of a contact over a time step of length h [s], N itself
+    (never below zero), and dN/dx at the end. The energy is k x^(p+1) / (p+1) with ``stiffness`` k and exponent p;
+    the penetration x starts at x0 and changes by ``change``. ``damping`` is the coefficient of Hunt-Crossley
+    damping; ``varies`` is 0 where it falls as the impact speed grows, else 1."""
     stored, slope = penetration_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)
@@ -273,10 +273,11 @@ def contact_force(
 def impact_damping(
     loss: float, slowest: float, known: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the damping coefficient of a contact whose restitution depends on the impact speed (8.47). Then follow
-    a factor of its derivative, and the impact speed to store. The coefficient is ``loss`` over the impact speed, or
+    """Return the damping coefficient of a contact whose restitution depends on the impact speed. Then follow a
+    factor of its derivative, and the impact speed to store. The coefficient is ``loss`` over the impact speed, or
     over ``slowest`` [m/s] if that is larger. The speed is ``known`` [m/s] from earlier time steps, or that of this
-    one, in which the penetration starts at x0 and changes by ``change`` [m] in the time h [s].
+    one, in which the penetration starts at x0 and changes by ``change`` [m] in the time h [s]. See (8.47) of
+    docs/theory.md.
 
     The impact speed is 0 where the bodies separate. The factor is 0 where the coefficient falls as the speed grows,
     else 1.
@@ -289,10 +290,10 @@ def impact_damping(
 
 @compiled
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean dry friction force of force element f along its coordinate theta over a time step of
-    length h (8.19). Then follows its derivative to theta at the end. The limit includes the share of the
-    joint force, if it is friction of a joint; the lost energy is added to ``t.loss``, and the derivative to
-    the limit written to ``t.force_by_level``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the mean dry friction force of force element f along its coordinate theta over a time step of length
+    h, and its derivative with respect to theta at the end. The friction limit includes the share of the joint
+    force, if it is friction of a joint. The lost energy is added to ``t.loss``, the derivative with respect to the
+    limit written to ``t.force_by_level``. See (8.19) of docs/theory.md."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)
@@ -311,10 +312,10 @@ def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
 def bristle_force(
     k: float, d: float, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
-    """Return the mean friction force of a bristle (friction spring) in a time step of length h in which the
-    surfaces slide by u (8.44). Stiffness k, damping d, deflection z at the start; the force is at most the
-    friction limit. Then follow its derivative to the limit, e, a and s of its derivative a I - s e e^T to u,
-    the deflection at the end, and whether it slips."""
+    """Return the mean friction force of a bristle (friction spring of stiffness k, damping d and deflection z) in
+    a time step of length h. The surfaces slide by u, and the force is at most the friction ``limit``. Then follow
+    its derivative with respect to the limit, e, a and s of its derivative a I - s e e^T with respect to u, the
+    deflection at the end, and whether it slips. See (8.44) of docs/theory.md."""
     longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + d / (k * h)
     relaxes = size > longest
     start = where(relaxes, longest / size, 1.0) * z
@@ -343,9 +344,9 @@ def bristle_energy(t: Tables, f: int) -> float:
 
 @compiled
 def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
-    """Return dry friction that is regularized: the force for a slip u in a time step of length h is the
-    friction limit, reduced in proportion to the speed below ``speed`` [m/s]. The result is the force, its
-    derivative to the limit, then e, a and s of its derivative a I - s e e^T to u."""
+    """Return dry friction that is regularized: the force for a slip u in a time step of length h is the friction
+    limit, reduced in proportion to the speed below ``speed`` [m/s]. The result is the force, its derivative with
+    respect to the limit, then e, a and s of its derivative a I - s e e^T with respect to u."""
     total = dot(u, u)
     rate = sqrt(total) / abs(h)
     is_fast = rate >= speed
@@ -356,11 +357,10 @@ def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Ve
 
 @compiled
 def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
-    """Return the mean friction force of force element f in a time step of length h that changes its coordinate by
-    ``change``. Then follow its derivatives to ``level`` and to the coordinate at the end. The force is limited to
-    ``level``; it is that of a bristle (friction spring, which sticks), or regularized friction where there is none.
-    The deflection at the end goes to ``t.bristle_end``, the lost energy is added to ``t.loss``; ``t`` holds all
-    tables."""
+    """Return the mean friction force of force element f in a time step of length h, and its derivatives with
+    respect to ``level`` and to the coordinate at the end. The coordinate changes by ``change``, and the force is
+    at most ``level``. It is the force of a bristle (friction spring, which sticks), or regularized friction where
+    there is none. The deflection at the end goes to ``t.bristle_end``, the lost energy is added to ``t.loss``."""
     u, b = vector(change, 0.0, 0.0), t.bristle_of[f]
     if b >= 0:
         k, own, end = t.bristle_stiffness[b], t.bristle + BRISTLE * b, t.bristle_end + BRISTLE * b

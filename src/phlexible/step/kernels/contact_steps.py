@@ -48,10 +48,10 @@ LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight
 
 @compiled
 def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
-    """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b along a direction. A
-    carrier is a floating body or a node; g is ``row``, the derivative of a gap to its ``width`` velocities,
-    and its mass matrix M must be factored. 0 for a carrier without inertia. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b, a floating body or a node,
+    along a direction. g is ``row``, the derivative of a gap with respect to its ``width`` velocities; its mass
+    matrix M must be factored, which is not checked. 0 for a carrier whose mass matrix is singular. ``t`` holds all
+    tables (arrays) of the model and its state."""
     copy(row, t.trial_update, width)
     solve_carrier(t, b, t.trial_update)
     return where(t.hardness[b] < 0.0, 0.0, product(row, t.trial_update, width))
@@ -410,11 +410,10 @@ def scale_prescribed_motion(t: Tables, share: float) -> None:
 
 @compiled
 def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, of_stops: float) -> float:
-    """Return the largest squared frequency omega^2 [1/s2] of the first ``pairs`` active contact pairs in a
-    time step of length h. It is that of a single pair, or a share of that of all pairs and stops
-    (``of_stops``) combined if this is larger. Coupled frequencies are computed only where they could require
-    substeps of a user's time step of length ``longest`` [s]. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Return the squared frequency omega^2 [1/s2] of the first ``pairs`` active contact pairs that decides on
+    substeps. It is the largest of single pairs, or a fixed fraction of an upper bound for all pairs together if
+    that is larger. Where the bound would require substeps of the user's step ``longest`` [s], it is lowered to the
+    coupled frequency plus ``of_stops`` (omega^2 of stops), if smaller. h is the length of the time step."""
     alone, bound, share = 0.0, 0.0, (LONGEST / LONGEST_TOGETHER) ** 2
     clear_matrix_pairs(t)
     for n in range(pairs):
@@ -443,8 +442,8 @@ def stop_stiffness_over_mass(t: Tables, f: int) -> float:
 @compiled
 def _add_stop_stiffness(t: Tables, f: int, h: float) -> None:
     """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums
-    ``t.hardness`` of its bodies. It is that of a time step of length h. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    ``t.hardness`` of its bodies. Only the part of the stiffness that oscillates in a time step of length h [s]
+    counts. ``t`` holds all tables (arrays) of the model and its state."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     slope = contact_stiffness(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]

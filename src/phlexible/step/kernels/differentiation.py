@@ -171,10 +171,10 @@ def differentiate(
 
 @compiled
 def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
-    """Multiply the velocities x, shape (velocities,), in place by the matrix K of a time step (9.2): by its
-    inverse if ``is_inverse``, transposed if ``is_transposed``. K takes the sum of velocity changes at both
-    ends of a time step of length h to the change of the pose. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Multiply the velocities x, shape (velocities,), in place by the matrix K of a time step: by its inverse if
+    ``is_inverse``, transposed if ``is_transposed``. K takes the sum of velocity changes at both ends of a time
+    step of length h to the change of the pose. See (9.2) of docs/theory.md. ``t`` holds all tables (arrays) of the
+    model and its state."""
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
         x[i] *= factor
@@ -203,11 +203,11 @@ def step_equations(
     equations: Floats,
     ends: Floats,
 ) -> None:
-    """Compute the residuals of ``count`` recorded time steps of lengths ``sizes`` into ``equations``, shape
-    (count, unknowns). Each has its states at start and end in ``rows``, ``stride`` rows after those of the
-    one before, with prescribed vectors ``moving`` and ``load_values``; ``header`` is that of the tables. If
-    ``ends`` is not empty it receives the state at each start, but with the history variables (creep,
-    bristles, impact speeds) of the end. ``damping`` is numerical damping, a multiple of the stiffness.
+    """Compute the residuals of ``count`` recorded time steps of lengths ``sizes`` and write them to ``equations``,
+    shape (count, unknowns). Step k leads from row k ``stride`` of the states ``rows`` to the next row, with
+    prescribed vectors ``moving`` and ``load_values``; ``header`` locates the model's arrays. If ``ends`` is not
+    empty, it receives the states at the start with the history variables of the end. ``damping`` is numerical
+    damping, a multiple of the stiffness.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -265,9 +265,10 @@ def evaluate_residual(
 
 @compiled
 def advance_history_variables(t: Tables, h: float) -> None:
-    """Replace the history variables in the state by their values at the end of the time step of length h.
-    They are strains of Maxwell branches (creep), deflections of friction bristles and impact speeds of
-    contacts. ``t`` holds all tables (arrays) of the model and its state."""
+    """Replace the history variables in the state by their values at the end of the time step of length h [s].
+    Strains of Maxwell branches (creep) are integrated. Deflections of friction bristles and of rolling contacts,
+    impact speeds of contacts and flows through guides of tendons are copied from the last evaluated residual.
+    ``t`` holds all tables (arrays) of the model and its state."""
     for f in range(t.forces):
         advance_branches(t, f, h)
     advance_soft_branches(t, h)

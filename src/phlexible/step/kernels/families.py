@@ -32,6 +32,6 @@ add_carried_residuals_of_families: Any = ForFamilies("stress_residual", _KERNELS
 
 @compiled
 def carries_stresses(t: Tables) -> bool:
-    """Return whether a family of forces has stresses that Newton's method carries along (``stress_start``). ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return whether the model has elements whose stresses Newton's method iterates as independent unknowns
+    (product elements, of shells). ``t`` holds all tables (arrays) of the model and its state."""
     return t.product_elements > 0

@@ -97,9 +97,9 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def compute_end_moments(t: Tables, b: int, h: float) -> None:
-    """Write the mass moments of floating body b at the end of a time step of length h to ``t.moment1``: those
-    at the start, ``t.moment0``, plus h times the mean of the rates at both ends (4.4). ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Write the mass moments of floating body b at the end of a time step of length h to ``t.moment1``: those at
+    the start, ``t.moment0``, plus h times the mean of the rates at both ends. See (4.4) of docs/theory.md. ``t``
+    holds all tables (arrays) of the model and its state."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
@@ -110,9 +110,9 @@ def compute_end_moments(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
-    """Add the sums over p and q of C_pq N_pq,i to the numbers ``target`` [i], for each shape function i of a
-    floating body. C is a 3 x 3 matrix, N are the mass moments of the body, which has m shape functions. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Add the sum over p and q of C_pq N_pq,i to ``target[i]`` for each shape function i of a floating body. C is
+    a 3 x 3 matrix; N are the mass moments of the body, which has m shape functions. ``t`` holds all tables
+    (arrays) of the model and its state."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
     c[0], c[1] = x.x, y.x
     if t.planes == 9:
@@ -124,10 +124,9 @@ def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> No
 
 @compiled
 def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
-    """Add the sums over p and q of [a]_pq N_pq,i to the numbers ``target`` [i], for each shape function i of
-    a floating body. [a] is the skew-symmetric matrix of the vector a, N are the mass moments of the body,
-    which has m shape functions; components of a that are zero are skipped. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Add the sum over p and q of [a]_pq N_pq,i to ``target[i]`` for each shape function i of a floating body. [a]
+    is the skew-symmetric matrix of the vector a; N are the mass moments of the body, which has m shape functions.
+    Components of a that are zero are skipped. ``t`` holds all tables (arrays) of the model and its state."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -230,9 +229,9 @@ def read_rotation_vector(source: Reals, count: int) -> Vector:
 
 @compiled
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
-    """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body
-    axes (4.5). Given are its angular velocity w, its coordinates xi = (1, eta), the moments N of its points
-    r, and D of their rates u. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body axes.
+    Given are its angular velocity w, its coordinates xi = (1, eta), the moments N of its points r, and D of their
+    rates u. See (4.5) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
@@ -271,9 +270,9 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 @compiled
 def compute_end_rotation(t: Tables, b: int, h: float) -> None:
     """Compute the rotation matrix of floating body b at the end of a time step of length h from its angular
-    velocities (4.1, 4.3). It is in ``t.rotation1``, half the rotation vector of the step in ``t.half_turn``,
-    the inverse of the mean rotation matrix in ``t.inverse_mean``. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    velocities. It is in ``t.rotation1``, half the rotation vector of the step in ``t.half_turn``, the inverse of
+    the mean rotation matrix in ``t.inverse_mean``. See (4.1, 4.3) of docs/theory.md. ``t`` holds all tables
+    (arrays) of the model and its state."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
@@ -285,9 +284,9 @@ def compute_end_rotation(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def inertia_balance(t: Tables, b: int, h: float) -> None:
-    """Write the inertia terms of floating body b over a time step of length h into ``t.residual``: change of
-    the angular momentum (4.7) and of the momenta of the elastic coordinates (4.8), without forces. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Write the inertia terms of floating body b over a time step of length h into ``t.residual``, without forces.
+    They are the change of the angular momentum, (4.7) of docs/theory.md, and of the momenta of the elastic
+    coordinates, (4.8). ``t`` holds all tables (arrays) of the model and its state."""
     axes, c = t.axes_of[b], t.coordinates_begin[b]
     rows = t.residual + (t.velocities_begin[b] + t.dimension)
     a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
@@ -316,10 +315,10 @@ def centrifugal_matrix(t: Tables, b: int, h: float) -> Matrix:
 
 @compiled
 def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
-    """Add the derivative of the inertia terms (4.7) and (4.8) of floating body b to its block of Newton's
-    matrix in ``t.blocks``. It is the one to its angular velocity and elastic rates at the end of a time step
-    of length h; exact for ``moves`` = 1, at constant elastic coordinates for 0. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Add the derivatives of the inertia terms of floating body b to its diagonal block of Newton's matrix in
+    ``t.blocks``. They are derivatives of (4.7) and (4.8) of docs/theory.md with respect to angular velocity and
+    elastic rates at the end of a time step of length h [s]. For ``moves`` = 1 they are exact; for 0 the change of
+    the elastic coordinates is neglected. ``t`` holds all tables (arrays) of the model and its state."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
     c = t.coordinates_begin[b]
     m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
@@ -369,9 +368,9 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 
 @compiled
 def accept_pose(t: Tables, b: int) -> None:
-    """Copy elastic coordinates and rotation matrix R of floating body b from the end of the time step to
-    ``t.eta`` and ``t.rotation``. R is orthogonalized by R (3 I - R^T R) / 2 (4.14). ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Copy elastic coordinates and rotation matrix R of floating body b from the end of the time step to ``t.eta``
+    and ``t.rotation``. R is orthogonalized by R (3 I - R^T R) / 2. See (4.14) of docs/theory.md. ``t`` holds all
+    tables (arrays) of the model and its state."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
@@ -390,9 +389,9 @@ def accept_pose(t: Tables, b: int) -> None:
 
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
-    """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of
-    them. Its square is stored energy. The linear forms L_g . eta whose squares it contains are stored in
-    ``slopes``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return scalar strain s of a floating body at the elastic coordinates eta: a linear function plus weighted
+    squares of further linear functions L_g . eta. The square of a strain is stored energy. The values L_g . eta
+    are also written to ``slopes``. ``t`` holds all tables (arrays) of the model and its state."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_value + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -412,10 +411,10 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
-    """Write the gradient of scalar strain s of a floating body to its elastic coordinates into ``out``, at
-    the mean of two states. The strain is a quadratic function; the states are given by the linear forms that
-    ``strain_value`` stores, ``slopes_a`` and ``slopes_b``. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Write the gradient of scalar strain s of a floating body with respect to its elastic coordinates into
+    ``out``, at the mean of two states. The strain is a quadratic function. The states are described by
+    ``slopes_a`` and ``slopes_b``, the values of its linear functions that ``strain_value`` writes. ``t`` holds all
+    tables (arrays) of the model and its state."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_value[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
@@ -449,9 +448,9 @@ def set_start_force(t: Tables, b: int) -> None:
 
 @compiled
 def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
-    """Return the strain energy of floating body b at elastic coordinates eta [J]. It is eta . K eta / 2 with
-    the stiffness matrix K, plus the weighted squares of scalar strains, nonlinear functions of eta that
-    ``strain`` must hold. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the strain energy of floating body b at elastic coordinates eta [J]. It is eta . K eta / 2 with the
+    stiffness matrix K, plus half the weighted squares of scalar strains, nonlinear functions of eta. The strains
+    are read from ``strain``, not computed. ``t`` holds all tables (arrays) of the model and its state."""
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
     energy = 0.5 * bilinear_form(t, t.stiffness_patch[kind], t.damping_patch[kind], eta, eta)
@@ -489,10 +488,10 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
 
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute the mean elastic and damping force on the elastic coordinates of floating body b over a time
-    step of length h (4.8), in ``t.elastic_force``. Scalar strains at the end are written to ``t.strain1``,
-    their changes to ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Compute the mean elastic and damping force on the elastic coordinates of floating body b over a time step of
+    length h, in ``t.elastic_force``. Scalar strains at the end are written to ``t.strain1``, their changes to
+    ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. See (4.8) of
+    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
@@ -606,9 +605,9 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
-    """Return the energy that floating body b loses in a time step of length h to viscosity, damping matrix
-    and numerical damping (3.4) [J]. It follows from the strains of the last evaluated residual. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the energy that floating body b loses in a time step of length h to viscosity, damping matrix and
+    numerical damping [J]. It follows from the strains of the last evaluated residual. See (3.4) of docs/theory.md.
+    ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     gamma = t.viscosity[kind] / h + damping
@@ -667,11 +666,11 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 
 @compiled
 def begin_frame(t: Tables, b: int) -> None:
-    """Compute mass moments, angular momentum (``t.angular0``), linear elastic force (``t.start_force``) and scalar
-    strains (``t.strain0``) of floating body b at the start of the time step. Strains are quadratic functions of the
-    elastic coordinates whose squares are stored energy; the linear forms whose squares they contain are written to
-    ``t.slope0``. All follow from its elastic coordinates and velocities there. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Compute the quantities of floating body b at the start of the time step that follow from its elastic
+    coordinates and velocities. They are mass moments, angular momentum (``t.angular0``), linear elastic force
+    (``t.start_force``) and scalar strains (``t.strain0``). Strains are quadratic functions whose squares are
+    stored energy; their linear functions go to ``t.slope0``. ``t`` holds all tables (arrays) of the model and its
+    state."""
     compute_moments(t, b, t.xi0, t.moment0)
     compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
@@ -750,10 +749,10 @@ def frame_branch_size(t: Tables, b: int) -> int:
 
 @compiled
 def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
-    """Return the mean over a time step of strain number k in the Maxwell branches of floating body b. It is
-    summed over the branches with their shares of the stiffness as weights. A Maxwell branch is a spring and a
-    dashpot in series. The strain of the body changes by ``change`` in the time step of length h. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the mean over a time step of strain number k in the Maxwell branches of floating body b, summed over
+    the branches. Weights are the branches' shares of the stiffness. A Maxwell branch is a spring and a dashpot in
+    series. The strain of the body changes by ``change`` in the time step of length h. ``t`` holds all tables
+    (arrays) of the model and its state."""
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i
@@ -766,9 +765,10 @@ def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> flo
 
 @compiled
 def frame_branch_gain(t: Tables, b: int, h: float) -> float:
-    """Return the derivative of ``frame_branch_mean`` (mean strain in the Maxwell branches of floating body b)
-    to the body's strain change in a time step. A Maxwell branch is a spring and a dashpot in series. h is the
-    length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the derivative of the mean strain in the Maxwell branches of floating body b with respect to the
+    body's strain change in a time step. The mean strain is that of ``frame_branch_mean``; a Maxwell branch is a
+    spring and a dashpot in series. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the
+    model and its state."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         update_relaxation(t, t.inner_fading[n], h)
@@ -779,8 +779,8 @@ def frame_branch_gain(t: Tables, b: int, h: float) -> float:
 @compiled
 def frame_branch_work(t: Tables, b: int, h: float) -> float:
     """Return the work that the deformation of floating body b does on its Maxwell branches in a time step of
-    length h [J]. It is stored or dissipated. A Maxwell branch is a spring and a dashpot in series. ``t``
-    holds all tables (arrays) of the model and its state."""
+    length h [J]. The branches, springs and dashpots in series, store one part of it and dissipate the other. 0 if
+    the body has none. ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     if t.inner_branches_count[kind] == 0:
         return 0.0

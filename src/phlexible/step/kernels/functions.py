@@ -27,9 +27,9 @@ def prescribed_component(moving: Vectors, component: int) -> float:
 
 @compiled
 def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
-    """Return number y of the weighted sums sum_i c_i x_i in the tables, of vectors x in the world. Mostly it
-    is the difference of two positions. It is formed from differences to the first vector, since sums would
-    cancel far from the origin. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return weighted sum number y of the vectors x in world axes, sum_i c_i x_i, with indices and weights from
+    the model. Mostly it is the difference of two positions. It is formed from differences to the first vector,
+    since sums would cancel far from the origin. ``t`` holds all tables (arrays) of the model and its state."""
     parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
     first = x[parts[0]]
     total = t.chord_total[y] * first
@@ -40,10 +40,10 @@ def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
 
 @compiled
 def change_of_function(t: Tables, m: int) -> float:
-    """Return the change in the time step of scalar function m of the pose, at constant coefficients, from
-    changes only, so that nothing cancels (8.2). Such functions are sums of products of difference vectors,
-    less a prescribed function of time; forces act along them. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return the change in the time step of scalar function m of the pose, at constant coefficients, from changes
+    only, so that nothing cancels. Such functions are sums of products of difference vectors, less a prescribed
+    function of time; forces act along them. See (8.2) of docs/theory.md. ``t`` holds all tables (arrays) of the
+    model and its state."""
     total, time = 0.0, t.function_time[m]
     if time >= 0:
         total = prescribed_component(t.moving0, time) - prescribed_component(t.moving1, time)
@@ -56,9 +56,9 @@ def change_of_function(t: Tables, m: int) -> float:
 
 @compiled
 def apply_function_force(t: Tables, m: int, g: float) -> None:
-    """Add the forces g dw/dx of scalar function m of the pose, called w, to all points and directions x that
-    it contains (8.3). g is the generalized force along it; the derivative is the one at the mean pose of the
-    time step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the forces g dw/dx of scalar function w, number m, to the forces ``t.pull`` on all points and directions
+    x that it contains. g is the generalized force along w; the derivative is the one at the mean pose of the time
+    step. See (8.3) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
@@ -95,9 +95,9 @@ def compute_gradients(t: Tables, m: int) -> None:
 
 @compiled
 def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
-    """Subtract the geometric stiffness of scalar function m of the pose from Newton's matrix, for a time step
-    of length h (8.4). It is the generalized force g times the second derivatives, in the blocks of pairs of
-    its points and directions. ``t`` holds all tables (arrays) of the model and its state."""
+    """Subtract the geometric stiffness of scalar function m of the pose from Newton's matrix, for a time step of
+    length h. It is the generalized force g times the second derivatives, in the blocks of pairs of its points and
+    directions. See (8.4) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     for q in range(t.pairs_begin[m], t.pairs_end[m]):
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         subtract_coupling(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)

@@ -43,11 +43,11 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 @entry_point
 def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Floats, relaxation: float) -> bool:
-    """Project the velocities of the state onto those that satisfy all joints and drives (4.15), and write
-    them to ``out``, shape (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the
-    partial time derivatives of all constraints, ``relaxation`` a share added to the diagonal of redundant
-    ones, ``header`` that of the tables. It returns False where constraints are redundant at this pose, in any
-    lane (one of several mechanisms that are computed at the same time).
+    """Write the velocities of the state, projected so that they satisfy all joints and drives, to ``out``, shape
+    (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the partial time derivatives of all
+    constraints, ``relaxation`` a share added to the diagonal of redundant ones; ``header`` locates the model's
+    arrays. Return False where constraints are redundant at this pose in any lane (one of several mechanisms
+    computed at the same time). See (4.15) of docs/theory.md.
 
     Args:
         header: of the tables; the state in them stays, other tables are recomputed by the next step.

@@ -113,8 +113,9 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
 @compiled
 def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(U) / delta(theta) of the elastic energy of force element f over a
-    time step from theta to theta + change. Times ``change`` it is exactly the change of energy. Then follows
-    its derivative to theta at the end. ``t`` holds all tables (arrays) of the model and its state."""
+    time step from theta to theta + change. Second is its derivative with respect to theta at the end. The first
+    value times ``change`` is exactly the change of energy. ``t`` holds all tables (arrays) of the model and its
+    state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC or kind == SERVO:
         value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
@@ -138,8 +139,8 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 @compiled
 def string_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f), and its
-    derivative to C at the end. C is the squared stretch, from ``theta`` to theta + change; for strings that
-    also resist compression. ``t`` holds all tables (arrays) of the model and its state."""
+    derivative with respect to the last C. C is the squared stretch, from ``theta`` to theta + change; for strings
+    that also resist compression. ``t`` holds all tables (arrays) of the model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
@@ -164,8 +165,8 @@ def string_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[flo
 
 @compiled_lane_by_lane
 def log_quotient(d: float) -> tuple[float, float]:
-    """Return log(1 + d) / d and its derivative to d, by series near d = 0, where the quotient alone has no
-    derivative."""
+    """Return log(1 + d) / d and its derivative with respect to d. They are computed by series near d = 0, where
+    the quotient would divide by zero."""
     if abs(d) > SMALL:
         quotient = log1p(d) / d
         return quotient, (1.0 / (1.0 + d) - quotient) / d
@@ -181,10 +182,10 @@ def log_quotient(d: float) -> tuple[float, float]:
 def user_gradient(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + ``change``, and its
-    derivative to the end. ``energy`` and ``slope`` are addresses of the compiled U and dU/dx. Changes are
-    compared with ``scale`` at least, and ``energy_size`` is the size of energies whose round-off counts. It
-    also works for dual numbers (values with derivatives).
+    """Return the discrete derivative of an energy U(x) that the user wrote, and its derivative with respect to the
+    end. x changes by ``change``; ``energy`` and ``slope`` are addresses of the compiled U and dU/dx. Changes are
+    compared with ``scale`` at least, and ``energy_size`` is the size of energies whose round-off counts. It also
+    works for dual numbers (values with derivatives).
 
     Its derivative to the start is that to the end of the reversed change, for which the quotient is the same.
     """
@@ -200,10 +201,10 @@ def user_gradient(
 def user_gradient_of_floats(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + ``change``, for
-    plain floats. Then follows its derivative to the end. ``energy`` and ``slope`` are addresses of the
-    compiled U and dU/dx. Changes are compared with ``scale`` at least, and ``energy_size`` is the size of
-    energies whose round-off counts.
+    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + ``change``, for plain
+    floats. Then follows its derivative with respect to the end. ``energy`` and ``slope`` are addresses of the
+    compiled U and dU/dx. Changes are compared with ``scale`` at least, and ``energy_size`` is the size of energies
+    whose round-off counts.
 
     Eight Gauss points of its derivative are used where x changes little, the quotient elsewhere. ``scale``:
     smallest size that changes are compared with. ``energy_size``: of the round-off in energies; where mean and
@@ -244,9 +245,9 @@ def nearest_angle(measured: float, counted: float) -> float:
 
 @compiled
 def relation_value(t: Tables, row: int) -> float:
-    """Return the sum of c_i theta_i at the end of the time step, of the relation between coordinates (such as
-    gears) in constraint row ``row``. It is 0 for a row that is no relation. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return the sum of c_i theta_i at the end of the time step of the relation between coordinates theta_i in
+    constraint row ``row``. Gears are such relations. The sum is 0 for a row that is no relation. ``t`` holds all
+    tables (arrays) of the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += t.force_factor[f] * (t.theta0[f] + t.theta_change[f])
@@ -255,9 +256,10 @@ def relation_value(t: Tables, row: int) -> float:
 
 @compiled
 def relation_size(t: Tables, row: int) -> float:
-    """Return the sum of the absolute terms |c_i| |theta_i| of the relation between coordinates that is
-    constraint row ``row``, the scale of its round-off. Gears are such relations. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return an upper bound of the sum of |c_i theta_i| of the relation between coordinates theta_i that is
+    constraint row ``row``. Gears are such relations. |theta_i| at the end of the time step is bounded by |theta_i
+    at the start| + |its change|. The result is a scale of round-off. ``t`` holds all tables (arrays) of the model
+    and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += abs(t.force_factor[f]) * (abs(t.theta0[f]) + abs(t.theta_change[f]))
@@ -362,11 +364,11 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
 
 @compiled
 def compute_weighted_force(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute the change in a time step of the coordinate of interaction i (a distance, slip or place along a
-    line). Its generalized forces on the scalar functions follow. Their weights are those of
-    ``coordinate_weights`` or ``slide_weights``; results are in ``t.theta_change`` and ``t.generalized``,
+    """Compute the change of the coordinate of interaction i in a time step and its generalized forces on the
+    scalar functions. The coordinate is a distance, slip or position along a line; weights come from
+    ``coordinate_weights`` or ``slide_weights``. Results are in ``t.theta_change`` and ``t.generalized``,
     derivatives of the forces in ``t.tangent``. h is the length of the time step [s], ``damping`` numerical
-    damping. ``t`` holds all tables (arrays) of the model and its state."""
+    damping. ``t`` holds all tables of the model."""
     f, (first, count) = i - t.constraints, acting_functions(t, i)
     if t.coordinate_of[i] >= SLID:
         slide_weights(t, i)
@@ -428,9 +430,9 @@ def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float
 @compiled
 def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
     """Return the mean force of force element f along its coordinate theta over a time step of length h. Then
-    follows its derivative to theta at the end. It has elastic, viscous, friction, contact and prescribed
-    parts; numerical damping ``damping`` acts on strings. ``t`` holds all tables (arrays) of the model and its
-    state. The force is also stored in ``t.scalar_force``."""
+    follows its derivative with respect to theta at the end. It has elastic, viscous, friction, contact and
+    prescribed parts; numerical damping ``damping`` acts on strings. ``t`` holds all tables (arrays) of the model
+    and its state. The force is also stored in ``t.scalar_force``."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)
@@ -457,10 +459,11 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
 
 @exported
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
-    """Compute the mean forces of ``count`` consecutive force elements along their coordinates, from number
-    ``first`` on, and the derivatives of these. They are stored in ``t.scalar_force`` and ``t.force_slope``;
-    the coordinates must be set directly (strains of rods). h is the length of the time step [s], ``damping``
-    numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the mean forces of ``count`` consecutive force elements, from number ``first`` on, along their
+    coordinates, and the derivatives of these forces. They are stored in ``t.scalar_force`` and
+    ``t.force_slope``. The coordinates (``t.theta0``, ``t.theta_change``) must be set before, as those of rods
+    are. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of
+    the model and its state."""
     for f in range(first, first + count):
         t.force_slope[f] = force_along_coordinate(t, f, h, damping)[1]
 
@@ -512,9 +515,9 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Compute the sensor readings ``items`` from the positions ``positions`` and rates ``rates`` of all points and
-    directions, shape (vectors, 3), and write them to ``measured``. They are coordinates (positions, distances,
-    angles) with their rates, and positions and velocities of points. Return the last item that is a distance of
+    """Compute the sensor values ``items`` from the positions and rates of all points and directions, shape
+    (vectors, 3), and write them to ``measured``. They are coordinates (scalar functions, distances, angles) with
+    their rates, and positions with velocities of points. Return the index of the last item that is a distance of
     zero, which has no rate, or -1.
 
     A coordinate is made of ``functions``, sums of ``terms``; a term is a product of two ``chords``, each a

@@ -47,9 +47,9 @@ def begin_laws(t: Tables) -> None:
 
 @exported
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean forces of all force elements over a time step of length h (8.3). Add them to those on
-    their points and directions, ``t.pull``. ``damping`` is numerical damping, a multiple of the stiffness.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the mean forces of all force elements over a time step of length h. Add them to those on their
+    points and directions, ``t.pull``. ``damping`` is numerical damping, a multiple of the stiffness. See (8.3) of
+    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, count = acting_functions(t, i)
         if count == 0:
@@ -63,9 +63,9 @@ def apply_law_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def add_law_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the forces of all force elements over a time step of length h to Newton's
-    matrix, ``t.blocks`` (8.4): stiffness along their coordinates, geometric stiffness, and columns of
-    multipliers. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the derivatives of the forces of all force elements over a time step of length h to Newton's matrix,
+    ``t.blocks``: stiffness along their coordinates, geometric stiffness, and columns of multipliers. See (8.4) of
+    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         f, (begin, count) = i - t.constraints, acting_functions(t, i)
         if count == 0:

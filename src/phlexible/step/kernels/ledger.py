@@ -62,8 +62,9 @@ def accept_step(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def source_work(t: Tables, q: int) -> float:
-    """Return the work in the time step of source number q [J]: of a load, or of the prescribed motion or
-    force of an interaction. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the work in the time step of source number q [J]. Sources are first all loads, then all interactions,
+    of which the work of prescribed motion and prescribed force counts. ``t`` holds all tables (arrays) of the
+    model and its state."""
     if q < t.loads:
         return load_work(t, q)
     i = q - t.loads

@@ -31,9 +31,9 @@ from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, 
 
 @exported
 def apply_loads(t: Tables) -> None:
-    """Add the forces of all loads to the forces ``t.pull`` on the points and directions that they act on, in
-    world axes. Loads are forces and moments on attachments. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Add the forces of all loads except pressures to the forces ``t.pull`` on points and directions of bodies, in
+    world axes. A moment is applied as forces on the three axes of the body's frame where it acts. ``t`` holds all
+    tables (arrays) of the model and its state."""
     for q in range(t.loads):
         kind, triad = t.load_kind[q], t.load_triad[q]
         if kind == FORCE or kind == FOLLOWER_FORCE:
@@ -72,9 +72,9 @@ def load_work(t: Tables, q: int) -> float:
 
 @exported
 def add_load_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of follower forces and of all moments to the blocks of the loaded bodies in
-    Newton's matrix. These loads rotate with their attachments; h is the length of the time step. ``t`` holds
-    all tables (arrays) of the model and its state.
+    """Subtract h times the derivatives of follower forces and of all moments from the blocks of the loaded bodies
+    in Newton's matrix. These loads rotate with the bodies; forces in world axes and pressures are skipped. h is
+    the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state.
 
     The change at constant world force is in ``add_force_tangents``.
     """
@@ -99,9 +99,9 @@ def add_load_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
-    """Subtract the derivative of moment q with respect to velocity j of its body from column j of the body's
-    block in Newton's matrix. The moment acts as forces on the directions of an attachment; (4.16) is
-    differentiated. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its
+    """Subtract the derivative of moment q with respect to velocity j of its body from column j of the body's block
+    in Newton's matrix. The moment acts as forces on three directions of the body, which follow from (4.16) of
+    docs/theory.md. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its
     state."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     D, follows = mean_directions(t, k, k + 1, k + 2), t.load_kind[q] == FOLLOWER_TORQUE

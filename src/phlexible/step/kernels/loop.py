@@ -208,11 +208,11 @@ def take_step(
     most: int,
     part: int,
 ) -> Choice:
-    """Attempt one time step of length h from the state that ``begin_bodies`` has prepared,
-    and accept it if it converges. Returned is its status, one for each lane (of several mechanisms that advance at
-    the same time). ``damping`` is numerical damping; tolerances are relative to ``least_speed`` [m/s] at least;
-    ``is_redundant`` says that constraints depend on each other. ``longest``, ``is_tried``, ``most`` and ``part``
-    are explained below; ``t`` holds all tables.
+    """Attempt one time step of length h from several initial guesses, and accept it if all lanes (mechanisms that
+    advance at the same time) converge. Return a status for each lane: converged, not converged, energy unbalanced,
+    or contacts require substeps of a step of length ``longest`` [s] (0: not checked). ``is_tried``: the first
+    guess is set already; ``most``: iterations of conjugate gradients before matrices are eliminated; ``damping``
+    is numerical damping.
 
     If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
     request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
@@ -338,11 +338,11 @@ def checked_status(
 
 @compiled
 def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, selected: Truth) -> None:
-    """Set the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a
-    time step of length h. They are written to ``t.velocity1`` and ``t.multiplier1``; only the ``selected``
-    lanes (of several mechanisms that advance at the same time) change. ``is_redundant`` says that constraints
-    depend on each other; ``part`` is the index of the substep of a composed time step, else -1. ``t`` holds
-    all tables (arrays) of the model and its state.
+    """Write the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a time
+    step of length h to ``t.velocity1`` and ``t.multiplier1``. Attempt 0 extrapolates the velocities; later ones
+    start from the present, the reversed or zero velocities. Only the ``selected`` lanes (mechanisms that advance
+    at the same time) change. ``is_redundant``: constraints depend on each other; ``part``: index of the substep of
+    a composed step, else -1.
 
     The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation
     (``store_prediction_errors``), or uses nu_n where there is no step before. In a step far longer than a period nu
@@ -417,9 +417,10 @@ def step_length_ratio(t: Tables, h: float) -> float:
 
 @compiled
 def solve_recurrence(t: Tables, products: Reals) -> None:
-    """Solve for the coefficients of a linear recurrence of extrapolation errors, by which each follows from
-    the six before it. It is a least-squares fit with the given scalar products of past errors. ``t`` holds
-    all tables (arrays) of the model and its state.
+    """Compute the six coefficients of a linear recurrence by which each extrapolation error follows from the six
+    before it. They are a least-squares fit, solved by elimination from ``products``, the scalar products of past
+    errors, and are stored in the last column of ``t.recurrence``. ``t`` holds all tables (arrays) of the model and
+    its state.
 
     The coefficients are written to the last column of ``recurrence``. An error that is a combination of later ones
     has none.
@@ -448,9 +449,9 @@ def solve_recurrence(t: Tables, products: Reals) -> None:
 
 @compiled
 def estimated_step_error(t: Tables, h: float) -> float:
-    """Return the estimated discretization error of the displacement in a time step of length h, the largest
-    of all bodies [m] (4.22). It follows from second differences of the velocities; 0 if no time step of this
-    size came before. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the estimated discretization error of the displacement in a time step of length h, the largest of all
+    bodies [m]. It follows from second differences of the velocities; 0 if no time step of this size came before.
+    See (4.22) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0

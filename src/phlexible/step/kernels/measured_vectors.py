@@ -24,10 +24,10 @@ def measured_vectors(
     rates: Rows2,
 ) -> None:
     """Write the world positions of many points and directions, fixed to bodies or nodes, into ``positions``, and
-    their rates into ``rates``. Both have the shape (vectors, 3). The state is ``position``, ``rotation``,
-    elastic coordinates ``eta`` and ``velocity`` of all bodies, in 1 to 3 axes (``dimension``). ``vectors``
-    lists the body and offsets of each, ``base`` its components without deformation, ``shapes`` their
-    derivatives to eta.
+    their rates into ``rates``. Both have the shape (vectors, 3). The state is ``position``, ``rotation``, elastic
+    coordinates ``eta`` and ``velocity`` of all bodies, in 1 to 3 axes (``dimension``). ``vectors`` lists the body
+    and offsets of each, ``base`` its components without deformation, ``shapes`` their derivatives with respect to
+    eta.
 
     Args:
         position, rotation, eta: of the state.

@@ -24,9 +24,10 @@ from phlexible.step.compilation.notation import (
 
 @compiled
 def set_element_vectors(t: Tables, e: int) -> None:
-    """Write the vectors of product element e at the mean of the time step, and their changes in it, into tables.
-    These are ``product_mean`` and ``product_change``. Positions are taken from the first one, whose vector is zero;
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Write the nodal vectors of product element e at the mean of the time step to ``t.product_mean``, their
+    changes in it to ``t.product_change``. Positions are relative to the element's first node. A product element is
+    a shell element whose strains are scalar products of nodal vectors. ``t`` holds all tables (arrays) of the
+    model and its state."""
     nodes, places = t.product_node + t.product_nodes_begin[e], t.product_positions[t.product_group[e]]
     for i in range(t.product_nodes_count[e]):
         start, change = t.position[nodes[i]], t.shift[nodes[i]]
@@ -37,8 +38,9 @@ def set_element_vectors(t: Tables, e: int) -> None:
 
 @compiled
 def multiply_by_stiffness(t: Tables, e: int, x: Reals, y: Reals) -> None:
-    """Compute y = H x for the stiffness H of product element e, which consists of a few diagonal blocks. x and y
-    have a number for each of its products; ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute y = H x with the stiffness H of product element e (a shell element whose strains are scalar products
+    of nodal vectors). H consists of a few diagonal blocks; x and y have one entry for each scalar product. y is
+    overwritten. ``t`` holds all tables (arrays) of the model and its state."""
     g, H, row = t.product_group[e], t.product_stiffness + t.product_entries_begin[e], 0
     for b in range(t.product_blocks_begin[g], t.product_blocks_end[g]):
         size = t.product_size[b]
@@ -49,25 +51,28 @@ def multiply_by_stiffness(t: Tables, e: int, x: Reals, y: Reals) -> None:
 @compiled
 def product_gamma(t: Tables, e: int, h: float, damping: float) -> float:
     """Return the ratio of damping stress to the increment of elastic stress of product element e in a time step.
-    It is viscosity tau over the length h of the step [s], plus numerical ``damping``. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    It is viscosity tau over the length h of the step [s], plus numerical ``damping``. A product element is a shell
+    element whose strains are scalar products of nodal vectors. ``t`` holds all tables (arrays) of the model and
+    its state."""
     return t.product_viscosity[t.product_group[e]] / h + damping
 
 
 @compiled
 def slope_index(t: Tables, e: int, h: float, damping: float) -> float:
-    """Return where the stresses of product element e have their derivative in a time step, as the share of its
-    change after its mean: 1/2, the end, where they are means over the step. h is the length of the step [s],
-    ``damping`` numerical damping; ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the factor k such that mean + k change of the nodal vectors is where the stresses of product element
+    e are differentiated. k is 1/2, the end of the step, for stresses that are means over the step. h is the length
+    of the step [s], ``damping`` numerical damping. A product element is a shell element whose strains are scalar
+    products of nodal vectors."""
     gamma = product_gamma(t, e, h, damping)
     return (t.product_square[t.product_group[e]] + 0.5 * gamma) / (0.5 + gamma)
 
 
 @exported
 def add_product_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the forces of all product elements to the balances of their nodes in the residual. The energies
-    that they store and lose in the time step of length h [s] are added to ``family_work`` [J]; ``damping`` is
-    numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add h times the forces of all product elements to the balances of their nodes in ``t.residual``. Stresses
+    are written to ``t.product_stress``; the energies stored and lost in the time step of length h [s] are added to
+    ``t.family_work`` [J]. ``damping`` is numerical damping. Product elements are shell elements whose strains are
+    scalar products of nodal vectors."""
     for e in range(t.product_elements):
         g, gamma = t.product_group[e], product_gamma(t, e, h, damping)
         first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
@@ -92,9 +97,10 @@ def add_product_forces(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors: Vectors) -> None:
-    """Add ``factor`` times the forces of the stresses in product element e to the balances of its nodes in the
-    residual. ``stress`` has a number for each product, ``vectors`` one for each node, which its forces act along;
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Add ``factor`` times the nodal forces of the stresses in product element e to the balances of its nodes in
+    ``t.residual``. ``stress`` has one entry for each scalar product of nodal vectors that is a strain, ``vectors``
+    one vector for each node, along which the forces act. ``t`` holds all tables (arrays) of the model and its
+    state."""
     g, nodes = t.product_group[e], t.product_node + t.product_nodes_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     for i in range(t.product_nodes_count[e]):
@@ -113,9 +119,10 @@ def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors:
 
 @exported
 def add_product_tangents(t: Tables, h: float, damping: float) -> None:
-    """Add the derivatives of the forces of all product elements to Newton's matrix (5.29). The time step has the
-    length h [s], their stresses are in ``product_stress``. ``damping`` is numerical damping, a multiple of the
-    stiffness; ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the derivatives of the forces of all product elements over a time step of length h [s] to Newton's
+    matrix ``t.blocks``. The stresses are read from ``t.product_stress``. ``damping`` is numerical damping, a
+    multiple of the stiffness. Product elements are shell elements whose strains are scalar products of nodal
+    vectors. See (5.29) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.product_elements):
         k, places = t.product_nodes_count[e], t.product_positions[t.product_group[e]]
         nodes, K = t.product_node + t.product_nodes_begin[e], t.product_matrix
@@ -177,8 +184,9 @@ def set_element_tangent(t: Tables, e: int, factor: float, share: float, change_f
 
 @compiled
 def set_start_stress(t: Tables, e: int) -> None:
-    """Write p - p0 and H (p - p0) of product element e at the state into ``product_strain`` and ``product_step``.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Write the strains p - p0 of product element e at the state to ``t.product_strain`` and its stresses H (p -
+    p0) to ``t.product_step``. p are scalar products of nodal vectors, p0 those without stress, and H is the
+    stiffness of this shell element. ``t`` holds all tables (arrays) of the model and its state."""
     g, nodes = t.product_group[e], t.product_node + t.product_nodes_begin[e]
     for p in range(t.product_pairs_count[g]):
         a, b = t.product_first[t.product_pairs_begin[g] + p], t.product_second[t.product_pairs_begin[g] + p]
@@ -193,8 +201,9 @@ def set_start_stress(t: Tables, e: int) -> None:
 
 @exported
 def add_product_energy(t: Tables) -> None:
-    """Add the energy that all product elements store at the state to the strain energy in ``energy`` [J]. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Add the energy that all product elements store at the state to the strain energy ``t.energy[1]`` [J].
+    Product elements are shell elements whose strains are scalar products of nodal vectors. ``t`` holds all tables
+    (arrays) of the model and its state."""
     for e in range(t.product_elements):
         set_start_stress(t, e)
         count = t.product_pairs_count[t.product_group[e]]
@@ -211,8 +220,10 @@ def add_product_energy(t: Tables) -> None:
 
 @exported
 def start_carried_stresses(t: Tables) -> None:
-    """Set the stresses that Newton's method carries along (``t.product_carried``) to those at the start of
-    the time step, H (p_n - p0). ``t`` holds all tables (arrays) of the model and its state."""
+    """Set the independent stress unknowns of Newton's method, ``t.product_carried``, to the stresses of all
+    product elements at the start of the time step. The stresses are H (p - p0) with the stiffness H of a shell
+    element and scalar products p of its nodal vectors. ``t`` holds all tables (arrays) of the model and its
+    state."""
     for e in range(t.product_elements):
         set_start_stress(t, e)
         count = t.product_pairs_count[t.product_group[e]]
@@ -221,17 +232,18 @@ def start_carried_stresses(t: Tables) -> None:
 
 @exported
 def keep_stresses(t: Tables) -> None:
-    """Store the stresses of all product elements, at which an update of Newton's method starts, in
-    ``product_here``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Copy the stresses of all product elements (shell elements) from ``t.product_stress`` to ``t.product_here``,
+    where an update of Newton's method reads those at its start. ``t`` holds all tables (arrays) of the model and
+    its state."""
     copy(t.product_stress, t.product_here, t.product_rests)
 
 
 @compiled
 def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float) -> None:
-    """Compute the carried stresses of product element e after a ``share`` of the update of Newton's method. They
-    are written to ``product_strain``, the motion of its vectors since the matrix was factored to
-    ``product_change``. h is the length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Compute the stresses of product element e, iterated as independent unknowns, after a ``share`` of the update
+    of Newton's method, and write them to ``t.product_strain``. The motion of its nodal vectors since the matrix
+    was factored goes to ``t.product_change``. h is the length of the time step [s], ``damping`` numerical damping.
+    ``t`` holds all tables (arrays) of the model and its state."""
     g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     set_element_vectors(t, e)
@@ -260,10 +272,10 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
 
 @exported
 def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Add to the residual what the carried stresses leave of it after a ``share`` of the update of Newton's method:
-    h B(motion of the mean since the matrix was factored)^T (s* - s), (5.31). The stresses s* are written to
+    """Add to the residual what the carried stresses leave of it after a ``share`` of the update of Newton's
+    method: h B(motion of the mean since the matrix was factored)^T (s* - s),. The stresses s* are written to
     ``product_trial``. h is the length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables
-    (arrays) of the model and its state."""
+    (arrays) of the model and its state. See (5.31) of docs/theory.md."""
     for e in range(t.product_elements):
         set_carried_stress(t, e, h, damping, share)
         begin, count = t.product_rests_begin[e], t.product_pairs_count[t.product_group[e]]
@@ -274,7 +286,8 @@ def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> 
 
 @exported
 def carry_stresses(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Accept the stresses that are carried along to the last trial, if its ``share`` of the update of Newton's
-    method is not 0. ``t`` holds all tables (arrays) of the model and its state; h and ``damping`` are not used."""
+    """Copy the stresses of the last trial, ``t.product_trial``, to the independent stress unknowns of Newton's
+    method, ``t.product_carried``. This is done in lanes where ``share``, the fraction of the update that was used,
+    is not 0. ``t`` holds all tables (arrays) of the model and its state; h and ``damping`` are not used."""
     for p in range(t.product_rests):
         t.product_carried[p] = where(share > 0.0, t.product_trial[p], t.product_carried[p])

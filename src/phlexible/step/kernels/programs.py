@@ -27,9 +27,9 @@ def _exports(header: Any) -> None:
 
 
 def _program(family: ForceFamily) -> Any:
-    """Return the entry point of one program of the compiled time step, which writes the addresses of its
-    functions into a header that Python passes. A program is a ``family`` of forces, compiled and cached by
-    itself."""
+    """Return the compiled entry point, callable by its address, of one ``family`` of forces (such as rods or soft
+    bodies). It writes the addresses of the family's compiled functions into a header array that Python passes.
+    Each family is compiled and cached by itself."""
     functions = ([KERNELS[each] for each in names] for names in (family.functions, family.of_equations))
     names = {"exported_functions": exporting(*functions)}
     function = FunctionType(_exports.__code__, {**globals(), **names}, family.name)

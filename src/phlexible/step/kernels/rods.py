@@ -33,8 +33,8 @@ from phlexible.step.kernels.laws import damping_coefficient
 
 @compiled
 def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """Return the derivative of the rod axis to arc length at quadrature point p, from positions x of its
-    sections, in world axes. With their displacements it is the change. It is sum_k S_k x_k, formed from
+    """Return the derivative of the rod axis with respect to arc length at quadrature point p, from positions x of
+    its sections, in world axes. With their displacements it is the change. It is sum_k S_k x_k, formed from
     differences, since the sum of all S_k is zero. ``t`` holds all tables (arrays) of the model and its state."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
@@ -135,10 +135,10 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of one linear strain of a rod (force element f) over a time step of length h.
-    Then follows its derivative to the strain at the end. It is elastic, viscous and of Maxwell branches
-    (8.14). ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Return the mean force of one linear strain of a rod (force element f) over a time step of length h. Then
+    follows its derivative with respect to the strain at the end. It is elastic, viscous and of Maxwell branches.
+    ``damping`` is numerical damping, a multiple of the stiffness. See (8.14) of docs/theory.md. ``t`` holds all
+    tables (arrays) of the model and its state."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
     creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
@@ -147,8 +147,8 @@ def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float
 
 @compiled
 def mean_axis_slope(t: Tables, p: int) -> Vector:
-    """Return the derivative of the rod axis to arc length at quadrature point p, in world axes, at the mean
-    of the time step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the derivative of the rod axis with respect to arc length at quadrature point p, the mean over the
+    time step, in world axes. ``t`` holds all tables (arrays) of the model and its state."""
     return t.rod_along0[p] + 0.5 * t.rod_change[p]
 
 
@@ -179,8 +179,9 @@ def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) 
 
 @exported
 def add_rod_forces(t: Tables) -> None:
-    """Add the forces and moments of all rods on their sections to ``t.force_sum`` and ``t.moment_sum``, in
-    world axes (8.3). Sections are rigid bodies. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the forces and moments of all rods on their sections to ``t.force_sum`` and ``t.moment_sum``, in world
+    axes. Sections are rigid bodies. See (8.3) of docs/theory.md. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for p in range(t.rod_points):
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D

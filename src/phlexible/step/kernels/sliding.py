@@ -23,9 +23,10 @@ BEYOND = 0.02
 
 @compiled
 def seen_vector(t: Tables, m: int, share: float) -> Vector:
-    """Return a vector of a line as seen from the sliding point, in components along the joint's directions, of
-    which the first is function m. ``share`` of its change in the time step is added: 0 gives it at the start, 1 at
-    the end. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the vector from the sliding point to a control vector of a line, in components along the joint's
+    directions. The components are scalar functions m, m + 1 and in space m + 2. ``share`` of their change in the
+    time step is added: 0 gives the vector at the start, 1 at the end. ``t`` holds all tables (arrays) of the model
+    and its state."""
     x, y = t.function0[m] + share * t.function_change[m], t.function0[m + 1] + share * t.function_change[m + 1]
     if t.dimension == 2:
         return vector(x, y, 0.0 * x)
@@ -34,8 +35,9 @@ def seen_vector(t: Tables, m: int, share: float) -> Vector:
 
 @compiled
 def piece_at(t: Tables, s: int, position: float) -> int:
-    """Return the index of the piece of line s that contains a place along it [m], among those that act in the time
-    step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the index of the piece (between two nodes) of line s that contains the arc-length ``position`` along
+    it [m]. The index is limited to the pieces that are near the joint in this time step. ``t`` holds all tables
+    (arrays) of the model and its state."""
     e = floor(position / t.slide_length[s])
     if e < t.slide_low[s]:
         return t.slide_low[s]
@@ -46,9 +48,10 @@ def piece_at(t: Tables, s: int, position: float) -> int:
 
 @compiled
 def line_at(t: Tables, s: int, base: int, position: float, share: float) -> tuple[Vector, Vector]:
-    """Return a point of line s at a place along it [m] and its derivative, both in components as seen from the
-    sliding point. ``base`` is the first function of the coordinate; ``share`` of their change in the time step is
-    added. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the point of line s at the arc-length ``position`` [m] and its derivative with respect to this
+    position, both relative to the sliding point. They are interpolated by cubic polynomials. ``base`` is the first
+    scalar function of the coordinate; ``share`` of the change in the time step is added (0: start, 1: end). ``t``
+    holds all tables (arrays) of the model and its state."""
     e = piece_at(t, s, position)
     piece, u = t.slide_pieces_begin[s] + e, position / t.slide_length[s] - e
     here, slope = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -62,9 +65,10 @@ def line_at(t: Tables, s: int, base: int, position: float, share: float) -> tupl
 
 @compiled
 def direction_of(t: Tables, way: Vector, kind: int) -> Vector:
-    """Return the direction w whose product with the vectors of a line is a coordinate of the ``kind`` SLID,
-    FIRST_OFFSET or SECOND_OFFSET: -way / |way|^2, or a unit vector across ``way``, the derivative of the line by
-    the place along it. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the direction w whose scalar product with the vectors of a line is a coordinate of this ``kind``. For
+    SLID it is -way / |way|^2, for FIRST_OFFSET and SECOND_OFFSET a unit vector normal to ``way``. ``way`` is the
+    derivative of the line with respect to the position along it. ``t`` holds all tables (arrays) of the model and
+    its state."""
     if kind == SLID:
         return (-1.0 / dot(way, way)) * way
     if t.dimension == 2:
@@ -102,9 +106,10 @@ def _helper(way: Vector) -> Vector:
 
 @exported
 def start_slide(t: Tables, i: int) -> float:
-    """Return the coordinate theta of interaction i at the start of the time step: the place along its line, or an
-    offset across it [m]. Which pieces of the line act in the step is stored with the place and the tangent there;
-    none do once an event has released the joint. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the coordinate theta of interaction i, a joint that slides along a line, at the start of the time
+    step [m]. It is the position along the line, by Newton's method, or 0 for an offset across it. The active
+    pieces, the position and the tangent there are stored. Once an event has released the joint no piece is active
+    and the last coordinate is returned. ``t`` holds all tables (arrays) of the model and its state."""
     f, base = i - t.constraints, t.functions_begin[i]
     s = t.slide_of[f]
     fill(t.function_change + base, t.functions_count[i], 0.0)
@@ -142,10 +147,10 @@ def acting_of_slide(t: Tables, i: int) -> tuple[int, int]:
 
 @compiled
 def add_weights(t: Tables, s: int, first: int, begin: float, position: float) -> None:
-    """Compute the weights of the acting vectors of line s in a time step. The sliding point moves from ``begin`` to
-    ``position`` [m]. The weights are means, quotients of differences with their derivatives by ``position``, values
-    and slopes at the end. ``first`` is the first of these vectors. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Compute the weights of the active vectors of line s in a time step in which the sliding point moves from
+    ``begin`` to ``position`` [m]. Stored in ``t.slide_weight`` are mean weights, difference quotients, their
+    derivatives with respect to ``position`` and weights at the end; slopes go to ``t.slide_slope``. ``first`` is
+    the first active vector. ``t`` holds all tables (arrays) of the model and its state."""
     mean, quotient, steeper, end = t.slide_weight, t.slide_weight + 8, t.slide_weight + 16, t.slide_weight + 24
     fill(t.slide_weight, 4 * ACTING, 0.0)
     fill(t.slide_slope, ACTING, 0.0)

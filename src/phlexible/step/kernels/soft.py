@@ -92,8 +92,9 @@ def trace_of(a: Vector) -> float:
 
 @compiled_lane_by_lane
 def log_of_thickness_squared(a: float, b: float, x: float) -> float:
-    """Return the logarithm of the squared thickness stretch c of an elastic sheet without stress across it. Here x
-    = det C is the squared area stretch in its plane; a and b are the parameters of its volume energy.
+    """Return the logarithm of the squared thickness stretch c of an elastic sheet without stress across it, by
+    Newton's method. x = det C is the squared area stretch in its plane; a and b are the Lame parameter and the
+    shear modulus of small strains [Pa].
 
     a, b: numbers of its function.
     """
@@ -110,8 +111,9 @@ def log_of_thickness_squared(a: float, b: float, x: float) -> float:
 
 @compiled
 def thickness_squared(a: float, b: float, x: float) -> float:
-    """Return the squared thickness stretch c of an elastic sheet without stress across it. Here x = det C is the
-    squared area stretch in its plane; a and b are the parameters of its volume energy."""
+    """Return the squared thickness stretch c of an elastic sheet without stress across it, by Newton's method. x =
+    det C is the squared area stretch in its plane; a and b are the Lame parameter and the shear modulus of small
+    strains [Pa]."""
     return exp(log_of_thickness_squared(a, b, x))
 
 
@@ -158,17 +160,18 @@ def sheet_energy(a: float, b: float, x: float, change: float) -> float:
 
 @compiled
 def sheet_slope(a: float, b: float, x: float) -> float:
-    """Return the derivative of ``sheet_energy``, an elastic sheet's energy density, with respect to the
-    squared area stretch x = det C [J/m3]. a and b are the Lame parameter and the shear modulus of small
-    strains [Pa]."""
+    """Return the derivative of the energy density of an elastic sheet (``sheet_energy``) with respect to its
+    squared area stretch x = det C [J/m3]. It is -b c / (2 x), where c is the squared thickness stretch at which
+    the stress across the sheet is zero. a and b are the Lame parameter and the shear modulus of small strains
+    [Pa]."""
     return -0.5 * b * thickness_squared(a, b, x) / x
 
 
 @compiled
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a
-    time step [J/m3]. x is a strain invariant that becomes x + change; then follows the derivative of the
-    quotient to its end value. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a time
+    step [J/m3]. x is a strain invariant that becomes x + change; then follows the derivative of the quotient with
+    respect to the end value. ``t`` holds all tables (arrays) of the model and its state."""
     kind, a, b, end = t.soft_function[q], t.soft_first_constant[q], t.soft_second_constant[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
@@ -191,9 +194,9 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
 
 @compiled_lane_by_lane
 def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative of an elastic sheet's energy density to its squared area stretch, from x
-    to x + ``change`` [J/m3]. Then follows its derivative to the end; NaN where the area is not positive. a
-    and b are the Lame parameter and the shear modulus of small strains [Pa]."""
+    """Return the discrete derivative of an elastic sheet's energy density with respect to its squared area
+    stretch, from x to x + ``change`` [J/m3]. Then follows its derivative with respect to the end; NaN where the
+    area is not positive. a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
     end = x + change
     if not (x > 0.0 and end > 0.0):
         return nan, nan

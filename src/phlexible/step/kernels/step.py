@@ -74,11 +74,10 @@ def begin_interactions(t: Tables) -> None:
 
 @compiled
 def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the forces of constraints and force elements over a time step of length h, and add them to
-    ``t.pull``, forces on points (8.3). It also has those on directions. The changes of all difference
-    vectors, ``t.chord_change``, are computed before; forces of constraints are their multipliers. ``damping``
-    is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Compute the forces of constraints and force elements on points and directions over a time step of length h,
+    and add them to ``t.pull``. Before, the changes of all difference vectors are written to ``t.chord_change``.
+    The generalized forces of constraints are their multipliers. ``damping`` is numerical damping, a multiple of
+    the stiffness. See (8.3) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = weighted_sum(t, y, t.change)
@@ -151,8 +150,8 @@ def constraints_close(t: Tables) -> Truth:
 @compiled
 def add_interaction_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of constraints and of all force elements over a time step of length h to Newton's
-    matrix, ``t.blocks``: constraint gradients, geometric stiffness, force derivatives (8.4). ``t`` holds all
-    tables (arrays) of the model and its state."""
+    matrix, ``t.blocks``: constraint gradients, geometric stiffness, force derivatives. See (8.4) of
+    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -226,9 +225,9 @@ def set_auxiliary_rows(t: Tables, k: int) -> None:
 
 @compiled
 def prescribed_motion_work(t: Tables, i: int) -> float:
-    """Return the work in the time step of the prescribed motions (moving frames and driven paths) that
-    interaction i contains [J]: minus its generalized force times the change of its function that they cause
-    (8.5). ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the work in the time step of the prescribed motions (moving frames and driven paths) that interaction
+    i contains [J]: minus its generalized force times the change of its function that they cause. See (8.5) of
+    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     if t.moving == 0:
         return 0.0
     total = t.frame_work[i - t.constraints] if i >= t.constraints else 0.0
@@ -264,9 +263,10 @@ def angles_can_be_counted(t: Tables) -> Truth:
 
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
-    """Return whether each driven path changes by less than 1.5707 (rad or m) in this time step. Each
-    direction of a moving frame must also turn by less than a right angle. Moving frames are points of the
-    ground with prescribed motion. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether each driven path changes by less than 1.5707 (rad or m) in this time step. Each direction of
+    a moving frame must also rotate by less than a right angle. Driven paths are prescribed functions of time;
+    moving frames belong to the ground and have prescribed motion. ``t`` holds all tables (arrays) of the model and
+    its state."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:
@@ -281,9 +281,9 @@ def drives_are_smooth(t: Tables) -> Truth:
 
 @compiled
 def driven_angles_follow(t: Tables) -> Truth:
-    """Return whether all driven angles are at the end of the time step on their prescribed path and not half
-    a turn away. The equation of the drive (8.15) is satisfied there too. ``t`` holds all tables (arrays) of
-    the model and its state.
+    """Return whether all driven angles are at the end of the time step on their prescribed path and not half a
+    turn away. The equation of the drive, (8.15) of docs/theory.md, is satisfied there too. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     There cos(theta - p), minus its derivative by p, is negative.
     """
@@ -333,9 +333,10 @@ def begin_bodies(t: Tables) -> None:
 
 @exported
 def begin_ports(t: Tables) -> None:
-    """Compute the world positions of all points and directions, and the functions of them that interactions
-    use, at the start of the time step. Prescribed ones are also computed at its end. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Compute the world positions of all points and directions at the start of the time step, and the scalar
+    functions of interactions there. For prescribed points also the change in the time step is computed. Results
+    are stored in ``t.world0``, ``t.change``, ``t.chord0`` and others. ``t`` holds all tables (arrays) of the model
+    and its state."""
     begin_vectors(t)
     begin_interactions(t)
 
@@ -392,10 +393,10 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
-    """Compute Newton's matrix, the exact derivative of ``residuals`` with respect to velocities and
-    multipliers at the end of the time step. It is that at the last call of ``residuals``; its blocks of
-    bodies are in ``t.blocks``. h is the length of the time step [s], ``damping`` numerical damping. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Compute Newton's matrix, the exact derivative of ``residuals`` with respect to velocities and multipliers at
+    the end of the time step. It belongs to the last call of ``residuals``. Its blocks are stored in ``t.blocks``;
+    couplings of bodies by contact pairs are stored separately. h is the length of the time step [s], ``damping``
+    numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
@@ -408,10 +409,10 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
-    """Set ``t.blocks``, the blocks of Newton's matrix, to the inertia part for a time step of length h.
-    Motions of points of bodies per velocity, and levers of their forces, are written too. ``turning`` is the
-    step length of the gyroscopic terms, ``moves`` (0 or 1) whether derivatives with respect to the pose
-    count. ``t`` holds all tables (arrays) of the model and its state.
+    """Set ``t.blocks``, the blocks of Newton's matrix, to the inertia part alone for a time step of length h.
+    Write also the motions of points per velocity (``t.motion``) and the levers of forces on them (``t.lever``).
+    ``turning`` is the step length of the gyroscopic terms; ``moves`` is 1 if derivatives with respect to the pose
+    count, else 0. ``t`` holds all tables (arrays) of the model and its state.
 
     ``turning``: step of the gyroscopic terms; 0 leaves the mass matrix where nothing rotates in the step. With
     ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.

@@ -33,9 +33,9 @@ def is_alone(t: Tables, node: int) -> bool:
 
 @exported
 def form_teams(t: Tables, are_formed: bool) -> None:
-    """Set whether equal bodies are computed in teams (together, in SIMD lanes) from now on, or separately, in
-    ``t.in_teams``. ``are_formed`` says that they are. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Set in ``t.in_teams`` whether equal bodies are computed together in SIMD lanes from now on (``are_formed``),
+    or each by itself. The model lists in advance which bodies form such a team. ``t`` holds all tables (arrays) of
+    the model and its state."""
     t.in_teams[0] = 1.0 if are_formed else 0.0
 
 

@@ -30,8 +30,8 @@ from phlexible.step.tables.declarations import GIVEN, MOVING
 
 @compiled
 def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
-    """Return point or direction k of a floating body in body axes at its elastic coordinates eta, x0 + P eta.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return point or direction k of a floating body in body axes at its elastic coordinates eta: the undeformed
+    vector plus the shape functions times eta. ``t`` holds all tables (arrays) of the model and its state."""
     rho, P, first = t.vector_base[k], t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     for j in range(t.vector_last[k] - first):
         rho += eta[first + j] * P[j]
@@ -109,16 +109,16 @@ def mean_vector(t: Tables, k: int) -> Vector:
 
 @compiled
 def mean_directions(t: Tables, i: int, j: int, k: int) -> Matrix:
-    """Return the 3 x 3 matrix whose rows are the vectors i, j, k at the mean of the time step. They are, say,
-    the axes of an attachment or contact member in the world. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the 3 x 3 matrix whose rows are the points or directions i, j, k at the mean of the time step. They
+    are in world axes, say the axes of a frame that is fixed to a body. ``t`` holds all tables (arrays) of the
+    model and its state."""
     return matrix(mean_vector(t, i), mean_vector(t, j), mean_vector(t, k))
 
 
 @compiled
 def solve_moment(D: Matrix, moment: Vector) -> Vector:
     """Return the vector u for which the forces u x d_i on the three directions d_i, the rows of D, have this
-    moment (4.16)."""
+    moment. See (4.16) of docs/theory.md."""
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
     x, y, z = (size * unit(0) - row(spread, 0), size * unit(1) - row(spread, 1), size * unit(2) - row(spread, 2))
@@ -128,22 +128,24 @@ def solve_moment(D: Matrix, moment: Vector) -> Vector:
 
 @compiled
 def mean_difference(t: Tables, y: int) -> Vector:
-    """Return the mean over the time step of difference vector y (number in the tables; mostly one point minus
-    another), in world axes. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the mean over the time step of difference vector number y (mostly one point minus another), in world
+    axes. It is the value at the start plus half the change. ``t`` holds all tables (arrays) of the model and its
+    state."""
     return t.chord0[y] + 0.5 * t.chord_change[y]
 
 
 @compiled
 def end_difference(t: Tables, y: int) -> Vector:
-    """Return difference vector y (number in the tables; mostly one point minus another) at the end of the
-    time step, in world axes. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return difference vector number y (mostly one point minus another) at the end of the time step, in world
+    axes. It is the value at the start plus the change. ``t`` holds all tables (arrays) of the model and its
+    state."""
     return t.chord0[y] + t.chord_change[y]
 
 
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
-    """Subtract h times all forces on points and directions, and all weights, from the balances in
-    ``t.residual`` (4.6 to 4.9). The balances are those of the bodies and nodes that carry the points. ``t``
+    """Subtract h times all forces on points and directions, and all weights, from the balances in ``t.residual``.
+    The balances are those of the bodies and nodes that carry the points. See (4.6 to 4.9) of docs/theory.md. ``t``
     holds all tables (arrays) of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
@@ -179,10 +181,10 @@ def apply_forces(t: Tables, h: float) -> None:
 
 @compiled
 def levers_and_motions(t: Tables, k: int, h: float) -> None:
-    """Compute for each velocity that moves point or direction k how it moves it (motion), and how a force
-    there acts on it (lever). The motion is the derivative of the world position at the end of a time step of
-    length h; a lever times a force is the generalized force. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Compute the motion and the lever of point or direction k for each velocity that moves it, in ``t.motion``
+    and ``t.lever``. The motion is the derivative of the world position at the end of a time step of length h with
+    respect to the velocity. The scalar product of lever and force is the generalized force. ``t`` holds all tables
+    (arrays) of the model and its state."""
     b, d = t.vector_carrier[k], t.dimension
     lever, motion, is_point = (
         t.lever + t.lever_vectors_begin[k],
@@ -221,8 +223,8 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 @compiled
 def add_force_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix,
-    ``t.blocks``. They arise since moment arms rotate with the body while forces on its points stay constant
-    (4.12). h is the length of the time step. ``t`` holds all tables (arrays) of the model and its
+    ``t.blocks``. They arise since moment arms rotate with the body while forces on its points stay constant. h is
+    the length of the time step. See (4.12) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its
     state."""
     d = t.dimension
     for b in range(t.frames):

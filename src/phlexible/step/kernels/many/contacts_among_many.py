@@ -54,8 +54,9 @@ GRAZE = 1e-8  # of its change in the step, or of what counts as rest: smaller pe
 
 @compiled
 def are_balls(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j are both points or spheres, none a line segment, so that their
-    nearest points are known. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contact members i and j (shapes of bodies' surfaces) both consist of a single point, as
+    points and spheres do. Their nearest points are then known. Solids must be excluded before, which is not
+    checked. ``t`` holds all tables (arrays) of the model and its state."""
     return t.member_start[i] == t.member_end[i] and t.member_start[j] == t.member_end[j]
 
 
@@ -148,10 +149,10 @@ def accept_contact_history(t: Tables) -> None:
 
 @compiled
 def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """Return the signed distance of contact member i from the surface of solid j at the start of the time
-    step, and its change. Then follow the position of the contact along the axis of a rim, its parameter s on
-    a segment, and the gradients of the distance to both ends of i. ``t`` holds all tables (arrays) of the
-    model and its state.
+    """Return the signed distance of contact member i from the surface of solid j at the start of the time step,
+    and five further values. They are its change, its position along the axis of a rim (else 0), its parameter s on
+    a segment (else 0), and the discrete gradients of the distance with respect to both ends of i. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     Then derivatives to both ends in the axes of the solid, whose product with the changes of the ends is the
     change.
@@ -168,9 +169,10 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
 
 @compiled
 def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between solid j and member i (ball, point, segment or rim) over
-    a time step of length h. They are added to the forces ``t.pull`` on the points and directions of both.
-    ``t`` holds all tables (arrays) of the model and its state.
+    """Add the contact and friction forces between member i (ball, point, segment or rim) and solid j to
+    ``t.pull``. This holds the forces on points and directions of bodies. They are mean forces over a time step of
+    length h [s]; none are added if the members are apart at its start and end. ``t`` holds all tables (arrays) of
+    the model and its state.
 
     Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
@@ -409,10 +411,10 @@ def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
 
 @compiled
 def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h: float) -> tuple[float, float]:
-    """Return the mean normal force over a time step of length h of a pair in contact group c (8.17). Then
-    follows its derivative to the penetration at the end. The penetration is ``depth`` at the start and grows
-    by ``change``. ``known`` is the index of the pair in the list of the last time step, -1 if it is new.
-    ``t`` holds all tables (arrays) of the model and its state. Stored and lost energies are added to them."""
+    """Return the mean normal force of a pair in contact group c over a time step of length h, and its derivative
+    with respect to the penetration at the end. The penetration is ``depth`` at the start and grows by ``change``.
+    ``known`` is the index of the pair in the list of the last time step, -1 if it is new. Stored and lost energies
+    are added to ``t.contact_group_work`` and ``t.contact_group_loss``. See (8.17) of docs/theory.md."""
     return _shared_normal_force(t, c, known, depth, change, h, (depth, change, 1.0))
 
 
@@ -420,10 +422,11 @@ def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h:
 def _shared_normal_force(
     t: Tables, c: int, known: int, depth: float, change: float, h: float, whole: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """Return the mean normal force over a time step of length h, and its derivative, on one segment of a line. A
-    ball touches the line; see ``_normal_force``. The penetration in the segment is ``depth`` at the start and grows
-    by ``change``. ``whole`` is the penetration in the line, its change and a factor of damping. c is the contact
-    group, ``known`` the index of the pair in the last list (-1: new); ``t`` holds all tables."""
+    """Return the mean normal force of a ball on one segment of a line over a time step of length h, and its
+    derivative. The penetration in the segment is ``depth`` at the start and grows by ``change``. ``whole`` is the
+    penetration in the whole line, its change and a factor of the damping. Stored and lost energies are added to
+    ``t.contact_group_work`` and ``t.contact_group_loss``. c is the contact group, ``known`` the pair's last index
+    (-1: new)."""
     damping, varies = t.contact_group_damping[c], 1.0
     deep, moved, dense = whole
     if t.contact_group_impact[c] > 0.0:

@@ -44,8 +44,9 @@ SHORT = 1e-8  # of the length: so short a way has no part of its own, which woul
 
 @compiled
 def is_segment(t: Tables, m: int) -> bool:
-    """Return whether contact member m is a line segment, that is, has a length. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return whether contact member m (a ball, line segment, rim or solid of a body's surface) is a line segment.
+    It is one if its start and end are different points and its kind is neither a rim nor a solid. ``t`` holds all
+    tables (arrays) of the model and its state."""
     return t.member_kind[m] <= INSET and t.member_start[m] != t.member_end[m]
 
 
@@ -69,10 +70,10 @@ def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float
 
 @compiled
 def _segment_middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """Return the parameter m of the middle of the part of line segment i near solid j, where a parallel
-    segment shall touch. Then follows its derivative to the parameter nearest to the solid's centre; a is the
-    start and u the vector of the segment in the axes of the solid. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the parameter m of the middle of the part of line segment i near solid j, where a parallel segment
+    shall touch. Then follows its derivative with respect to the parameter nearest to the solid's centre; a is the
+    start and u the vector of the segment in the axes of the solid. ``t`` holds all tables (arrays) of the model
+    and its state."""
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
@@ -89,9 +90,9 @@ Place = tuple[float, float, float, Vector]
 @compiled
 def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
     """Return, at parameter s, the function whose minimum along line segment i is the distance from solid j: the
-    tuple (s, value, derivative to s, normal). The normal is the gradient of the solid's distance. a is the start
-    and u the vector of the segment in the axes of the solid; ``ends`` are the penetrations A, B of its ends and the
-    preferred middle m. ``t`` holds all tables.
+    tuple (s, value, derivative with respect to s, normal). The normal is the gradient of the solid's distance. a
+    is the start and u the vector of the segment in the axes of the solid; ``ends`` are the penetrations A, B of
+    its ends and the preferred middle m. ``t`` holds all tables.
 
     ``bristle_force``: A, B and m.
     """
@@ -235,9 +236,9 @@ def _minimum_on_segment(
 
 @compiled
 def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j [m] and the parameter s of the contact, then
-    the gradients to both ends. The ends a and b are in the axes of the solid; what they penetrate by
-    themselves is left out. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the signed distance of line segment i from solid j [m], the parameter s of the contact, and the
+    gradients with respect to both ends. The ends a and b are in the axes of the solid; the depth by which the ends
+    themselves penetrate is left out. ``t`` holds all tables (arrays) of the model and its state."""
     radius, u = t.member_radius[i], b - a
     first, n = solid_distance_gradient(t, i, j, a)
     last, m = solid_distance_gradient(t, i, j, b)
@@ -305,10 +306,10 @@ def line_distance(t: Tables, i: int, j: int, share: float) -> float:
 
 @compiled
 def segment_distance_change(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j at the start of the time step, and its change
-    [m]. Then follow the parameter s of the contact at the mean, and the discrete gradients to both ends,
-    whose products with their displacements sum to the change. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return the signed distance of line segment i from solid j at the start of the time step, and its change [m].
+    Then follow the parameter s of the contact at the mean, and the discrete gradients with respect to both ends,
+    whose products with their displacements sum to the change. ``t`` holds all tables (arrays) of the model and its
+    state."""
     radius, length = t.member_radius[i], t.member_size[3 * i]
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)
@@ -366,10 +367,10 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one.
-    Then follow derivatives to scalar products. It is c x^(p+1) / 2 with the penetration x = ``reach`` - |A|; 0 if
-    not ``is_shared``. F is the far end of the adjacent segment, ``inner`` is A . B and ``other`` B . B with the
-    segment's other end B; all are vectors from the ball.
+    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one,
+    and its derivatives with respect to scalar products. It is c x^(p+1) / 2 with the penetration x = ``reach`` -
+    |A|; 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is A . B and ``other`` B . B
+    with the other end B. All are vectors from the ball.
 
     They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
     """

@@ -107,10 +107,10 @@ def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 
 @compiled
 def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
-    """Return the signed distance of contact member i (ball, point or rim) from solid j as the time step
-    starts, and its change [m]. Then follows the discrete gradient omega to the coordinates w of i in the axes
-    of j, for which omega . delta(w) is exactly the change. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Return the signed distance of contact member i from solid j at the start of the time step, its change, and a
+    discrete gradient. The gradient times the change of the position of i in the axes of j is exactly the change of
+    distance. i is a ball, point or rim; a rim has the coordinates of ``rim_coordinates`` in place of a position.
+    The radius of i is not subtracted. ``t`` holds all tables of the model."""
     if t.member_kind[i] == RIM:
         w, dw = rim_coordinates(t, i, j)
         return secant_parts(rim_distance(t, i, j, three_secants(w, dw)))
@@ -125,9 +125,9 @@ def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
 
 @compiled
 def rim_coordinates(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
-    """Return three numbers that describe rim i (a circle with axis a) over plane j at the start of the time
-    step, and their changes. They are (n . a, 0, height of its centre), with the unit normal n of the plane.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the coordinates (n . a, 0, height of the centre) of rim i over plane j at the start of the time step,
+    and their changes. The rim is a circle with axis a, n the unit normal of the plane. ``t`` holds all tables
+    (arrays) of the model and its state."""
     w, dw = position_in_solid(t, t.member_start[i], j)
     own, other = t.member_axis + 6 * i, t.member_axis + 6 * j
     a, da, n, dn = axis_start(t, own, 2), axis_change(t, own, 2), axis_start(t, other, 2), axis_change(t, other, 2)
@@ -136,9 +136,9 @@ def rim_coordinates(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
 
 @compiled
 def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
-    """Return the height of the lowest point of rim i (a circle) over plane j [m], smooth also where it lies
-    flat. w are its numbers of ``rim_coordinates``. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the height of the lowest point of rim i (a circle) over plane j [m], smooth also where the rim lies
+    flat. w are the coordinates of the rim from ``rim_coordinates``: n . a, 0 and height of the centre. ``t`` holds
+    all tables (arrays) of the model and its state."""
     size, root = t.member_size + 3 * i, sqrt(abs(1.0 - w.x * w.x + RIM_ROUNDING * RIM_ROUNDING))
     return w.z + size[1] * w.x - size[0] * (root - RIM_ROUNDING) / RIM_HEIGHT - t.member_size[3 * j]
 

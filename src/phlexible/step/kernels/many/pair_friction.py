@@ -160,9 +160,9 @@ def dissipate_separated_pairs(t: Tables) -> None:
 @compiled
 def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
     """Store the contact of members i and j for friction and Newton's matrix in the tables ``touch_...``, and
-    return its index there: parameters s and z on their axes, contact point y and unit normal n in the world,
-    and ``slope``, the derivative of the normal force to the penetration. ``t`` holds all tables (arrays) of
-    the model and its state.
+    return its index there: parameters s and z on their axes, contact point y and unit normal n in the world, and
+    ``slope``, the derivative of the normal force with respect to the penetration. ``t`` holds all tables (arrays)
+    of the model and its state.
 
     Index ``touching_pairs``: there is no room, and only the arms are stored.
     """
@@ -187,10 +187,11 @@ def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: V
 def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Compute the friction of contact members i and j (spheres, line segments, solids) over a time step of length
-    h, and apply it. Rolling and drilling resistance are included. The normal force is ``normal``, along n; the
-    contact is at the parameters s and z of the members' axes. ``touch`` is the index of the contact in this time
-    step, ``known`` that of the pair in the last one, -1 if it is new; ``t`` holds all tables.
+    """Add the friction forces of contact members i and j (spheres, line segments, solids) over a time step of
+    length h to ``t.pull``. Rolling and drilling resistance are included; without friction only the impact speed is
+    stored. The normal force is ``normal``, along n; s and z are the parameters of the contact on the members'
+    axes. ``touch`` is the index of the contact in this time step, ``known`` that of the pair in the last one (-1:
+    new).
 
     Its derivatives (8.44) are added there. History variables of the pair are stored if there is room; ``known``:
     index of the pair in the last step.
@@ -292,10 +293,10 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, index: int
 ) -> None:
-    """Compute the moments that resist rolling and drilling of ball i on contact member j, and apply them (8.46). h
-    is the length of the time step. Drilling is spinning about the normal n. ``normal`` is the normal force,
-    ``touch`` and ``index`` are where results are stored, ``known`` is the index of the pair in the last time step
-    (-1: none); ``t`` holds all tables.
+    """Compute the moments that resist rolling and drilling of ball i on contact member j, and apply them. h is the
+    length of the time step. Drilling is spinning about the normal n. ``normal`` is the normal force, ``touch`` and
+    ``index`` are where results are stored, ``known`` is the index of the pair in the last time step (-1: none).
+    See (8.46) of docs/theory.md. ``t`` holds all tables.
 
     Derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the friction springs to
     ``t.pair_turn_end`` at ``index``.

@@ -53,10 +53,10 @@ def add_pair(
     other: Vector,
     rotates: bool,
 ) -> int:
-    """Add the contact of members i and j, a 3 x 3 stiffness ``slope``, to the iterated part of Newton's
-    matrix, the tables ``held_...``. Returned is the index of the pair, ``matrix_pairs`` if there is no room.
-    The other arguments are those of ``store_pair``. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Store the contact of members i and j with the 3 x 3 stiffness ``slope`` as a further pair of the iterated
+    part of Newton's matrix. The arrays are ``t.held_...``. Return the index of the pair; it is ``t.matrix_pairs``
+    if there is no room, and the pair does not count then. The other arguments are those of ``store_pair``:
+    parameters, normal and arms of the contact."""
     n = t.held_count[0]
     store_pair(t, n, i, j, s, z, normal, arm, other, rotates)
     t.held_slope[n] = slope
@@ -70,11 +70,11 @@ def add_pair(
 def store_pair(
     t: Tables, n: int, i: int, j: int, s: float, z: float, normal: Vector, arm: Vector, other: Vector, rotates: bool
 ) -> None:
-    """Store how the contact of members i and j, pair n of Newton's matrix, moves with the velocities of their
-    bodies. s and z are parameters on the members' axes, ``arm`` and ``other`` vectors from there to the contact
-    point, and ``normal`` is the unit normal of the contact. With ``rotates`` it is the relative rotation of the
-    members in place of the displacement of the contact point. ``t`` holds all tables (arrays) of the model and
-    its state.
+    """Store how the velocities of their bodies move the contact point of members i and j, pair n of Newton's
+    matrix, in the arrays ``t.held_...``. s and z are parameters on the members' axes, ``arm`` and ``other``
+    vectors from there to the contact point, ``normal`` is the unit normal. With ``rotates``, the relative rotation
+    of the members is stored in place of the displacement of the point. ``t`` holds all tables (arrays) of the
+    model and its state.
 
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
@@ -297,9 +297,10 @@ def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
 
 @exported
 def correct_for_pairs(t: Tables, x: Reals) -> None:
-    """Replace x, a solution without the coupling of bodies by contact pairs, by the solution of the full
-    linear system. x was found with the factored part of Newton's matrix; a few iterations of GMRES correct
-    it. ``t`` holds all tables (arrays) of the model and its state."""
+    """Replace x, a solution without the coupling of bodies by contact pairs, by the solution of the full linear
+    system. x was computed with the factored part of Newton's matrix; a few iterations of GMRES correct it. The
+    relative error that remains is stored in ``t.pair_left``; without coupling pairs x stays. ``t`` holds all
+    tables (arrays) of the model and its state."""
     t.pair_left[0] = 0.0
     if t.held_across[0] == 0:
         return
@@ -370,9 +371,10 @@ def _solve_least_squares(H: Reals, rotated: Reals, count: int) -> None:
 
 @exported
 def coupled_squared_frequency(t: Tables, h: float) -> float:
-    """Return the largest squared frequency omega^2 of the bodies on the springs of all stored contact pairs
-    [1/s2], by a power iteration; -1 if there was no room to store all pairs. h is the time step in which they
-    were stored. ``t`` holds all tables (arrays) of the model and its state.
+    """Return an estimate of the largest squared frequency omega^2 [1/s2] of the bodies on the springs of all
+    stored contact pairs. It is computed by a few power iterations and multiplied by a safety factor. Return -1 if
+    there was no room to store all pairs. h is the time step in which they were stored. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     A power iteration with the factored blocks of inertia, by Rayleigh's quotient, times ``BEYOND``.
     """

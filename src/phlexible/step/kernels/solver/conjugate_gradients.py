@@ -81,9 +81,10 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constrain_nodes(t: Tables) -> None:
-    """Set the first guess ``cg_solution`` of the change of nodal velocities to one that satisfies the joints.
-    The constrained directions of their nodes are removed from the preconditioner (``t.node_free``,
-    ``t.node_inverse``). ``t`` holds all tables (arrays) of the model and its state."""
+    """Store in ``t.cg_solution`` a change of nodal velocities that satisfies the linearized constraints of joints
+    at nodes of soft bodies (0 elsewhere). Conjugate gradients start there. The constrained directions are removed
+    from the projections ``t.node_free`` and the preconditioner ``t.node_inverse``. Directions that depend on
+    earlier ones are skipped. ``t`` holds all tables (arrays) of the model and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
         t.cg_solution[b] = nothing
@@ -202,10 +203,10 @@ def apply_matrix(t: Tables, h: float) -> None:
 
 @compiled
 def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> int:
-    """Solve the linear system of soft bodies for the change of nodal velocities ``cg_solution`` by
-    preconditioned conjugate gradients, with the right side in ``cg_residual``. Returned is the number of
-    iterations, or -1 if ``most`` of them do not suffice. h is the length of the time step [s]; tolerances are
-    relative to ``least_speed`` [m/s] at least. ``t`` holds all tables (arrays) of the model and its state.
+    """Solve the linear system of soft bodies for the change of nodal velocities by preconditioned conjugate
+    gradients. The solution starts from and replaces ``t.cg_solution``, the right side is ``t.cg_residual``. Return
+    the number of iterations, or -1 if ``most`` do not suffice or the matrix is not positive definite. h is the
+    length of the time step [s]; tolerances are relative to ``least_speed`` [m/s] at least.
 
     They end at the share ``INEXACT`` of the residual, or where it is round-off of the energy. -1: more than
     ``most`` of them, or a matrix that is not positive definite.
@@ -309,10 +310,10 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
 
 @compiled
 def set_point_tangents(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean stress over a time step of length h, and the symmetric part of its derivative to the
-    strain, at all quadrature points. They are those of soft elements, in ``t.point_stress`` and
-    ``t.point_tangent``; products with conjugate gradients use them. ``damping`` is numerical damping, a
-    multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the mean stresses in all soft elements over a time step of length h and the symmetric part of their
+    tangent. The tangent is the derivative with respect to the strain. Results are stored for each quadrature point
+    in ``t.point_stress`` and ``t.point_tangent``, which ``apply_matrix`` reads. ``damping`` is numerical damping,
+    a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):

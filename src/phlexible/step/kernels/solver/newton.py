@@ -42,10 +42,9 @@ PREDICTED_WITH_STRESSES = 1e-14  # of thin shells, whose updates end at 1e-13
 
 @compiled
 def velocity_norm(t: Tables, nu: Reals) -> float:
-    """Return the largest norm sqrt(sum (w_i nu_i)^2) of the velocities nu of one carrier [m/s], NaN if a
-    velocity is. The weights w, in ``t.velocity_weight``, make angular and elastic velocities comparable with
-    linear ones. A carrier is a floating body or a node. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the largest norm sqrt(sum (w_i nu_i)^2) over all floating bodies and nodes of the velocities nu of
+    one of them [m/s]; NaN if a velocity is NaN. The weights w, in ``t.velocity_weight``, make angular and elastic
+    velocities comparable with linear ones. ``t`` holds all tables (arrays) of the model and its state."""
     largest = 0.0
     for b in range(t.carriers):
         total = 0.0
