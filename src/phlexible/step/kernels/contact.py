@@ -254,10 +254,10 @@ def damped_one_sided_force(force: float, slope: float, d: float, x0: float, chan
 def contact_force(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the elastic part of the mean normal force N of a contact over a time step of length h [s], N itself
-    (never below zero), and dN/dx at the end. The energy is k x^(p+1) / (p+1) with ``stiffness`` k and exponent p;
-    the penetration x starts at x0 and changes by ``change``. ``damping`` is the coefficient of Hunt-Crossley
-    damping; ``varies`` is 0 where it falls as the impact speed grows, else 1."""
+    """Return the elastic part of the mean normal force N of a contact over a time step, N itself (never below
+    zero), and dN/dx at the end. The energy is k x^(p+1) / (p+1) with ``stiffness`` k and exponent p; the
+    penetration x starts at x0 and changes by ``change`` in the time h [s]. ``damping`` is the coefficient of
+    Hunt-Crossley damping; ``varies`` is 0 where it falls as the impact speed grows, else 1."""
     stored, slope = penetration_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)
@@ -291,9 +291,9 @@ def impact_damping(
 @compiled
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean dry friction force of force element f along its coordinate theta over a time step of length
-    h, and its derivative with respect to theta at the end. The friction limit includes the share of the joint
-    force, if it is friction of a joint. The lost energy is added to ``t.loss``, the derivative with respect to the
-    limit written to ``t.force_by_level``. See (8.19) of docs/theory.md."""
+    h. Second is its derivative with respect to theta at the end. The friction limit includes the share of the
+    joint force, if it is friction of a joint. The lost energy is added to ``t.loss``, the derivative with respect
+    to the limit written to ``t.force_by_level``. See (8.19) of docs/theory.md."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)
@@ -357,10 +357,11 @@ def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Ve
 
 @compiled
 def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
-    """Return the mean friction force of force element f in a time step of length h, and its derivatives with
-    respect to ``level`` and to the coordinate at the end. The coordinate changes by ``change``, and the force is
-    at most ``level``. It is the force of a bristle (friction spring, which sticks), or regularized friction where
-    there is none. The deflection at the end goes to ``t.bristle_end``, the lost energy is added to ``t.loss``."""
+    """Return the mean friction force of force element f in a time step of length h that changes its coordinate by
+    ``change``. Then follow its derivatives with respect to ``level`` and to the coordinate at the end. The force
+    is at most ``level``. It is the force of a bristle (friction spring, which sticks), or regularized friction
+    where there is none. The deflection at the end goes to ``t.bristle_end``, the lost energy is added to
+    ``t.loss``."""
     u, b = vector(change, 0.0, 0.0), t.bristle_of[f]
     if b >= 0:
         k, own, end = t.bristle_stiffness[b], t.bristle + BRISTLE * b, t.bristle_end + BRISTLE * b

@@ -765,10 +765,10 @@ def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> flo
 
 @compiled
 def frame_branch_gain(t: Tables, b: int, h: float) -> float:
-    """Return the derivative of the mean strain in the Maxwell branches of floating body b with respect to the
-    body's strain change in a time step. The mean strain is that of ``frame_branch_mean``; a Maxwell branch is a
-    spring and a dashpot in series. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the derivative of the mean strain in the Maxwell branches of floating body b with respect to its
+    strain change in a time step. The mean strain is that of ``frame_branch_mean``; a Maxwell branch is a spring
+    and a dashpot in series. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and
+    its state."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         update_relaxation(t, t.inner_fading[n], h)

@@ -236,7 +236,7 @@ def _minimum_on_segment(
 
 @compiled
 def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j [m], the parameter s of the contact, and the
+    """Return the signed distance of line segment i from solid j [m], the parameter s of the contact, and its
     gradients with respect to both ends. The ends a and b are in the axes of the solid; the depth by which the ends
     themselves penetrate is left out. ``t`` holds all tables (arrays) of the model and its state."""
     radius, u = t.member_radius[i], b - a
@@ -367,10 +367,10 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one,
-    and its derivatives with respect to scalar products. It is c x^(p+1) / 2 with the penetration x = ``reach`` -
-    |A|; 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is A . B and ``other`` B . B
-    with the other end B. All are vectors from the ball.
+    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one.
+    Then follow derivatives with respect to scalar products of vectors. The energy is c x^(p+1) / 2 with the
+    penetration x = ``reach`` - |A|; 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is
+    A . B and ``other`` B . B with the other end B. All are vectors from the ball.
 
     They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
     """

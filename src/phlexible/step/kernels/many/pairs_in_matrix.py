@@ -53,10 +53,10 @@ def add_pair(
     other: Vector,
     rotates: bool,
 ) -> int:
-    """Store the contact of members i and j with the 3 x 3 stiffness ``slope`` as a further pair of the iterated
-    part of Newton's matrix. The arrays are ``t.held_...``. Return the index of the pair; it is ``t.matrix_pairs``
-    if there is no room, and the pair does not count then. The other arguments are those of ``store_pair``:
-    parameters, normal and arms of the contact."""
+    """Store the contact of members i and j, with the 3 x 3 stiffness ``slope``, as a further pair of Newton's
+    matrix in the arrays ``t.held_...``. Products with these pairs are solved by iteration. Return the index of the
+    pair; it is ``t.matrix_pairs`` if there is no room, and the pair does not count then. The other arguments are
+    those of ``store_pair``: parameters, normal and arms of the contact."""
     n = t.held_count[0]
     store_pair(t, n, i, j, s, z, normal, arm, other, rotates)
     t.held_slope[n] = slope
