@@ -254,10 +254,11 @@ def damped_one_sided_force(force: float, slope: float, d: float, x0: float, chan
 def contact_force(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the elastic part of the mean normal force N of a contact over a time step, N itself (never below
-    zero), and dN/dx at the end. The energy is k x^(p+1) / (p+1) with ``stiffness`` k and exponent p; the
-    penetration x starts at x0 and changes by ``change`` in the time h [s]. ``damping`` is the coefficient of
-    Hunt-Crossley damping; ``varies`` is 0 where it falls as the impact speed grows, else 1."""
+    """Return the elastic part of the mean normal force N of a contact over a time step. Then follow N itself,
+    never below zero, and its derivative with respect to the penetration at the end. The energy is k x^(p+1) /
+    (p+1) with ``stiffness`` k and exponent p; the penetration x starts at x0 and changes by ``change`` in the time
+    h [s]. ``damping`` is the coefficient of Hunt-Crossley damping; ``varies`` is 0 where it falls as the impact
+    speed grows, else 1."""
     stored, slope = penetration_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)

@@ -236,9 +236,10 @@ def _minimum_on_segment(
 
 @compiled
 def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j [m], the parameter s of the contact, and its
-    gradients with respect to both ends. The ends a and b are in the axes of the solid; the depth by which the ends
-    themselves penetrate is left out. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the signed distance of line segment i from solid j [m], the parameter s of the contact, and two
+    gradients. They are gradients of the distance with respect to both ends. The ends a and b are in the axes of
+    the solid; the depth by which the ends themselves penetrate is left out. ``t`` holds all tables (arrays) of the
+    model and its state."""
     radius, u = t.member_radius[i], b - a
     first, n = solid_distance_gradient(t, i, j, a)
     last, m = solid_distance_gradient(t, i, j, b)

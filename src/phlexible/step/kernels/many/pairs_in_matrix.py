@@ -53,8 +53,8 @@ def add_pair(
     other: Vector,
     rotates: bool,
 ) -> int:
-    """Store the contact of members i and j, with the 3 x 3 stiffness ``slope``, as a further pair of Newton's
-    matrix in the arrays ``t.held_...``. Products with these pairs are solved by iteration. Return the index of the
+    """Store the contact of members i and j as a further pair of Newton's matrix, with the 3 x 3 stiffness
+    ``slope``. Pairs are in the arrays ``t.held_...``; iteration solves for their coupling. Return the index of the
     pair; it is ``t.matrix_pairs`` if there is no room, and the pair does not count then. The other arguments are
     those of ``store_pair``: parameters, normal and arms of the contact."""
     n = t.held_count[0]
