@@ -236,10 +236,11 @@ class Model(Mechanism):
         numerical_damping: float,
         progress: bool | None,
     ) -> Motion:
-        """Return a motion of this model whose estimated error is within the ``tolerance``, by repeated runs
-        over the ``duration`` [s] with shorter time steps. The best one comes with a warning. Instants are
-        stored at each ``interval`` [s]; ``initial`` is the start, ``order`` and ``numerical_damping`` are
-        those of the scheme, ``progress`` shows a bar."""
+        """Simulate this model repeatedly with shorter and shorter time steps until a run is accurate enough, and
+        return the motion of that run. It is if its estimated position error is at most ``tolerance`` times the length
+        of the longest body. If no run gets there, or shorter steps stop helping, return the last run with a
+        StepWarning. Instants are stored at each ``interval`` of the ``duration`` [s]; ``initial``, ``order``,
+        ``numerical_damping`` and ``progress`` are those of ``simulate``."""
         pieces, unresolved, advice = COMPARED, 0, ""
         for _ in range(MOST_RUNS):
             motion = self.simulate(
@@ -638,10 +639,10 @@ class Model(Mechanism):
 def simulation(
     model: Model, duration: float, step: float, initial: InitialKind | str | State, options: StepOptions
 ) -> WholeRun[Motion]:
-    """Return a generator that simulates a model over a ``duration`` in time steps of size ``step`` [s], as
-    ``Model.simulate`` does, and returns the motion. ``initial`` is the start, ``options`` are those of the
-    scheme. Its time steps can be taken together with those of other runs. The motion is read before functions of
-    users change, so that joint forces at both ends of the run need not be prepared."""
+    """Return a generator that takes the time steps of ``Model.simulate`` and whose return value is the motion. A
+    caller can interleave it with other runs and take their steps together. ``duration`` and ``step`` are in s,
+    ``initial`` is the initial state, ``options`` are order and damping of the scheme. Joint forces at both ends of
+    the run are computed only when they are read, so functions of the user must not change before."""
     output = partial(RunOutput, path=None)
     return _run(model, duration, step, options, False, output, _initial(initial), None, is_read_at_once=True)
 
@@ -662,11 +663,11 @@ def _run(
     stop: When | None,
     is_read_at_once: bool = False,
 ) -> WholeRun[Motion]:
-    """Return a generator that takes the time steps of a run and returns its motion, for ``Model.simulate`` and
-    ``Model.resume``. ``duration`` and ``step`` are its length and time step [s], ``options`` those of the scheme,
-    ``kind`` is the start, ``stop`` the condition that ends it. ``output`` is called once with the system and
-    returns the object that stores what is recorded. ``progress`` says whether a progress bar is shown,
-    ``is_read_at_once`` that the motion is read before functions of users change."""
+    """Return a generator that takes the time steps of one run and whose return value is its motion.
+    ``Model.simulate`` and ``Model.resume`` run it to its end. ``duration`` and ``step`` are in s, ``options`` are
+    order and damping of the scheme, ``kind`` is the initial state, ``stop`` an optional condition that ends the run.
+    ``output`` is called once with the equations of motion (``System``) and returns the object that stores the
+    instants; ``is_read_at_once`` says that no function of the user changes before the motion is read."""
     model._need_bodies()
     options = options.checked()
     if options.order > 2:
