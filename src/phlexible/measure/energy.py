@@ -148,8 +148,10 @@ def momentum(run: RecordedRun) -> Momentum:
 
 
 def _body_angular_momentum(run: RecordedRun, index: int, data: FloatingBody) -> Array:
-    """Return the angular momentum of one floating body of a run about its centre of mass in world axes, shape
-    (instants, 3) [kg m^2/s]. ``index`` is the number of the body. ``data`` are its mass moments."""
+    """Return the angular momentum of one floating body about its reference point, at all instants of a run, shape
+    (instants, 3) [kg m^2/s]. It is in world axes. The reference point is the one of ``data``, the arrays of mass,
+    first moments and inertia of the body. ``index`` is the number of the body; bodies that do not rotate have
+    zeros."""
     if not data.rotates:
         return np.zeros((run.count, 3))
     result = np.zeros((run.count, 3))

@@ -120,8 +120,8 @@ def rotation_vector_spin(vectors: Array, rates: Array) -> Array:
 
 
 def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
-    """Return the coordinates (angles, displacements) of a joint in the model of a run. The joint may be the
-    corresponding one of another copy of the model.
+    """Return the coordinates (angles, displacements) that a joint leaves free. They are those of the joint in the
+    model of a run; ``joint`` may also be its counterpart in a copy of that model.
 
     Raises:
         ModelError: a joint of another model.
@@ -140,9 +140,9 @@ def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath 
 
 
 def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath | None = None) -> Array:
-    """Return the values of a joint coordinate at all recorded instants of a run, shape (instants,) [rad or
-    m]. Angles are continuous over full turns, and start between -pi and pi. With a ``path`` that the angle
-    follows full turns are those of the path.
+    """Return the values of a joint coordinate at all recorded instants of a run, shape (instants,) [rad or m]. An
+    angle starts between -pi and pi and is continuous over full turns, which are counted with its rates. If a drive
+    prescribes the angle (``path``) and the angle is at this value, the full turns are those of the function of time.
 
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
@@ -181,7 +181,7 @@ def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
 
 
 def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: IntArray) -> Array:
-    """Return the range (largest minus smallest value) of each joint coordinate over the chosen ``instants``
+    """Return the range (largest minus smallest value) of each joint coordinate over the chosen ``instants`` (indices)
     of a run, shape (coordinates,) [rad or m].
 
     The result is approximate: instants in between are ignored, and angles are unwrapped.
@@ -192,8 +192,9 @@ def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: Int
 
 
 def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array) -> Array:
-    """Return the rate of a joint ``coordinate`` at all recorded instants of a run, shape (instants,) [rad/s
-    or m/s]. It is due to given ``velocities`` of all bodies, shape (instants, velocities)."""
+    """Return the rate of a joint ``coordinate`` at the recorded poses of a run for given velocities of all bodies,
+    shape (instants,) [rad/s or m/s]. ``velocities`` have the shape (instants, velocities); the rate is the gradient
+    of the coordinate times the rates of its functions."""
     functions = run.system.coordinate_functions(coordinate)
     gradients = coordinate.gradient(functions.values(run.instants).T).T
     return np.asarray((gradients * functions.rates(run.instants, velocities)).sum(axis=1))
@@ -207,8 +208,9 @@ UNIT_AXES = np.eye(3)
 
 
 def weighted_point(sensor: object) -> tuple[Attachment, Array] | None:
-    """Return the attachment point and the weights, shape (components, 3), of a sensor whose readings are linear in
-    the position of that point; None for other sensors."""
+    """Return the point of a body that a sensor measures, and the derivative of its value with respect to the point's
+    position. The derivative has the shape (components, 3). Return None if the value is not linear in the position,
+    depends on the velocity, or is that of a point of the ground."""
     share = sensor.linear_reading if isinstance(sensor, Sensor) else None
     if share is None or not isinstance(share[0], Attachment) or share[1][:, 3:].any():
         return None

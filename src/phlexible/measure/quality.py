@@ -56,8 +56,9 @@ Newton's method has been seen to fail from 1e4 on, with 12 halvings, and rarely.
 
 
 def wave_time(body: AbsoluteBody) -> float:
-    """Return the shortest time that a wave takes along an element of an undeformed string (``body``) without
-    viscosity [s]; infinity if there is no such element."""
+    """Return the shortest time that a longitudinal wave takes along one element of an undeformed string (``body``)
+    [s]. It is the distance of neighbouring nodes over the wave speed; elements with viscosity do not count, and it is
+    infinite without others."""
     shortest = np.inf
     line_density = body.mass / sum(float(group.weights.sum()) for group in body.strains) if body.strains else 0.0
     for group in body.strains:
@@ -222,9 +223,9 @@ def _alternates(swing: Array, rates: Array) -> bool:
 
 
 def _impulse_response(system: System, run: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
-    """Return the rate that a unit impulse along the coordinate of a force element (``force``) of a system
-    causes with all joints closed. It is the inverse effective mass at ``instant`` of a run. Return also the
-    name of the body that moves most."""
+    """Return the rate that a unit impulse along the coordinate of a force element causes while all joints stay
+    closed. It is the inverse of the effective mass, computed at one recorded ``instant`` of a run of ``system``.
+    ``force`` is the element with its coordinate. Return also the name of the body that gets most of its energy."""
     own = slice(instant, instant + 1)
     at, state = run.instants.at(own), run.recording.state(instant)
     system = system.phase(run.recording.locked_at[instant]).system
@@ -252,9 +253,10 @@ def some_instants(run: RecordedRun) -> IntArray:
 
 
 def large_turns(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each meshed body of a run that deforms too much in its frame: interfaces
-    rotate by more than 0.2 rad (linear strain: 0.05), or nodes move by more than half of its size (linear
-    strain: a tenth): how far, when, and what to do."""
+    """Yield a warning message for each meshed body of a run that deforms beyond the limits of its strain measure. The
+    limits in the frame of the body are rotations of interfaces of 0.2 rad (linear strain: 0.05) and displacements of
+    half its size (linear strain: a tenth). A message says how far, since when, and what to do. At most 2000 instants
+    are looked at."""
     for index, placed in enumerate(run.system.bodies):
         body = placed.resolved
         if not isinstance(body, FlexibleBody):
@@ -285,9 +287,9 @@ def large_turns(run: RecordedRun) -> Iterator[str]:
 
 
 def _deflections_of_mesh(body: FlexibleBody, eta: Array) -> Array:
-    """Return the largest elastic displacement in a meshed body at each instant, shape (instants,) [m], for elastic
-    coordinates ``eta``, shape (instants, n). Only the nodes that move most in one of the shape functions are
-    checked."""
+    """Return the largest elastic displacement of a node of a meshed body at each instant, shape (instants,) [m], for
+    elastic coordinates ``eta``, shape (instants, n). Only those nodes are looked at that have the largest
+    displacement in one of the n shape functions; without shape functions it is zero."""
     shapes = body.points.shapes
     if not shapes.size:
         return np.zeros(len(eta))
@@ -436,15 +438,17 @@ class _EqualBeams:
     sizes: Array
 
     def largest(self, values: Array) -> Array:
-        """Return the largest value along each beam of this group at each instant, shape (bodies, instants). It is
-        taken from values at stations of all beams, shape (bodies * instants, stations)."""
+        """Return the largest value along each beam of this group at each instant, shape (bodies, instants).
+        ``values`` has one row for each beam and instant, beam after beam, and one column for each station along the
+        beam."""
         return np.asarray(values.max(axis=1, initial=0.0).reshape(len(self.bodies), -1))
 
 
 @cached_on_owner
 def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
-    """Group the beams of a run by equal description, so that equal beams are checked in one array operation. Groups
-    have at most about 4096 rows of coordinates."""
+    """Group the beams of a run by equal description, so that equal beams are checked in one array operation. Each
+    group also gets the largest absolute value of each elastic coordinate over the checked instants, and is limited to
+    about 4096 rows (bodies times instants)."""
     rows = _checked_instants(run)
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
@@ -462,10 +466,10 @@ def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
 def _beams_beyond(
     run: RecordedRun, ratios: "Callable[[_EqualBeams, BeamFields, Array], Array]"
 ) -> Iterator[tuple[_EqualBeams, Array, Array]]:
-    """Yield (group, times, ratios) for groups of equal beams of a ``run`` in which something may be beyond its
-    limit, with sampled times [s]. ``ratios`` is a function of the group, its fields and the elastic coordinates
-    (bodies * instants, n) that returns the ratios to the limits, shape (limits, bodies * instants, stations). It
-    is called first with the largest values, which most groups pass."""
+    """Yield (group, times, ratios) for groups of equal beams of a ``run`` that may exceed a limit; ``times`` are at
+    most 2000 recorded instants [s]. The function ``ratios`` returns quantities over their limits, shape (limits,
+    bodies * instants, stations), from the group, its fields and elastic coordinates. It is first called with the
+    largest absolute coordinates, a bound: groups that stay below 1 there are skipped."""
     for beams in _equal_beams(run):
         if not ratios(beams, beams.points.station_sizes, beams.sizes).max(initial=0.0) <= 1:
             rows = _checked_instants(run)
@@ -663,10 +667,9 @@ def round_off_energy_share(run: RecordedRun, steps: int, least: float = 0.0) -> 
 
 
 def alternating_share(run: RecordedRun, least: float = 0.0) -> float:
-    """Return the share of the energy of a run that is in elastic rates which change their sign in every time
-    step. It is judged by second differences of velocities, and zero for fewer than three instants. A large
-    share shows vibrations faster than the time step. Where elastic rates alone have no more than the share
-    ``least``, theirs is returned: a bound.
+    """Return the share of the energy of a run that is in elastic rates which change their sign in every time step;
+    zero for fewer than three instants. It is computed from second differences of recorded velocities. A large share
+    shows vibrations faster than the time step. If a quick upper bound is at most ``least``, the bound is returned.
 
     A hinge or a spring gives the frame a part that alternates against it: what both have together counts where it
     is less. The frame may seem to alternate alone where a body turns by radians in a step.
@@ -696,9 +699,10 @@ def _alternating(values: Array) -> Array:
 
 
 def _whole_energies(body: FloatingBody, about_centre: FloatingBody, velocities: Array, elastic: Array) -> Array:
-    """Return twice the kinetic energy of a floating body for the alternating part of its ``velocities``, shape
-    (instants, velocities). ``elastic`` is that of the elastic rates alone, shape (instants - 2,); ``about_centre``
-    is the body with its centre of mass as reference point."""
+    """Return twice the kinetic energy of the alternating part of the ``velocities`` of a floating body, shape
+    (instants - 2,). The alternating part changes its sign in every step. ``velocities`` has the shape (instants,
+    velocities); ``elastic`` is twice the kinetic energy of the elastic rates alone; ``about_centre`` is the body with
+    its centre of mass as reference point."""
     d, rigid, nu = body.dimension, body.rigid_count, _alternating(velocities)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     rows = as_array(undeformed_mass(about_centre)[d:rigid])
@@ -903,8 +907,8 @@ class _Crossings:
         vectors = self._run.system.vectors([PointOf(each.start) for each in self._members])
         moved, count = np.zeros(len(self._members)), max(2, AT_ONCE // len(self._members))
         for begin in range(0, self._run.count - 1, count - 1):
-            indices = vectors.values(self._run.instants.at(slice(begin, begin + count)))
-            moved = np.maximum(moved, np.linalg.norm(np.diff(indices, axis=0), axis=2).max(axis=0))
+            positions = vectors.values(self._run.instants.at(slice(begin, begin + count)))
+            moved = np.maximum(moved, np.linalg.norm(np.diff(positions, axis=0), axis=2).max(axis=0))
         return moved
 
     def _positions(self, ports: Sequence[Port]) -> Array:
@@ -913,8 +917,9 @@ class _Crossings:
         return np.asarray(self._run.system.vectors([PointOf(port) for port in ports]).values(self._run.instants))
 
     def _candidates(self, moved: Array) -> Iterator[tuple[int, int]]:
-        """Yield index pairs (ball, other member) of this contact that may have passed through each other, fastest
-        balls first. Their displacements between two instants, ``moved`` [m], exceed their thickness."""
+        """Yield pairs of indices (ball, other) of contact shapes that may have passed through each other, fastest
+        balls first. They are pairs that can touch and whose largest displacements between two recorded instants,
+        ``moved`` [m], shape (shapes,), add up to more than both thicknesses."""
         members = self._members
         balls = [i for i, each in enumerate(members) if not each.kind.is_solid and each.start is each.end]
         thick = np.array([each.thickness if each.kind.is_solid else 2.0 * each.radius for each in members])
@@ -924,8 +929,10 @@ class _Crossings:
                     yield i, j
 
     def _passages(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
-        """Return the indices of the recorded instants after which a ball moves straight through another
-        member of the contact (``other``). Their positions ``x`` and ``y`` have the shape (instants, 3) [m]."""
+        """Return the indices of the recorded instants after which a ball passed straight through another contact
+        shape (``other``) without touching it. ``x`` and ``y`` are their positions, shape (instants, 3) [m]. Distances
+        are computed at up to a fixed number of places on the straight way between two instants; ways that bend are
+        left out."""
         ends = y if other.start is other.end else self._positions([other.end])[:, 0]
         relative = x - y
         axes = None
@@ -957,19 +964,20 @@ class _Crossings:
 
 
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
-    """Return the members (spheres, line segments, solids) of a contact whose distance from others can be
-    computed; rims are left out. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the shapes of a contact (spheres, line segments, solids) whose distance from others this module can
+    compute. Rims (circular edges) are left out. ``dimension`` is that of the model (1, 2 or 3)."""
     return tuple(member for member in contact.members(dimension) if member.kind is not MemberKind.RIM)
 
 
 def _thickness(ball: Member, other: Member) -> float:
-    """Return the sum of the thicknesses of a ball and of another member of a contact, ``other`` [m]: a
-    displacement beyond it may lead through."""
+    """Return the diameter of a ball plus the thickness of another contact shape, ``other`` [m]: of a solid its
+    thickness, otherwise twice its radius. A ball that moves further than this between two instants may pass through
+    without touching."""
     return 2.0 * ball.radius + (other.thickness if other.kind.is_solid else 2.0 * other.radius)
 
 
 def _can_touch(ball: Member, other: Member) -> bool:
-    """Return whether two members of a contact, ``ball`` and ``other``, can touch: they belong to different
-    bodies and to opposite sides of the contact, and have a size."""
+    """Return whether a ``ball`` and another contact shape (``other``) can touch. They must belong to different bodies
+    and to opposite sides of the contact, and one of them must be solid or have a radius."""
     is_opposed = ball.owner != other.owner and ball.side | other.side == 3
     return is_opposed and (other.kind.is_solid or ball.radius + other.radius > 0)

@@ -50,8 +50,9 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
 
 
 def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
-    """Return the tension of a tendon at all instants of a run, with the part of its damper, shape (instants,) [N].
-    One that rubs on its guides has a tension for each piece, without damper, shape (instants, pieces).
+    """Return the tension of a tendon at all instants of a run, its damper included, shape (instants,) [N]. A tendon
+    with friction on its guides has a tension in each piece between two guides, without its damper, shape (instants,
+    pieces).
 
     Raises:
         ModelError: it is not part of the model.
@@ -112,7 +113,7 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
         rows = [system.owners[k].row for k in range(begin, end)]
         functions = system.constraint_functions(rows)
         pulls = functions.forces(run.instants, run.multipliers[:, begin:end])
-        indices = functions.set.values(run.instants)
+        positions = functions.set.values(run.instants)
         numbers = {vector.key: k for k, vector in enumerate(functions.set.vectors)}
         terms = (term for function in vector_functions_of_rows(rows)[0] for term in function.terms)
         mine = (vector for term in terms for vector in term.vectors() if is_attached_to(vector, second))
@@ -121,11 +122,11 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
                 node = functions.set.vectors[k].carrier - first
                 share = 1.0 if nodal.moves is None else nodal.moves[node]
                 force = force + share * pulls[:, k]
-                moment = moment + cross(indices[:, k] - share * point, pulls[:, k])
+                moment = moment + cross(positions[:, k] - share * point, pulls[:, k])
             elif functions.set.vectors[k].is_point:
                 force = force + pulls[:, k]
             else:
-                moment = moment + cross(indices[:, k], pulls[:, k])
+                moment = moment + cross(positions[:, k], pulls[:, k])
     return force, moment
 
 

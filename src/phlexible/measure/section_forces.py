@@ -118,7 +118,7 @@ def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
     raise ModelError(f"body: {target.name!r} is not a rod of this model; it has: {names}")
 
 
-def strain_indices(rod: RodInModel) -> Array:
+def strain_positions(rod: RodInModel) -> Array:
     """Return the positions of the quadrature points of all elements along a rod, shape (points,) [m]."""
     return np.concatenate([element.shape.positions for element in rod.elements])
 
@@ -247,7 +247,7 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
 
 def _forces_of_rod(run: RecordedRun, target: PlacedRod, x: ArrayLike | None) -> SectionForces:
     rod = rod_of_run(run, target)
-    positions, forces = strain_indices(rod), rod_forces(run, rod)
+    positions, forces = strain_positions(rod), rod_forces(run, rod)
     if x is not None:
         at = checked_positions(target.length, x)
         positions, forces = at, interpolated_along(positions, forces, at)
@@ -279,8 +279,8 @@ def stress(
 
 
 def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
-    """Return the cross-sections of a beam or rod (``target``) of a run at the positions ``x`` along its whole
-    length, shape (s,) [m]. There is one for each position."""
+    """Return the cross-section of a beam or rod (``target``) of a run at each of the positions ``x``, shape (s,) [m],
+    along its whole length. A beam that is split into several bodies is asked body by body."""
     if isinstance(target, PlacedRod):
         return target.body.sections_at(x)
     parts = _beam_parts(run, target)
@@ -297,7 +297,7 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
     """Return positions just inside both ends of each element of a beam (``target``) in a run, shape (2 *
     elements,) [m]. Section forces are drawn there. For a rod they are its quadrature points."""
     if isinstance(target, PlacedRod):
-        return strain_indices(rod_of_run(run, target))
+        return strain_positions(rod_of_run(run, target))
     ends = []
     for index, begin in _beam_parts(run, target):
         mesh = _mesh(run.system.bodies[index])
@@ -330,9 +330,10 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
 def stations_of_parts(
     run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
-    """Yield, for each body of a beam (``target``) in a run that has stations: its index, the position where it
-    begins [m], the indices of its stations among all stations, and their positions from its start [m]. Stations
-    are at the positions x [m], or (None) at default ones; all stations are in the order of x."""
+    """Yield, for each body of a beam in a run, the stations on it at which section forces are computed; bodies
+    without stations are skipped. Each item has the index of the body, where it begins along the whole beam ``target``
+    [m], the indices of its stations among all, and their positions from its own start [m]. The stations are the
+    positions ``x`` [m] in their order, or with None two Gauss points of each element."""
     parts = _beam_parts(run, target)
     if x is None:
         count = 0

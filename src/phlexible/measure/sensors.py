@@ -93,8 +93,9 @@ class LinearPoint:
         return self._row(load.entries())
 
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
-        """Return the derivative of an elastic displacement (``sensor``) along an ``axis`` of its body with
-        respect to the small motions of a linear model. The shape is (velocities,).
+        """Return the derivative of a measured elastic displacement with respect to the small motions of a linear
+        model, shape (velocities,). It is made of the shape functions at the point that ``sensor`` measures, along an
+        ``axis`` of its body.
 
         Raises:
             ModelError: a point of another model.
@@ -127,8 +128,9 @@ class LinearPoint:
         return found
 
     def element_row(self, element: ForceElement) -> Array:
-        """Return the generalized forces that one unit of the prescribed force of an ``element`` causes at the
-        operating point of a linear model, shape (velocities,).
+        """Return the derivative of the coordinate of a force ``element`` with respect to the small motions of a
+        linear model, shape (velocities,). The coordinate is the angle, displacement or length along which the element
+        acts. The row is also the generalized force of one unit of its force.
 
         Raises:
             ModelError: an element of another model.
@@ -239,8 +241,10 @@ class PointSensor(Sensor):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Linear form of the reading of this sensor: the point, the weights of its position and velocity, shape (1,
-        6), and an offset, shape (1,). None for angles and accelerations."""
+        """Return this sensor of displacement or velocity as a linear function of its point's position and velocity.
+        The result has the point, the weights, shape (1, 6) (the measured direction in the three columns of position
+        or of velocity), and the value of the undeformed initial pose that is subtracted, shape (1,). Return None for
+        angles and accelerations."""
         if self.is_angular or self.differentiations == 2:
             return None
         weights = np.zeros((1, 6))
@@ -283,8 +287,8 @@ class Displacement(PointSensor):
     def read(self, run: RecordedRun) -> Array:
         """Return the displacement of the measured point along the sensor's direction since the undeformed initial
         pose, at all instants of a run, shape (instants,) [m]."""
-        index = Position(self.attachment).read(run)
-        return np.asarray((index - self.attachment.initial_position()) @ self.axis)
+        position = Position(self.attachment).read(run)
+        return np.asarray((position - self.attachment.initial_position()) @ self.axis)
 
 
 class Velocity(PointSensor):
@@ -404,8 +408,9 @@ class Position(Sensor):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Linear form of the reading of this position sensor: the point, the weights of its position and velocity,
-        shape (3, 6), and an offset, shape (3,). None for a point of the ground."""
+        """Return this position sensor as a linear function of its point's position and velocity: the point, the
+        weights [I, 0], shape (3, 6), and an offset of zero, shape (3,). Return None for a point of the ground, which
+        has no coordinates."""
         return (self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
     def read(self, run: RecordedRun) -> Array:
@@ -609,8 +614,9 @@ class JointSensor(Sensor):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Linear form of the readings of this sensor: the joint, the weights of its coordinates and rates, and
-        offsets. None for accelerations and for coordinates that the joint lacks."""
+        """Return this joint sensor as a linear function of the coordinates and rates of its joint: the joint,
+        weights, shape (measured, 2 * coordinates), with the coordinates and rates in turn, and offsets of zero.
+        Return None for accelerations and if the joint lacks a measured coordinate."""
         total = len(self.joint.coordinate_names)
         chosen = range(total) if self.number is None else [self.number]
         if self.differentiations == 2 or not total or max(chosen) >= total:

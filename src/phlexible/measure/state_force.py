@@ -93,8 +93,8 @@ class StateForce(CompoundForce):
 
 
 def _source(item: Measured) -> tuple[Attachment | Joint, tuple[list[int], list[int]]]:
-    """Return the attachment or joint that an item of the user's list measures. Return also the indices of positions
-    and of rates among the values measured there."""
+    """Return the point of a body or the joint that an item of the user's argument ``of`` measures. Return also two
+    lists: the indices of positions and those of rates among the values that are measured there."""
     if isinstance(item, Position):
         if not isinstance(item.port, Attachment):
             raise ParameterError(f"of takes points of bodies, got {item}")

@@ -75,8 +75,9 @@ class When(Portable, Condition):
         return f"{name} > {self.above:g}" if self.above is not None else f"{name} < {self.below:g}"
 
     def excess(self, times: Array, readings: Sequence[Array]) -> Array:
-        """Return by how much the quantity of this condition exceeds its threshold at the given times [s], shape
-        (instants,); positive where the condition is met. ``readings`` are those of its sensors."""
+        """Return how far the quantity of this condition is beyond its threshold at the given times [s], shape
+        (instants,); positive where the condition is met. The quantity is the first of ``readings`` (sensor values at
+        these times), or the user's function of time and all readings."""
         if isinstance(self.quantity, Sensor):
             values = readings[0]
         else:

@@ -19,7 +19,7 @@ Source: TypeAlias = KinematicPair | Attachment
 LinearReading: TypeAlias = tuple[Source, Array, Array]
 """A source, weights (count, numbers of the source) and offset (count,): ``weights @ numbers - offset``.
 
-The numbers of a joint are each coordinate and its rate, those of an attachment its place and velocity.
+The numbers of a joint are each coordinate and its rate, those of an attachment its position and velocity.
 """
 
 
@@ -83,8 +83,9 @@ class Sensor(ABC):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Return the linear map by which compiled code measures a sensor's quantity within a time step; None
-        if it must be read from the whole state."""
+        """Return this sensor's value as a linear function of its point or joint, which compiled code can compute
+        within a time step. The result has the source (a point of a body with position and velocity, or a joint with
+        coordinates and rates), weights and an offset. Return None for sensors that need the whole state."""
         return None
 
     @property
