@@ -237,8 +237,8 @@ class Model(Mechanism):
         progress: bool | None,
     ) -> Motion:
         """Simulate this model repeatedly with shorter and shorter time steps until a run is accurate enough, and
-        return the motion of that run. It is if its estimated position error is at most ``tolerance`` times the length
-        of the longest body. If no run gets there, or shorter steps stop helping, return the last run with a
+        return the motion of that run. It is if its estimated position error is at most ``tolerance`` times the
+        length of the longest body. If no run gets there, or shorter steps stop helping, return the last run with a
         StepWarning. Instants are stored at each ``interval`` of the ``duration`` [s]; ``initial``, ``order``,
         ``numerical_damping`` and ``progress`` are those of ``simulate``."""
         pieces, unresolved, advice = COMPARED, 0, ""
@@ -665,8 +665,8 @@ def _run(
 ) -> WholeRun[Motion]:
     """Return a generator that takes the time steps of one run and whose return value is its motion.
     ``Model.simulate`` and ``Model.resume`` run it to its end. ``duration`` and ``step`` are in s, ``options`` are
-    order and damping of the scheme, ``kind`` is the initial state, ``stop`` an optional condition that ends the run.
-    ``output`` is called once with the equations of motion (``System``) and returns the object that stores the
+    order and damping of the scheme, ``kind`` is the initial state, ``stop`` an optional condition that ends the
+    run. ``output`` is called once with the equations of motion (``System``) and returns the object that stores the
     instants; ``is_read_at_once`` says that no function of the user changes before the motion is read."""
     model._need_bodies()
     options = options.checked()

@@ -414,7 +414,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
     locks: list[Array] = [np.zeros((number, 0))]
     conditions: list[Array] = []
     crossings = crossings_of(run)
-    held, indices = np.zeros((number, laws.control_count)), np.zeros((number, switches))
+    held, locked = np.zeros((number, laws.control_count)), np.zeros((number, switches))
     q, v = np.zeros((2, number, size))
     if after is not None:
         q, v = np.stack([each.pose for each in after]), np.stack([each.velocity for each in after])
@@ -442,16 +442,16 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 held += np.einsum("kcu,knu->nc", laws.slopes(part)[:, : laws.control_count], found)
             if switches:
                 of_locks = slopes_of_locks(run.stretches[part.stretch], part.first, part.last)
-                indices += np.einsum("kcu,knu->nc", of_locks, found)
+                locked += np.einsum("kcu,knu->nc", of_locks, found)
         elif isinstance(part, VelocityJump):
             jumps.append(v)
             end, v = v, np.zeros_like(v)
             slopes_at(part.time, part.before, run.assembly, PROJECTED).vjp(0, end, q, v)
             if part.locks:
                 chosen = list(part.locks)
-                locks.append(indices[:, chosen])
-                lock_slopes(part, run.assembly).vjp(0, indices[:, chosen], q, v)
-                indices[:, chosen] = 0.0
+                locks.append(locked[:, chosen])
+                lock_slopes(part, run.assembly).vjp(0, locked[:, chosen], q, v)
+                locked[:, chosen] = 0.0
             if (crossing := crossings.get(course)) is not None:
                 stretch, first, last = crossing.after
                 later = end @ crossing.velocity_slope
@@ -527,7 +527,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
     history = start.strains  # changes of strains of branches
     jump = obeyed = locks = conditions = 0
     crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
-    indices = np.zeros((number, switches))
+    locked = np.zeros((number, switches))
     begun: tuple[Crossing, Array] | None = None  # where the next steps begin, and how its instant changes
     for course, each in enumerate(run.course):
         if isinstance(each, RunInterval):
@@ -535,7 +535,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
             equations = np.stack([change.equations[each.stretch][own] for change in changes], axis=1)
             if switches:
                 slopes = slopes_of_locks(run.stretches[each.stretch], each.first, each.last)
-                equations = equations + np.einsum("kcu,pc->kpu", slopes, indices)
+                equations = equations + np.einsum("kcu,pc->kpu", slopes, locked)
             if laws.control_count:
                 equations = equations + np.einsum("kcu,pc->kpu", laws.slopes(each)[:, : laws.control_count], held)
             if each.is_implicit:
@@ -563,7 +563,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
             if each.locks:
                 chosen, end = list(each.locks), locks + len(each.locks)
                 own_changes = np.array([change.locks[locks:end] for change in changes])
-                indices[:, chosen] = lock_slopes(each, run.assembly).jvp(0, q, v) + own_changes
+                locked[:, chosen] = lock_slopes(each, run.assembly).jvp(0, q, v) + own_changes
                 locks = end
             v = slopes_at(each.time, each.before, run.assembly, PROJECTED).jvp(0, q, v)
             v = v + np.array([change.jumps[jump] for change in changes])

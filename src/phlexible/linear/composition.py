@@ -117,8 +117,8 @@ class _Parts:
     def _refuse_coupled(linear: Linearization) -> None:
         """Raise a ``ModelError`` if a spring or damper of a linearized mechanism (``linear``) couples two
         bodies, because it belongs to the model of neither."""
-        indices = np.diff(linear.system.layout.velocity)
-        owner = np.repeat(np.arange(len(indices)), indices)
+        sizes = np.diff(linear.system.layout.velocity)
+        owner = np.repeat(np.arange(len(sizes)), sizes)
         mechanics = linear.mechanics
         pairs = [sparse.coo_array(each) for each in (mechanics.stiffness, mechanics.damping, mechanics.velocity)]
         pairs += [sparse.coo_array(each.fast_stiffness) for each in mechanics.inner]

@@ -206,8 +206,8 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
         np.asarray((map_forces @ matrix[moving][:, moving]) @ map_forces.T) if matrix.nnz else np.zeros((n, n))
         for matrix in (model.structure, model.dissipation)
     )
-    inner, indices = np.zeros((len(J), model.order)), np.zeros((model.order, len(J)))
-    inner[:, moving], indices[moving] = to_energy, from_energy
+    inner, outer = np.zeros((len(J), model.order)), np.zeros((model.order, len(J)))
+    inner[:, moving], outer[moving] = to_energy, from_energy
     forces = map_forces @ model.structure[moving][:, tied].toarray()
     ties, tie_ports, tie_outputs, free = orthonormal_ties(
         forces, model.port_map[tied].toarray(), model.output_matrix[:, tied].toarray()
@@ -226,7 +226,7 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
         _output_rows(model, moving, to_energy, from_energy),
         tie_outputs,
         inner,
-        indices,
+        outer,
         free,
         velocities,
         free_velocities,

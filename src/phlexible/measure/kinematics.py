@@ -142,7 +142,8 @@ def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath 
 def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath | None = None) -> Array:
     """Return the values of a joint coordinate at all recorded instants of a run, shape (instants,) [rad or m]. An
     angle starts between -pi and pi and is continuous over full turns, which are counted with its rates. If a drive
-    prescribes the angle (``path``) and the angle is at this value, the full turns are those of the function of time.
+    prescribes the angle (``path``) and the angle is at this value, the full turns are those of the function of
+    time.
 
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
@@ -181,8 +182,8 @@ def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
 
 
 def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: IntArray) -> Array:
-    """Return the range (largest minus smallest value) of each joint coordinate over the chosen ``instants`` (indices)
-    of a run, shape (coordinates,) [rad or m].
+    """Return the range (largest minus smallest value) of each joint coordinate over the chosen ``instants``
+    (indices) of a run, shape (coordinates,) [rad or m].
 
     The result is approximate: instants in between are ignored, and angles are unwrapped.
     """
@@ -208,9 +209,9 @@ UNIT_AXES = np.eye(3)
 
 
 def weighted_point(sensor: object) -> tuple[Attachment, Array] | None:
-    """Return the point of a body that a sensor measures, and the derivative of its value with respect to the point's
-    position. The derivative has the shape (components, 3). Return None if the value is not linear in the position,
-    depends on the velocity, or is that of a point of the ground."""
+    """Return the point of a body that a sensor measures, and the derivative of its value with respect to the
+    point's position. The derivative has the shape (components, 3). Return None if the value is not linear in the
+    position, depends on the velocity, or is that of a point of the ground."""
     share = sensor.linear_reading if isinstance(sensor, Sensor) else None
     if share is None or not isinstance(share[0], Attachment) or share[1][:, 3:].any():
         return None

@@ -57,8 +57,8 @@ Newton's method has been seen to fail from 1e4 on, with 12 halvings, and rarely.
 
 def wave_time(body: AbsoluteBody) -> float:
     """Return the shortest time that a longitudinal wave takes along one element of an undeformed string (``body``)
-    [s]. It is the distance of neighbouring nodes over the wave speed; elements with viscosity do not count, and it is
-    infinite without others."""
+    [s]. It is the distance of neighbouring nodes over the wave speed; elements with viscosity do not count, and it
+    is infinite without others."""
     shortest = np.inf
     line_density = body.mass / sum(float(group.weights.sum()) for group in body.strains) if body.strains else 0.0
     for group in body.strains:
@@ -253,10 +253,10 @@ def some_instants(run: RecordedRun) -> IntArray:
 
 
 def large_turns(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each meshed body of a run that deforms beyond the limits of its strain measure. The
-    limits in the frame of the body are rotations of interfaces of 0.2 rad (linear strain: 0.05) and displacements of
-    half its size (linear strain: a tenth). A message says how far, since when, and what to do. At most 2000 instants
-    are looked at."""
+    """Yield a warning message for each meshed body of a run that deforms beyond the limits of its strain measure.
+    The limits in the frame of the body are rotations of interfaces of 0.2 rad (linear strain: 0.05) and
+    displacements of half its size (linear strain: a tenth). A message says how far, since when, and what to do. At
+    most 2000 instants are looked at."""
     for index, placed in enumerate(run.system.bodies):
         body = placed.resolved
         if not isinstance(body, FlexibleBody):
@@ -287,8 +287,8 @@ def large_turns(run: RecordedRun) -> Iterator[str]:
 
 
 def _deflections_of_mesh(body: FlexibleBody, eta: Array) -> Array:
-    """Return the largest elastic displacement of a node of a meshed body at each instant, shape (instants,) [m], for
-    elastic coordinates ``eta``, shape (instants, n). Only those nodes are looked at that have the largest
+    """Return the largest elastic displacement of a node of a meshed body at each instant, shape (instants,) [m],
+    for elastic coordinates ``eta``, shape (instants, n). Only those nodes are looked at that have the largest
     displacement in one of the n shape functions; without shape functions it is zero."""
     shapes = body.points.shapes
     if not shapes.size:
@@ -447,8 +447,8 @@ class _EqualBeams:
 @cached_on_owner
 def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
     """Group the beams of a run by equal description, so that equal beams are checked in one array operation. Each
-    group also gets the largest absolute value of each elastic coordinate over the checked instants, and is limited to
-    about 4096 rows (bodies times instants)."""
+    group also gets the largest absolute value of each elastic coordinate over the checked instants, and is limited
+    to about 4096 rows (bodies times instants)."""
     rows = _checked_instants(run)
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
@@ -701,8 +701,8 @@ def _alternating(values: Array) -> Array:
 def _whole_energies(body: FloatingBody, about_centre: FloatingBody, velocities: Array, elastic: Array) -> Array:
     """Return twice the kinetic energy of the alternating part of the ``velocities`` of a floating body, shape
     (instants - 2,). The alternating part changes its sign in every step. ``velocities`` has the shape (instants,
-    velocities); ``elastic`` is twice the kinetic energy of the elastic rates alone; ``about_centre`` is the body with
-    its centre of mass as reference point."""
+    velocities); ``elastic`` is twice the kinetic energy of the elastic rates alone; ``about_centre`` is the body
+    with its centre of mass as reference point."""
     d, rigid, nu = body.dimension, body.rigid_count, _alternating(velocities)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     rows = as_array(undeformed_mass(about_centre)[d:rigid])
@@ -930,9 +930,9 @@ class _Crossings:
 
     def _passages(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
         """Return the indices of the recorded instants after which a ball passed straight through another contact
-        shape (``other``) without touching it. ``x`` and ``y`` are their positions, shape (instants, 3) [m]. Distances
-        are computed at up to a fixed number of places on the straight way between two instants; ways that bend are
-        left out."""
+        shape (``other``) without touching it. ``x`` and ``y`` are their positions, shape (instants, 3) [m].
+        Distances are computed at up to a fixed number of places on the straight way between two instants; ways
+        that bend are left out."""
         ends = y if other.start is other.end else self._positions([other.end])[:, 0]
         relative = x - y
         axes = None
@@ -977,7 +977,7 @@ def _thickness(ball: Member, other: Member) -> float:
 
 
 def _can_touch(ball: Member, other: Member) -> bool:
-    """Return whether a ``ball`` and another contact shape (``other``) can touch. They must belong to different bodies
-    and to opposite sides of the contact, and one of them must be solid or have a radius."""
+    """Return whether a ``ball`` and another contact shape (``other``) can touch. They must belong to different
+    bodies and to opposite sides of the contact, and one of them must be solid or have a radius."""
     is_opposed = ball.owner != other.owner and ball.side | other.side == 3
     return is_opposed and (other.kind.is_solid or ball.radius + other.radius > 0)

@@ -279,8 +279,8 @@ def stress(
 
 
 def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
-    """Return the cross-section of a beam or rod (``target``) of a run at each of the positions ``x``, shape (s,) [m],
-    along its whole length. A beam that is split into several bodies is asked body by body."""
+    """Return the cross-section of a beam or rod (``target``) of a run at each of the positions ``x``, shape (s,)
+    [m], along its whole length. A beam that is split into several bodies is asked body by body."""
     if isinstance(target, PlacedRod):
         return target.body.sections_at(x)
     parts = _beam_parts(run, target)
@@ -331,9 +331,9 @@ def stations_of_parts(
     run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
     """Yield, for each body of a beam in a run, the stations on it at which section forces are computed; bodies
-    without stations are skipped. Each item has the index of the body, where it begins along the whole beam ``target``
-    [m], the indices of its stations among all, and their positions from its own start [m]. The stations are the
-    positions ``x`` [m] in their order, or with None two Gauss points of each element."""
+    without stations are skipped. Each item has the index of the body, where it begins along the whole beam
+    ``target`` [m], the indices of its stations among all, and their positions from its own start [m]. The stations
+    are the positions ``x`` [m] in their order, or with None two Gauss points of each element."""
     parts = _beam_parts(run, target)
     if x is None:
         count = 0

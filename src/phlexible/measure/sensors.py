@@ -94,8 +94,8 @@ class LinearPoint:
 
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
         """Return the derivative of a measured elastic displacement with respect to the small motions of a linear
-        model, shape (velocities,). It is made of the shape functions at the point that ``sensor`` measures, along an
-        ``axis`` of its body.
+        model, shape (velocities,). It is made of the shape functions at the point that ``sensor`` measures, along
+        an ``axis`` of its body.
 
         Raises:
             ModelError: a point of another model.
@@ -129,8 +129,8 @@ class LinearPoint:
 
     def element_row(self, element: ForceElement) -> Array:
         """Return the derivative of the coordinate of a force ``element`` with respect to the small motions of a
-        linear model, shape (velocities,). The coordinate is the angle, displacement or length along which the element
-        acts. The row is also the generalized force of one unit of its force.
+        linear model, shape (velocities,). The coordinate is the angle, displacement or length along which the
+        element acts. The row is also the generalized force of one unit of its force.
 
         Raises:
             ModelError: an element of another model.
@@ -241,10 +241,10 @@ class PointSensor(Sensor):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Return this sensor of displacement or velocity as a linear function of its point's position and velocity.
-        The result has the point, the weights, shape (1, 6) (the measured direction in the three columns of position
-        or of velocity), and the value of the undeformed initial pose that is subtracted, shape (1,). Return None for
-        angles and accelerations."""
+        """Return this sensor of displacement or velocity as a linear function of its point's position and
+        velocity. The result has the point, the weights, shape (1, 6) (the measured direction in the three columns
+        of position or of velocity), and the value of the undeformed initial pose that is subtracted, shape (1,).
+        Return None for angles and accelerations."""
         if self.is_angular or self.differentiations == 2:
             return None
         weights = np.zeros((1, 6))
@@ -409,8 +409,8 @@ class Position(Sensor):
     @property
     def linear_reading(self) -> LinearReading | None:
         """Return this position sensor as a linear function of its point's position and velocity: the point, the
-        weights [I, 0], shape (3, 6), and an offset of zero, shape (3,). Return None for a point of the ground, which
-        has no coordinates."""
+        weights [I, 0], shape (3, 6), and an offset of zero, shape (3,). Return None for a point of the ground,
+        which has no coordinates."""
         return (self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
     def read(self, run: RecordedRun) -> Array:

@@ -76,8 +76,8 @@ class When(Portable, Condition):
 
     def excess(self, times: Array, readings: Sequence[Array]) -> Array:
         """Return how far the quantity of this condition is beyond its threshold at the given times [s], shape
-        (instants,); positive where the condition is met. The quantity is the first of ``readings`` (sensor values at
-        these times), or the user's function of time and all readings."""
+        (instants,); positive where the condition is met. The quantity is the first of ``readings`` (sensor values
+        at these times), or the user's function of time and all readings."""
         if isinstance(self.quantity, Sensor):
             values = readings[0]
         else:

@@ -113,14 +113,14 @@ class SolidInHDiv(LinearPHDAE):
 def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
     """Return the finite element stress functions on a mesh of straight triangles or tetrahedra whose unknowns are
     tractions at the corners of facets. Tractions are continuous from cell to cell (a space in H(div))."""
-    d, indices = mesh.dim(), mesh.p.T
+    d, nodes = mesh.dim(), mesh.p.T
     cells, facets = mesh.t.T, mesh.facets.T
-    corner = indices[cells]  # (T, d + 1, d)
+    corner = nodes[cells]  # (T, d + 1, d)
     arms = corner[:, 1:] - corner[:, :1]
     inner = np.linalg.inv(arms).transpose(0, 2, 1)
     gradients = np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)  # of each lambda
     size = np.prod(np.arange(1, d + 1))
-    normals, areas = _facet_normals(indices[facets], corner.mean(axis=1)[mesh.f2t[0]])
+    normals, areas = _facet_normals(nodes[facets], corner.mean(axis=1)[mesh.f2t[0]])
     corners, vertices, directions, slopes = [], [], [], []
     for side, on_side in enumerate(mesh.elem.refdom.facets):
         opposite = next(k for k in range(d + 1) if k not in on_side)

@@ -208,11 +208,11 @@ class QuadraticStrainModel(StrainForm):
             ParameterError: a wrong shape.
         """
         n = self.linear.shape[1]
-        index = reals("q", q, f"numbers of shape ({n},)").ravel()
+        pose = reals("q", q, f"numbers of shape ({n},)").ravel()
         speed = reals("v", v, f"numbers of shape ({n},)").ravel()
-        if index.shape != (n,) or speed.shape != (n,):
-            raise ParameterError(f"q and v must have shape ({n},), got {index.shape} and {speed.shape}")
-        return np.concatenate([index, speed, self.stiffness @ self.strains(index, index)])
+        if pose.shape != (n,) or speed.shape != (n,):
+            raise ParameterError(f"q and v must have shape ({n},), got {pose.shape} and {speed.shape}")
+        return np.concatenate([pose, speed, self.stiffness @ self.strains(pose, pose)])
 
     def strains(self, first: Array, second: Array) -> Array:
         """Return the polarised strains of two coordinate vectors x = ``first`` and y = ``second``, e_0 + B_e (x +

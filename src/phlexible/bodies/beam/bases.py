@@ -104,11 +104,11 @@ def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[
     """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if some mesh coordinate, a
     displacement or rotation, equals it, else ``other_unit``. ``columns`` maps elastic to mesh coordinates, shape
     (mesh.size, n)."""
-    rows, indices = columns.nonzero()
-    values = columns[rows, indices] if isinstance(columns, np.ndarray) else columns.data
+    rows, used = columns.nonzero()
+    values = columns[rows, used] if isinstance(columns, np.ndarray) else columns.data
     alone = (np.bincount(rows, minlength=mesh.size)[rows] == 1) & (values == 1)
     result, is_angle = [other_unit] * columns.shape[1], mesh.is_angle()
-    for row, column in zip(rows[alone].tolist(), indices[alone].tolist(), strict=True):
+    for row, column in zip(rows[alone].tolist(), used[alone].tolist(), strict=True):
         if result[column] == other_unit:  # of its first row
             result[column] = "rad" if is_angle[row] else "m"
     return tuple(result)

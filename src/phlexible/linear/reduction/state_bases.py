@@ -604,8 +604,8 @@ def flexible_reduction(
     model = replace(model, mechanics=None, linearization=None)
     basis = state_basis(model, order, method, frequencies, static_correction, flexible)
     V = _flexible_columns(model, flexible, basis)
-    indices = (_unit_columns(rigid, model.order), V, _unit_columns(tied, model.order))
-    whole = sparse.csr_array(sparse.hstack(indices))
+    columns = (_unit_columns(rigid, model.order), V, _unit_columns(tied, model.order))
+    whole = sparse.csr_array(sparse.hstack(columns))
     own = single_states(model)
     states = (
         *(own[k] for k in rigid),
