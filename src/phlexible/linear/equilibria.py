@@ -462,11 +462,11 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
         EquilibriumError: names the body where their share is largest, and their resultant.
     """
     layout, weight, worst, share = system.layout, natural_scale(mass), 0, 0.0
-    everywhere = GOAL * float(np.linalg.norm(weight * gross))
+    everywhere, beyond = GOAL * float(np.linalg.norm(weight * gross)), np.maximum(abs(rest) - round_off, 0.0)
     for index in range(len(system.bodies)):
         own = layout.span(index)
-        left, size, allowed = (float(np.linalg.norm((weight * each)[own])) for each in (rest, gross, round_off))
-        if left > BALANCED * size + allowed + everywhere and left / max(size, left) > share:
+        left, size = (float(np.linalg.norm((weight * each)[own])) for each in (beyond, gross))
+        if left > BALANCED * size + everywhere and left / max(size, left) > share:
             worst, share = index, left / max(size, left)
     if not share:
         return
@@ -475,7 +475,7 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
         if worst < layout.frames:
             parts = [each[:d], each[d : system.frames[worst].rigid_count]]
         else:
-            parts = [each.reshape(-1, d).sum(axis=0)]
+            parts = [system.nodal[worst - layout.frames].translations @ each.reshape(-1, d)]
         missing.append([float(np.linalg.norm(part)) for part in parts])
     amounts = [
         f"{size:.3g} {unit}"

@@ -110,7 +110,7 @@ def size_of_motion(system: System, change: Array) -> float:
 def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
     """Return the force residuals, shape (velocities,), that rounded coordinates may cause in a ``state``:
     machine precision times |``stiffness``| times coordinate sizes. Sizes are, for translations, the largest
-    position plus the length of the ``system``, 1 for rotations, and elastic coordinates themselves.
+    position plus the length of the ``system``, 1 for rotations, and elastic coordinates and directors themselves.
 
     Args:
         system: mechanism in balance.
@@ -119,7 +119,8 @@ def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Arra
     """
     extent = system.largest_length + float(np.abs(state.position).max(initial=0.0))
     sizes = np.zeros(stiffness.shape[0])
-    sizes[system.layout.linear] = extent
+    own = np.abs(state.position[:, : system.dimension])
+    sizes[system.layout.linear] = np.where(system.carrier_translations[:, None] > 0, extent, own)
     sizes[system.layout.spin[2]] = 1.0
     sizes[system.layout.elastic_rate] = np.abs(state.eta)
     return np.asarray(np.finfo(float).eps * (abs(stiffness) @ sizes))

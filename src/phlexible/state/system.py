@@ -202,6 +202,12 @@ class System:
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))
 
     @cached_property
+    def carrier_translations(self) -> Array:
+        """Displacement of each carrier (floating body, or node of another body) for a unit translation of all
+        bodies, shape (carriers,): 1, and 0 for directors of shells."""
+        return np.concatenate([np.ones(len(self.frames)), *(body.translations for body in self.nodal)])
+
+    @cached_property
     def prescribed(self) -> dict[Joint | Drive | ForceElement, TimePath]:
         """Dictionary from each joint (hoist), drive or force element (winch) that has a prescribed function of
         time to this function; joints come first."""

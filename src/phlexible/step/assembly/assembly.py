@@ -493,10 +493,9 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
     pairs = tuple((a, b) for a, b, _ in masses)
     weights = [velocity_weights(data) for data in frames]
     weights.append(np.ones(int(widths[len(frames) :].sum())))
-    moves = np.concatenate([np.ones(len(frames)), *(body.translations for body in system.nodal)])
     weight = np.zeros((len(widths), 3))
     for a, b, mass in masses:
-        weight[a] += mass * moves[b] * gravity
+        weight[a] += mass * system.carrier_translations[b] * gravity
     return {
         **plan.once(
             ("carriers", widths.tobytes(), counts, pairs),
