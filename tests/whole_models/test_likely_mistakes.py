@@ -49,6 +49,8 @@ def moving(rotation, dimension=2):
 STEEL, ROUND = ph.Material(2.1e11, 7850.0), ph.CircularSection(0.01)
 MISTAKES = {
     "g/cm3": (lambda: ph.Material(2.1e11, 7.85), "UnitWarning", "7850 kg/m3"),
+    "g/cm3 of a layer": (lambda: ph.OrthotropicMaterial(1.4e11, 1e10, 5e9, 0.3, 1.6), "UnitWarning", "1600 kg/m3"),
+    "GPa of a layer": (lambda: ph.OrthotropicMaterial(140, 10, 5, 0.3, 1600.0), "UnitWarning", "MPa or GPa"),
     "g/cm3 of a rigid body": (lambda: ph.RigidBody.sphere(0.1, 7.85), "UnitWarning", "g/cm3"),
     "percent": (lambda: ph.Beam(1.0, ROUND, STEEL, damping_ratio=2), "UnitWarning", "damping_ratio=0.02"),
     "damping of parts": (

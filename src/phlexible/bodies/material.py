@@ -52,24 +52,30 @@ class Material:
         convert_fields(self)
         if not -1 < self.poissons_ratio <= 0.5:
             raise ParameterError(f"poissons_ratio must lie in (-1, 0.5], got {self.poissons_ratio!r}")
-        if self.youngs_modulus < SOFTEST and self.density > LIGHTEST:
-            warn_user(
-                f"youngs_modulus = {self.youngs_modulus:g} Pa at {self.density:g} kg/m3 is softer than any jelly;"
-                " is it in MPa or GPa? steel has 210e9 Pa",
-                UnitWarning,
-            )
-        is_in_grams = DENSITIES[0] <= self.density <= DENSITIES[1] and self.density != WITHOUT_UNITS
-        if self.youngs_modulus > STIFF and is_in_grams:
-            warn_user(
-                f"density = {self.density:g} kg/m3 is lighter than any solid of youngs_modulus ="
-                f" {self.youngs_modulus:g} Pa; is it in g/cm3? Then it is {1e3 * self.density:g} kg/m3",
-                UnitWarning,
-            )
+        warn_of_units(self.youngs_modulus, self.density)
 
     @property
     def shear_modulus(self) -> float:
         """Shear modulus G = E / (2 (1 + nu)) of this isotropic material [Pa]."""
         return self.youngs_modulus / (2 * (1 + self.poissons_ratio))
+
+
+def warn_of_units(youngs_modulus: float, density: float) -> None:
+    """Warn the user if Young's modulus [Pa] or density [kg/m3] of a material are probably in other units, such as
+    GPa or g/cm3."""
+    if youngs_modulus < SOFTEST and density > LIGHTEST:
+        warn_user(
+            f"youngs_modulus = {youngs_modulus:g} Pa at {density:g} kg/m3 is softer than any jelly;"
+            " is it in MPa or GPa? steel has 210e9 Pa",
+            UnitWarning,
+        )
+    is_in_grams = DENSITIES[0] <= density <= DENSITIES[1] and density != WITHOUT_UNITS
+    if youngs_modulus > STIFF and is_in_grams:
+        warn_user(
+            f"density = {density:g} kg/m3 is lighter than any solid of youngs_modulus ="
+            f" {youngs_modulus:g} Pa; is it in g/cm3? Then it is {1e3 * density:g} kg/m3",
+            UnitWarning,
+        )
 
 
 # Sections and materials of beams and rods, as users pass them.

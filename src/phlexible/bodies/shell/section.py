@@ -18,7 +18,7 @@ from phlexible.algebra.arrays import (
     unit_vector,
     warn_of_degrees,
 )
-from phlexible.bodies.material import Material
+from phlexible.bodies.material import Material, warn_of_units
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 
@@ -96,6 +96,7 @@ class OrthotropicMaterial:
                 "poissons_ratio must be smaller than the root of youngs_modulus / transverse_modulus, "
                 f"{np.sqrt(self.youngs_modulus / self.transverse_modulus):g}, got {self.poissons_ratio!r}"
             )
+        warn_of_units(self.youngs_modulus, self.density)
 
     @property
     def plane_stress(self) -> Array:
