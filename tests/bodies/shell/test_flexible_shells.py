@@ -39,9 +39,11 @@ def test_a_twisted_beam_deflects_as_published(thickness, force, published, frame
 
 
 def test_a_curved_mesh_is_a_shell_that_is_reduced() -> None:
-    """The beam that is twisted, from a mesh in millimetres; what shells do not have is refused by name."""
+    """The beam that is twisted, from a mesh in millimetres, also of two kinds of elements; what shells lack is
+    refused by name."""
     shell = twisted(0.32)
-    blocks = [SimpleNamespace(type="quad", data=shell.soft_mesh.cells)]
+    cells = shell.soft_mesh.cells
+    blocks = [SimpleNamespace(type="quad", data=cells)]
     empty: dict[str, object] = {}
     points = 1e3 * shell.soft_mesh.points
     mesh = SimpleNamespace(
@@ -60,6 +62,15 @@ def test_a_curved_mesh_is_a_shell_that_is_reduced() -> None:
     for name, value in {"theory": "kirchhoff", "element": "hhj", "modal_derivatives": True, "cache": "."}.items():
         with pytest.raises(ph.ParameterError, match=f"{name}= is not for a surface in space"):
             ph.FlexibleBody.from_mesh(mesh, ph.Material(0.29e8, 1.0, 0.22), ends, **options, **{name: value})
+    halves = np.concatenate([cells[::2, [0, 1, 2]], cells[::2, [0, 2, 3]]])
+    mesh.cells = [
+        SimpleNamespace(type=name, data=data) for name, data in (("quad", cells[1::2]), ("triangle", halves))
+    ]
+    mixed = ph.FlexibleBody.from_mesh(mesh, ph.Material(0.29e8, 1.0, 0.22), ends, **options)
+    assert mixed.mass == pytest.approx(shell.mass, rel=2e-3)
+    mesh.points = points * (1, 1, 0)
+    with pytest.raises(ph.ParameterError, match="must be of one kind, got quad"):
+        ph.FlexibleBody.from_mesh(mesh, STEEL, thickness=0.01)
 
 
 def panel(kind: str = "average") -> ph.Shell:

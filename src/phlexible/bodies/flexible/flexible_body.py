@@ -199,8 +199,8 @@ class FlexibleBody(Body):
         )
         folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         looks = optional_color("color", color)
-        source, is_plate = user_mesh(mesh, None, positive("scale", scale)), theory is not None
-        kind = option("element", element, PlateElement)
+        source = user_mesh(mesh, None, positive("scale", scale), CellKind.QUADRILATERAL)
+        is_plate, kind = theory is not None, option("element", element, PlateElement)
         if is_curved(source.points, source.kind.dimension):
             others = {
                 "theory": theory not in (None, PlateTheory.MINDLIN),

@@ -104,7 +104,7 @@ def user_mesh(
         MissingExtraError: a file, and meshio is not installed.
     """
     if scale != 1.0:
-        unscaled = user_mesh(mesh, is_flat)
+        unscaled = user_mesh(mesh, is_flat, of_four=of_four)
         return replace(unscaled, points=unscaled.points * scale)
     names = [kind.__name__ for kind in type(mesh).__mro__]
     if name := next((name for name in names if name in SKFEM_CELLS), None):
@@ -236,8 +236,8 @@ def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
 
 def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh:
     """Convert a mesh of meshio to the format of this package, with its named groups and a list of what was
-    left out. Its cells of highest dimension must be of one kind, or triangles and quadrilaterals if ``of_four`` are
-    these. Plane cells must lie in z = 0 if ``is_flat``."""
+    left out. Its cells of highest dimension must be of one kind, or triangles and quadrilaterals of a shell if
+    ``of_four`` are these. Plane cells must lie in z = 0 if ``is_flat``."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -250,6 +250,7 @@ def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh
     if highest < 2 or not counts.keys() & FILE_CELLS.keys():
         raise ParameterError(f"mesh: there are no cells of a known kind ({', '.join(FILE_CELLS)}), but {listed}")
     are_mixed = of_four is CellKind.QUADRILATERAL and counts.keys() == {"triangle", "quad"}
+    are_mixed &= is_flat is False or is_curved(points, highest)
     if len(counts) > 1 and not are_mixed:
         raise ParameterError(f"mesh: its elements must be of one kind, got {listed}; mesh it with one of them")
     solid = [number for number, block in enumerate(mesh.cells) if block.type in counts and len(block.data)]

@@ -185,17 +185,8 @@ class Shell(NodalBody):
             ParameterError: numbers out of range.
         """
         check_callable("surface", surface, "u", "v")
-        return cls._of_grid(
-            surface,
-            elements,
-            ("u0", "u1", "v0", "v1"),
-            thickness,
-            material,
-            interfaces,
-            directors=directors,
-            offset=offset,
-            color=color,
-        )
+        names, options = ("u0", "u1", "v0", "v1"), {"directors": directors, "offset": offset, "color": color}
+        return cls._of_grid(surface, elements, names, thickness, material, interfaces, **options)
 
     @classmethod
     def cylinder(
