@@ -78,7 +78,7 @@ class Tendon(ForceElement):
     Attributes:
         guides: ports that it passes from end to end, on bodies or on the ground, 2 to 24.
         stiffness: tension over stretch of the whole tendon [N/m]; where the rest length is a function of time, at t
-            = 0, and then in inverse proportion to it, as EA is constant.
+            = 0, and then in inverse proportion to it, as EA is constant; the damping likewise.
         rest_length: length without tension [m], a number or a function of time (a winch, whose work is in the
             ledger); None: that of the initial pose.
         damping: coefficient of a damper beside the spring, which acts while it is taut [N s/m].
