@@ -186,16 +186,16 @@ def connect_duals(duals: DualMemory, memory: Memory) -> None:
 
 
 def alone(memory: Memory) -> tuple[str, ...]:
-    """Return the names of those types of forces of a model that cannot be stepped in SIMD lanes (several
-    mechanisms at the same time). The result is empty if the model can. ``memory`` holds the tables of the
-    model."""
+    """Return the names of the families of forces of a model (such as rods or contacts) that SIMD lanes do not
+    support. The result is empty if the model can be stepped in lanes, several mechanisms at the same time.
+    ``memory`` holds the tables of the model."""
     return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and each.family.lanes == "refused")
 
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
-    """Store the addresses of the compiled functions that a model needs in ``lanes``, the tables of several
-    mechanisms. SIMD lanes advance these at the same time. ``memory`` are the tables of one of the mechanisms.
-    Functions that are missing are compiled."""
+    """Write the addresses of the compiled functions that a model needs into the header of ``lanes``. These are the
+    arrays of several mechanisms that SIMD lanes advance at the same time. ``memory`` are the tables of one of the
+    mechanisms. Functions that are missing are compiled, which is announced on stderr."""
     used = (each for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
     needed = [each.entry.of(lanes.header.dtype) for each in used]
     announce(advance.of(lanes.header.dtype), *needed, text=COMPILING_LANES.format(lanes.width))

@@ -231,8 +231,8 @@ class Plan:
         self._known: dict[tuple[object, ...], Tables] = {}
 
     def once(self, key: tuple[object, ...], make: Callable[[], Tables]) -> Tables:
-        """Return the tables that ``make()`` returns and that depend on nothing but the schedule and the ``key``;
-        they are made only once, as arrays, and are the same objects for each mechanism."""
+        """Return the tables that ``make()`` returns, as arrays. They are made once for each ``key`` and cached in
+        the plan of the elimination; they may depend on nothing else."""
         if key not in self._known:
             counts, arrays = packed(make())
             self._known[key] = {**counts, **arrays}
@@ -417,8 +417,8 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
 
 
 def _law_tables(system: System, parts: Parts) -> Tables:
-    """Return the tables of all force laws along coordinates, and of those of soft and floating bodies that have a
-    memory."""
+    """Return the tables of all force laws along coordinates and of the Maxwell branches of soft and floating
+    bodies, by their names. ``parts`` are what the ``system`` consists of, already numbered."""
     laws = parts.laws
     return {
         **branch_tables(laws, [group.relaxation for group, _ in parts.soft.groups], parts.types.relaxations()),

@@ -421,9 +421,10 @@ def _scanned_rows(
     band: Band | None,
     dimension: int,
 ) -> tuple[_TypeRows, Array, Array]:
-    """Return what ``_type_rows`` returns for a type of floating bodies. The values are those of nonzero rectangles
-    of its moments ``planes`` by axes, stiffness and ``damping``, and those of its strains. ``band`` is its elastic
-    band of segments, None for a dense body, ``dimension`` that of the model."""
+    """Return the integers, values and factors of squares of a type of floating bodies, by searching its matrices
+    for rectangles that are not zero. They are the results of ``_type_rows``. The matrices are the moments
+    ``planes`` by axes, stiffness, ``damping`` and those of its strains. ``band`` is its elastic band of segments,
+    None for a dense body, ``dimension`` the dimension of the model."""
     values, patches, ends, size = [np.zeros(0)], list[tuple[int, ...]](), list[int](), 0
 
     def add(block: Array) -> int:
@@ -505,8 +506,8 @@ def _equal_runs(indices: Sequence[tuple[int, ...]], most: int) -> list[int]:
 
 
 def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges (first, last + 1), one for each of ``spans``, where neighbouring spans share their common
-    hull as long as it adds few zeros. Empty spans (0, 0) keep their own."""
+    """Return ranges (first, last + 1), one for each of ``spans``. Neighbouring spans get their common hull as long
+    as it adds few zeros. Empty spans (0, 0) do not change."""
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
     for first, last in spans:

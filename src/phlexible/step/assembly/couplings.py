@@ -402,8 +402,9 @@ class Couplings:
         return found
 
     def _acting_with(self, number: int, carrier: int) -> set[int] | None:
-        """Return the nodes that the force law ``number`` may couple with a ``carrier``: those of the windows of its
-        functions that act on the carrier; None if it has no windows."""
+        """Return the set of nodes that the force law ``number`` may couple with a ``carrier`` (body or node). A
+        law of a joint that slides along a line has windows of functions; the set contains all nodes of windows in
+        which the carrier occurs. None if the law has no windows."""
         if not self.interactions[number].windows:
             return None
         if number not in self._window_nodes:

@@ -278,8 +278,9 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def sliding_tables(laws: Sequence[ForceData]) -> Tables:
-    """Return the tables by name of the lines along which joints slide, from all force ``laws``. The law of the
-    place along a line that the joint itself has, with the factor 0 in its rows, guides the others."""
+    """Return the tables, by name, of the lines along which joints slide, from all force ``laws``. For each line
+    "slide_guide" is the index of the law of the joint's own position along it, from which its other laws read the
+    position."""
     lines = list({id(law.slide.line): law.slide.line for law in laws if law.slide is not None}.values())
     numbers = {id(line): number for number, line in enumerate(lines)}
     own = [-1 if law.slide is None else numbers[id(law.slide.line)] for law in laws]
@@ -457,7 +458,8 @@ class InteractionTables:
         self.loads.append((kind, point, -1 if kind == FORCE else self._triad(load)))
 
     def _triad(self, load: PointLoad) -> int:
-        """Add the three body axes at the attachment of a load as vectors, and return the index of the first."""
+        """Add three vectors to the model, the body axes at the point where ``load`` acts, and return the index of
+        the first."""
         port, first = load.attachment, len(self.collector.vectors)
         for axis in port.placed.rotation.T:
             self.collector.vectors.append(self.resolver.resolve(DirectionOf(port, axis)))

@@ -30,8 +30,9 @@ POSITIVE = 4.0  # by how much products of diagonal entries may be too small
 
 
 def rows_times(sign: float) -> Any:
-    """Return a compiled function that computes c += sign * sum_r x[r] * b_r in place (a vector times a matrix). The
-    rows b_r of ``count`` numbers begin ``stride`` numbers apart in memory.
+    """Return a compiled function that computes c += sign * sum_r x[r] * b_r in place, a row vector times a matrix.
+    Its arguments are x, the number of rows, b, ``stride``, c and ``count``: rows b_r of ``count`` numbers begin
+    ``stride`` numbers apart in memory.
 
     LLVM knows the sign, 1 or -1, so that no product contains it.
     """
@@ -141,7 +142,7 @@ def exchange_rows(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> N
 
 @compiled
 def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
-    """Choose the pivot row for column k of an (n, n) matrix a, store its index in ``pivots`` and exchange it
+    """Select the pivot row for column k of an (n, n) matrix a, store its index in ``pivots[k]`` and exchange it
     with row k. Rows of a begin ``stride`` numbers apart. Returns False where the column has no usable pivot."""
     is_found: Truth
     pivots[k], is_found = pivot_row(a, k, n, stride)
@@ -152,9 +153,9 @@ def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
 
 @compiled
 def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """Factorize the (n, n) matrix a in place as P a = L U with partial pivoting; its rows are ``stride``
-    numbers apart. The diagonal of U holds inverses, L has ones on its diagonal; ``pivots`` (n integers) gets
-    the index of the row swapped with row k. Return False where a is singular or not finite.
+    """Factorize the (n, n) matrix a in place as P a = L U with partial pivoting; its rows are ``stride`` numbers
+    apart. L has ones on its diagonal, which are not stored; the inverse of the diagonal of U is stored. The index
+    of the row swapped with row k is written to ``pivots[k]``. Return False where a is singular or not finite.
 
     On the diagonal are the inverses of the pivots: a division takes longer than a row of few numbers.
     """
@@ -223,8 +224,8 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
 def subtract_from_panel(
     x: Reals, stride: int, inner: int, b: Reals, c: Reals, step: int, rows: int, columns: int
 ) -> None:
-    """Compute the matrix c -= x b in place for at most four rows of c and x, and ``inner`` rows of b. Rows of x
-    begin ``stride`` numbers apart, those of b and c, each of ``columns`` numbers, ``step`` numbers apart."""
+    """Compute the matrix c -= x b in place for at most four ``rows`` of c and x, and ``inner`` rows of b. Rows of
+    x begin ``stride`` numbers apart. Rows of b and c have ``columns`` numbers and begin ``step`` numbers apart."""
     if rows == PANEL:
         c1, c2, c3 = c + step, c + 2 * step, c + 3 * step
         subtract_from_four_rows(x, stride, inner, b, step, c, c1, c2, c3, columns)
@@ -342,7 +343,8 @@ def subtract_matrix_vector(a: Reals, rows: int, columns: int, x: Reals, y: Reals
 
 @compiled_without_overlap
 def matrix_vector(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
-    """Compute the vector y = a x, stored in y, for a (rows, columns) matrix a with few rows and a vector x."""
+    """Compute y = a x for a (rows, columns) matrix a and a vector x, and store it in y. It is meant for matrices
+    of few rows."""
     if rows == 3 and are_in_lanes(y):  # as many as quadrature most often has points
         a1, a2, t0, t1, t2 = a + columns, a + 2 * columns, 0.0, 0.0, 0.0
         for j in range(columns):
@@ -452,7 +454,7 @@ def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
 @compiled
 def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Reals) -> None:
     """Replace the (n, columns) matrix b by the product a b in place, for an (n, n) matrix a of at most 6 rows.
-    These are ``stride`` numbers apart; ``copied`` is scratch memory for 36 numbers."""
+    Rows of a are ``stride`` numbers apart; ``copied`` is scratch memory for 36 numbers."""
     if columns == 1:
         multiply_vector(a, n, stride, b, copied)
         return

@@ -109,8 +109,9 @@ code of more fills the caches, and takes minutes to compile."""
 
 
 def settings_for(header: np.dtype[Any] | None) -> Mapping[str, str]:
-    """Return the settings of LLVM for programs whose headers of tables have entries of this type: those of several
-    mechanisms in SIMD lanes, and of one structure, have settings of their own."""
+    """Return the settings of LLVM (inlining, loop unrolling) for a program, according to the type ``header`` of
+    the entries of its header of tables. Programs for SIMD lanes, and for one small model structure alone, have
+    settings of their own; for all others the result is empty."""
     if header is None:
         return passes.NOTHING
     tables = tables_of_header(types.Array(from_dtype(header), 1, "C"))
@@ -278,8 +279,8 @@ def _read_array(context: Any, builder: Any, python: _Python, passed: Any, argume
 
 
 def _entry_type_number(triple: str, dtype: np.dtype[Any]) -> Any:
-    """Return, as an LLVM constant, the number by which NumPy's C interface identifies the entry type
-    ``dtype``; that of 64-bit integers is different on Windows (``triple`` names processor and system)."""
+    """Return, as an LLVM constant, the number by which NumPy's C interface identifies the entry type ``dtype``.
+    For 64-bit integers it differs on Windows, which ``triple`` (LLVM's name of processor and system) tells."""
     if dtype == np.int64:
         return _INT(9 if "windows" in triple else 7)
     return _INT(dtype.num)
@@ -384,9 +385,9 @@ def emit_array(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any)
 
 
 def machine_code(text: str, target: CodeTarget, settings: Mapping[str, str]) -> tuple[bytes, list[str]]:
-    """Return the machine code of the Python wrapper function in an LLVM module ``text`` for the processor
-    ``target``. With it come the names of the outside functions that it calls. ``settings`` are those of LLVM
-    (``settings_for``)."""
+    """Return the machine code of the Python wrapper function in the LLVM module ``text``, and the names of the
+    outside functions that it calls. It is for the processor ``target``. ``settings`` are global settings of LLVM,
+    as ``settings_for`` returns them."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = target.machine(passes.level())

@@ -752,7 +752,7 @@ implement(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a
 def _extreme_rule(sign: str) -> Callable[..., Any]:
     """Return a function that emits LLVM code for the maximum (sign ">") or minimum ("<") of several numbers. It
     takes Numba's context, llvmlite's builder and the LLVM values of the numbers, and returns the LLVM value of the
-    result; for NaN it answers as Numba's ``max`` and ``min`` do."""
+    result. Comparisons with NaN are false, so that the number before NaN stays."""
 
     def rule(context: Any, builder: Any, first: Any, *others: Any) -> Any:
         for value in others:

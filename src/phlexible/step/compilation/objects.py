@@ -118,8 +118,8 @@ def this_system() -> str:
 
 
 def this_target() -> CodeTarget:
-    """Return the processor and system for which code is compiled on this machine, or those that environment
-    variables request instead."""
+    """Return the processor and system for which code is compiled on this machine. NUMBA_CPU_NAME and
+    NUMBA_CPU_FEATURES, if set, replace the name and features of this processor."""
     initialize_llvm()
     cpu = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
     usual = "" if cpu == "generic" else binding.get_host_cpu_features().flatten()
@@ -160,8 +160,8 @@ def can_run_machine_code() -> bool:
 @cache
 def sources_digest() -> str:
     """Return a digest (SHA-256) of all source files that machine code depends on, without their docstrings and
-    comment lines; code made from sources with another digest is never used. No code has that of sources that
-    changed while this process loaded them."""
+    comment lines. Code made from sources with another digest is never used. If sources changed after this process
+    loaded them, the result is "changed", which no code has."""
     if sources_changed():
         return "changed"
     found = hashlib.sha256()

@@ -120,8 +120,8 @@ def thread_program(
 ) -> str:
     """Return the unoptimized LLVM text of a program of two functions for the threads of a GPU, each thread with
     one mechanism. They are made of the kernels ``steps``, which advances it by time steps, and ``velocities``,
-    which projects velocities onto the joints. ``layout`` is that of a thread's memory, ``threads`` the target of
-    the program.
+    which projects velocities so that they satisfy the joints. ``layout`` describes the memory of a thread,
+    ``threads`` the target of the program.
 
     ``ph_steps(tables, columns, state, row, loads, requests, counts, size, n)`` advances n mechanisms by ``counts``
     [n] steps of length ``size`` [s], and replaces the counts by those of the steps taken. ``tables`` are numbers of

@@ -94,8 +94,8 @@ class RunEvents:
         return [k for _, k in sorted(found)]
 
     def apply(self, number: int, time: float) -> None:
-        """Apply the event of this number at a time [s] (lock or release joints, or end the run); other conditions
-        that the jump satisfies become due at the same time."""
+        """Apply the event of this ``number`` at a time [s]: lock or release joints, or end the run. Other
+        conditions of events that are satisfied after the jump become due at the same time."""
         if number == STOP:
             self.stopped = time
             return

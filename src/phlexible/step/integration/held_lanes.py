@@ -40,9 +40,9 @@ class StateColumns:
         self.counted = [memory.offset_of("counter") + index for index in COUNTED]
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
-        """Replace the state, the last stored row and the ``loads`` of the mechanism in column ``lane`` by those
-        of another with the same tables; ``continues``: its next time step starts where one of the same size
-        ended."""
+        """Replace the ``state``, the last stored ``row`` and the ``loads`` of the mechanism in column ``lane`` by
+        those of another mechanism with the same tables. Unless ``continues``, its next time step does not
+        extrapolate from earlier velocities."""
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         if not continues:
             self.state[self._known, lane] = 0.0
@@ -105,8 +105,9 @@ class LaneStepper(StateColumns):
         return done, tells
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
-        """Replace the state, the last stored row and the ``loads`` of one ``lane``, as for any columns, and
-        forget velocities. A lane is one of the mechanisms that are stepped at the same time."""
+        """Replace the ``state``, the last stored ``row`` and the ``loads`` of the mechanism in SIMD lane ``lane``,
+        and clear the cached projected velocities. Unless ``continues``, its next time step does not extrapolate
+        from earlier velocities. Lanes are mechanisms that are stepped at the same time."""
         super().set_lane(lane, state, row, loads, continues)
         self._velocities = None
 

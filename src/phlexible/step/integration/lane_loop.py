@@ -105,9 +105,9 @@ class LaneLoop:
         return waiting
 
     def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int) -> None:
-        """Take time steps of several ``calls`` in SIMD lanes, all the same number: that of the shortest call,
-        at most ``most``. State, stored rows, reactions, number of time steps and status are written into each
-        call; unused lanes repeat the first."""
+        """Advance several ``calls`` in SIMD lanes by the same number of time steps, which is that of the shortest
+        call, at most ``most``. State, stored rows, reactions, number of time steps and status are written into
+        each call. Unused lanes repeat the first call."""
         first, width = calls[0], lanes.width
         spread = [*calls, *[first] * (width - len(calls))]
         steps, substeps = min(most, *(int(call.request[0]["steps"]) for call in calls)), len(first.sizes)
@@ -197,9 +197,10 @@ def run_in_lanes(runs: Sequence[WholeRun[Result]], lanes: LaneLoop) -> tuple[lis
 
 
 def specialized_loop(memory: Memory) -> Loop:
-    """Return a function that takes time steps of a mechanism (``memory`` holds its tables) by a faster
-    program, which is compiled for its structure alone. It has the arguments of the general time step loop
-    ``advance``.
+    """Return a function that takes time steps of one mechanism, whose tables are ``memory``, by a faster program,
+    which is compiled for its structure alone. It has the arguments of the general time step loop ``advance``,
+    which it calls for steps around contacts. For mechanisms that SIMD lanes do not support, or with teams of equal
+    bodies, the result is ``advance`` itself.
 
     Steps around contacts, trials and all that lanes refuse use the general loop, and so do mechanisms with teams,
     which gain more by them.

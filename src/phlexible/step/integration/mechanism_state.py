@@ -56,9 +56,10 @@ class MechanismState:
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
 
     def begin(self, state: State, at: Instants | None = None) -> None:
-        """Set the state of the mechanism from which time steps start, with its history variables, event times
-        and locks; ``at`` is the same state with evaluated functions, if the caller has it. History variables
-        are strains of Maxwell branches, deflections of friction springs and impact speeds."""
+        """Set the state of the mechanism from which time steps start, with its history variables, event times and
+        locks. ``at`` is the same state with evaluated functions (None: evaluated when needed). History variables
+        are strains of Maxwell branches, deflections of friction springs and impact speeds; locks are those of
+        joints that events can release."""
         self.measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
         memory = self.memory
@@ -109,9 +110,9 @@ class MechanismState:
 
     @property
     def projects_at_once(self) -> bool:
-        """Whether the compiled projection of velocities onto the joints needs the state alone, without moving
-        frames or redundant constraints. SIMD lanes can then compute it for several mechanisms. Moving frames
-        are points of the ground with prescribed motion."""
+        """Whether the compiled projection of velocities, so that they satisfy the joints, needs the state alone.
+        This is so without moving frames (points of the ground with prescribed motion), redundant constraints and
+        relations between coordinates. SIMD lanes can then compute it for several mechanisms."""
         return not (self.is_redundant or self.assembly.system.related or self.assembly.moving)
 
     def joint_velocities(self, time: float) -> Array | None:

@@ -64,8 +64,9 @@ class Recorder:
         self._add(np.array([time]), rows, 0, prescribed)
 
     def _add(self, times: Array, rows: StateRows, halvings: int, prescribed: PrescribedMotions | None) -> None:
-        """Append a recording of the instants ``times`` [s], as ``recording_of`` makes it from the other
-        arguments. When it is handed over, the row of its last instant is all that stays here."""
+        """Append recorded states at the instants ``times`` [s], as ``recording_of`` makes them from the other
+        arguments. After they are sent to the sink (memory or results file), only a copy of the last instant is
+        stored here."""
         system, sources = self._system, self._sources
         moving = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
         self._chunks.append(recording_of(system, sources, times, rows, halvings, moving))

@@ -83,9 +83,9 @@ class Run:
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
         """Take time steps of one size ``step`` [s] between ``instants`` [s], up to the first that fails, and
-        return the result. It is a generator of calls of the compiled loop. If the size differs from that of
-        the last steps, velocities are first projected onto the joints. ``storage`` says which instants are
-        stored.
+        return the result. It is a generator of calls of the compiled loop. If the size differs from that of the
+        last steps, velocities are first projected so that they satisfy the joints. ``storage`` says which instants
+        are stored.
 
         Args:
             instants: shape (count + 1,) [s].
@@ -166,8 +166,9 @@ class Run:
         self.sizes = snapshot.sizes
 
     def _change_size(self, time: float) -> None:
-        """Project the velocities onto the joints at a ``time`` [s], as time steps change their length; not at
-        the first time step of the run. Then call the callback of the run, if there is one."""
+        """Project the velocities so that they satisfy the joints at a ``time`` [s], as time steps change their
+        length. This is not done at the first time step of the run. Then call the callback of the run, if there is
+        one."""
         is_first = isnan(self.sizes.last)
         if not is_first:
             self.stepper.project(time)

@@ -39,9 +39,9 @@ class ModelCache:
         return self.system(mechanism) if whole is mechanism else self._lockable_systems.of(whole)
 
     def stepper(self, system: System, options: "StepOptions", is_redundant: bool) -> Stepper:
-        """Return a new ``Stepper`` (time integrator) of a ``system`` with its own memory. The tables of the
-        last system are used again if it is the same one and has no functions of the user. ``options`` are
-        those of the run; ``is_redundant`` says whether joint constraints are redundant.
+        """Return a new ``Stepper`` (time integrator) of a ``system`` with its own memory. The tables of the last
+        system are used again if it is the same object and has no functions of the user. ``options`` are the
+        options of the run; ``is_redundant`` says whether joint constraints are redundant.
 
         Args:
             system: what moves.

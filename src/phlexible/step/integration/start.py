@@ -120,8 +120,9 @@ def _refusal(name: str, jump: Jump, what: str, remedy: str) -> ParameterError:
 
 
 def checked_initial_state(system: System, state: State) -> State:
-    """Return an initial state of the user with velocities projected onto the joints, in the metric of the kinetic
-    energy. It is checked first that the state fits the system and closes the joints.
+    """Return the user's initial state with the nearest velocities, in the metric of kinetic energy, that satisfy
+    the joints. Raise an error if the state does not fit the system or does not close the joints. History variables
+    without entries become None.
 
     Raises:
         ModelError: a state of another model.

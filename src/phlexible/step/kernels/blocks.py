@@ -304,9 +304,10 @@ def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
 
 @compiled
 def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Solve for the rows of entry ``index`` of the elimination order in the right sides b, in place, with its
-    factored diagonal block. Then subtract the blocks below it times this result from the later rows of b. b has
-    the shape (unknowns, columns). ``t`` holds all tables (arrays) of the model and its state."""
+    """Solve for the rows of entry ``index`` of the elimination order (a body or a group of constraints) in the
+    right sides b, in place. Its factored diagonal block is used; then the blocks below it times the result are
+    subtracted from later rows of b. b has the shape (unknowns, columns). ``t`` holds all tables (arrays) of the
+    model and its state."""
     own = b + t.visit_row[index] * columns
     solve_visit_rows(t, index, own, columns)
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

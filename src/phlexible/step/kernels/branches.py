@@ -45,10 +45,10 @@ def update_relaxation(t: Tables, k: int, h: float) -> None:
 
 @compiled
 def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean force over a time step of the Maxwell branches of force element f, positive against its
-    coordinate theta. Then follows the derivative of this force with respect to theta at the end of the time
-    step. A Maxwell branch is a spring and a dashpot in series. h is the length of the time step [s]. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return the mean force of the Maxwell branches of force element f over a time step of length h, positive
+    against its coordinate theta. The second result is the derivative of this force with respect to theta at the
+    end of the time step. A Maxwell branch is a spring and a dashpot in series. ``t`` holds all tables (arrays) of
+    the model and its state."""
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k = t.branch_fading[b]

@@ -136,9 +136,9 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def joint_force_norm(t: Tables, f: int) -> float:
-    """Return the magnitude |R| of the force in the joint whose friction is force element f [N]. It follows from
-    the present Lagrange multipliers along orthogonal directions. See (8.31) of docs/theory.md. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the magnitude |R| of the force in a joint [N], from its present Lagrange multipliers along orthogonal
+    directions. The joint is the one whose friction force element f computes. See (8.31) of docs/theory.md. ``t``
+    holds all tables (arrays) of the model and its state."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
@@ -215,9 +215,9 @@ def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float
 @exported
 def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean normal force N over a time step of length h of the contact or stop that is force element f.
-    Then follows its derivative with respect to the penetration at the end of the time step. The energy that its
-    damping loses is stored in the table ``loss`` [J]. See (8.17) of docs/theory.md. ``t`` holds all tables
-    (arrays) of the model and its state. The impact speed to remember is written to ``t.impact_end``."""
+    The second result is its derivative with respect to the penetration at the end of the time step. The energy
+    that damping loses is stored in ``t.loss`` [J], the impact speed to remember in ``t.impact_end``. See (8.17) of
+    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0

@@ -134,9 +134,10 @@ def raise_member_load(t: Tables, m: int, load: float) -> None:
 
 @compiled
 def pair_reference_force(t: Tables, n: int) -> float:
-    """Return the normal force of active contact pair n [N] that corresponds to the load of the less loaded
-    one of its two members; contact forces that oscillate by less than it need no short substeps. Very large
-    if nothing can move. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the normal force [N] to which oscillations of the contact force of active contact pair n are
+    compared: smaller ones need no short substeps. It follows from the smaller load of its two contact members
+    (balls, segments, solids) and the mobility of the pair; very large if nothing can move. ``t`` holds all tables
+    (arrays) of the model and its state."""
     least = min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
     return least / sqrt(t.met_mobility[n]) if t.met_mobility[n] > 0.0 else FIRM
 
@@ -263,9 +264,10 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 
 @compiled
 def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
-    """Return the mobility (inverse effective mass) of the contact point of pair n in Newton's matrix along the
-    contact ``normal``, of both members. Times the stiffness ``slope`` it is added to the sum of squared
-    frequencies of each body that carries a member. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the mobility (inverse effective mass) along ``normal`` of the contact point of pair n in Newton's
+    matrix, summed over the bodies of both sides. For each body, its mobility times the stiffness ``slope`` is
+    added to its sum of squared frequencies, ``t.hardness``. ``t`` holds all tables (arrays) of the model and its
+    state."""
     total = 0.0
     last = ENDS * n + t.held_ends[n]
     for e in range(ENDS * n, last):
@@ -286,16 +288,16 @@ def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
 
 @compiled
 def _is_same_side(t: Tables, e: int) -> bool:
-    """Return whether end e of a pair in Newton's matrix and the next one are of the same member and carried by the
-    same body. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether ends e and e + 1 of a contact pair in Newton's matrix are both of one line segment and one
+    body. ``t`` holds all tables (arrays) of the model and its state."""
     return t.held_carrier[e] == t.held_carrier[e + 1] and t.held_weight[e] * t.held_weight[e + 1] > 0.0
 
 
 @exported
 def pair_stiffness_over_mass(t: Tables, n: int) -> float:
-    """Return the sum of contact stiffness over mass [1/s2] of the bodies that carry the two members of active
-    pair n, each body once. It is an upper bound of the squared frequency at this pair. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the sum of contact stiffness over mass [1/s2] of the bodies of active contact pair n, each body once.
+    It is an upper bound of the squared frequency at this pair, and is read from the sums over all pairs of each
+    body. ``t`` holds all tables (arrays) of the model and its state."""
     i, j = t.met_first[n], t.met_second[n]
     return _stiffness_over_mass(t, i) + _stiffness_over_mass(t, j)
 
@@ -317,10 +319,10 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 
 @exported
 def find_active_contacts(t: Tables, still: Number) -> Truth:
-    """Return whether any contact (stop or pair of members) transmits a force at the start or end of the last
-    attempted time step, beyond round-off. Stops that do are marked in ``t.touching``, changes of their
-    penetrations are in ``t.sunk``; pairs are listed by ``find_active_pairs``. ``still`` is the motion in a
-    step that counts as rest [m]; ``t`` holds all tables (arrays) of the model and its state.
+    """Return whether any stop or contact pair transmits a force at the start or end of the last attempted time
+    step, beyond round-off. Such stops are marked in ``t.touching``, changes of the penetration of all stops are in
+    ``t.sunk``; pairs are listed by ``find_active_pairs``. ``still`` is the motion in a step that counts as rest
+    [m]; ``t`` holds all tables (arrays) of the model and its state.
 
     Round-off decides whether bodies that start at a contact, such as the ends of a rope of its length, are in it.
     The number of substeps must not depend on that.

@@ -45,8 +45,9 @@ def unit(axis: int) -> Vector:
 
 @compiled
 def rotation_axis(k: int, axes: int) -> int:
-    """Return the body axis, 0 (x), 1 (y) or 2 (z), of angular velocity component k of a body with ``axes`` of
-    them: always z if there is one (plane), k if there are three (space)."""
+    """Return the body axis, 0 (x), 1 (y) or 2 (z), about which component k of the angular velocity of a body
+    rotates. ``axes`` is the number of components: if it is 1 (plane) the axis is always z, if it is 3 (space) it
+    is k."""
     return 2 if axes == 1 else k
 
 
@@ -97,9 +98,9 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def compute_end_moments(t: Tables, b: int, h: float) -> None:
-    """Write the mass moments of floating body b at the end of a time step of length h to ``t.moment1``: those at
-    the start, ``t.moment0``, plus h times the mean of the rates at both ends. See (4.4) of docs/theory.md. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Write the mass moments of floating body b at the end of a time step of length h to ``t.moment1``. They are
+    the moments at the start, ``t.moment0``, plus h times the mean of their rates at both ends. See (4.4) of
+    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
@@ -317,8 +318,8 @@ def centrifugal_matrix(t: Tables, b: int, h: float) -> Matrix:
 def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
     """Add the derivatives of the inertia terms of floating body b to its diagonal block of Newton's matrix in
     ``t.blocks``. They are derivatives of (4.7) and (4.8) of docs/theory.md with respect to angular velocity and
-    elastic rates at the end of a time step of length h [s]. For ``moves`` = 1 they are exact; for 0 the change of
-    the elastic coordinates is neglected. ``t`` holds all tables (arrays) of the model and its state."""
+    elastic rates at the end of a time step of length h [s]. With ``moves`` = 1 they are exact; with 0 the change
+    of the elastic coordinates is neglected. ``t`` holds all tables (arrays) of the model and its state."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
     c = t.coordinates_begin[b]
     m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
@@ -461,9 +462,10 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
 
 @compiled
 def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
-    """Return the sum of the absolute values of all terms whose sum is the strain energy of floating body b
-    [J]. It is a scale of round-off, many times the energy where terms cancel. ``strain`` and ``slopes`` must
-    be those of eta. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the sum of the absolute values of all terms whose sum is the strain energy of floating body b [J]. It
+    is a scale of round-off, many times the energy where terms cancel. ``strain`` and ``slopes`` are read; they
+    must have been computed for eta, which is not checked. ``t`` holds all tables (arrays) of the model and its
+    state."""
     kind, own = t.type_of[b], strain + t.frame_strain[b]
     total, at = 0.0, slopes + t.frame_square[b]
     for k in range(t.stiffness_patch[kind], t.damping_patch[kind]):

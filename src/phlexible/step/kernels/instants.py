@@ -123,10 +123,10 @@ def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> N
 
 @entry_point
 def pair_forces(header: IntegerRow, h: float, moving: Floats, ending: Floats, forces: Rows1) -> None:
-    """Add the generalized forces of all contact pairs, with friction, at the velocities of the state to
-    ``forces``, shape (velocities,); ``h`` is a very short time step over which they are evaluated [s].
-    ``moving`` and ``ending`` are the prescribed vectors at its start and end, ``header`` is that of the
-    tables.
+    """Add the generalized forces of all contact pairs, with friction, to ``forces``, shape (velocities,). They are
+    evaluated at the velocities of the state over a very short time step ``h`` [s], which may be negative.
+    ``moving`` and ``ending`` are the prescribed vectors at its start and end; ``header`` is the array with the
+    addresses of the model's arrays.
 
     The state stays, and tables of an attempted step are those of this evaluation.
 

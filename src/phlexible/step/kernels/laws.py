@@ -201,10 +201,10 @@ def user_gradient(
 def user_gradient_of_floats(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + ``change``, for plain
-    floats. Then follows its derivative with respect to the end. ``energy`` and ``slope`` are addresses of the
-    compiled U and dU/dx. Changes are compared with ``scale`` at least, and ``energy_size`` is the size of energies
-    whose round-off counts.
+    """Return the discrete derivative of a user's energy U(x) from x to x + ``change``, and its derivative with
+    respect to the end. It is for plain floats. ``energy`` and ``slope`` are addresses of the compiled U and dU/dx.
+    Changes are compared with ``scale`` at least, and ``energy_size`` is the size of energies whose round-off
+    counts.
 
     Eight Gauss points of its derivative are used where x changes little, the quotient elsewhere. ``scale``:
     smallest size that changes are compared with. ``energy_size``: of the round-off in energies; where mean and
@@ -324,9 +324,9 @@ def start_coordinate(t: Tables, i: int) -> None:
 
 @compiled
 def acting_functions(t: Tables, i: int) -> tuple[int, int]:
-    """Return the first of the scalar functions of interaction i, a law, on which it depends in this time step, and
-    how many they are: all, or those of the pieces of a line between which a joint slides. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the index of the first scalar function on which interaction i, a force law, depends in this time
+    step, and their number. They are all its functions, or for a joint that slides along a line those of the pieces
+    near it. ``t`` holds all tables (arrays) of the model and its state."""
     if t.coordinate_of[i] >= SLID:
         return acting_of_slide(t, i)
     return t.functions_begin[i], t.functions_count[i]
@@ -429,10 +429,10 @@ def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float
 
 @compiled
 def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of force element f along its coordinate theta over a time step of length h. Then
-    follows its derivative with respect to theta at the end. It has elastic, viscous, friction, contact and
-    prescribed parts; numerical damping ``damping`` acts on strings. ``t`` holds all tables (arrays) of the model
-    and its state. The force is also stored in ``t.scalar_force``."""
+    """Return the mean force of force element f along its coordinate theta over a time step of length h. The second
+    result is its derivative with respect to theta at the end. The force has elastic, viscous, friction, contact
+    and prescribed parts, and is also stored in ``t.scalar_force``. Numerical damping ``damping`` acts on strings.
+    ``t`` holds all tables (arrays) of the model and its state."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)

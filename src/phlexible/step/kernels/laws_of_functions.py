@@ -47,9 +47,10 @@ def begin_laws(t: Tables) -> None:
 
 @exported
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean forces of all force elements over a time step of length h. Add them to those on their
-    points and directions, ``t.pull``. ``damping`` is numerical damping, a multiple of the stiffness. See (8.3) of
-    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the mean forces of all force elements over a time step of length h to the forces ``t.pull`` on their
+    points and directions. Coordinates and forces of the elements are computed and stored as well. ``damping`` is
+    numerical damping, a multiple of the stiffness. See (8.3) of docs/theory.md. ``t`` holds all tables (arrays) of
+    the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, count = acting_functions(t, i)
         if count == 0:
@@ -113,10 +114,10 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 
 @compiled
 def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Add the gradient of a function of force element f, by way of one of its vectors, to two rows. It is that with
-    respect to body velocities: at the mean pose it is added to ``left``, at the end pose to ``right``. The vector
-    is entry e of its list. Entries of rows are sorted by velocities of the bodies, then by auxiliary vectors. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Add the part of a scalar function's gradient that comes from one of its points or directions to the rows
+    ``left`` and ``right``. The gradient is with respect to body velocities, at the mean pose for ``left`` and at
+    the end pose for ``right``. The function is one of force element f, the vector entry e of its list. Entries of
+    rows are sorted by bodies, then auxiliary vectors."""
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_offset[group], right + t.group_offset[group]

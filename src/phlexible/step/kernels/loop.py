@@ -185,9 +185,9 @@ def advance(
 
 @compiled
 def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row: int) -> None:
-    """Store the joint multipliers and element forces of a time step: in ``first`` those of the first time
-    step (``step`` 0) of a call, and averaged with the time step before in row ``stored_row`` of the stored
-    states ``rows`` (-1: in none). ``t`` holds all tables (arrays) of the model and its state."""
+    """Store the joint multipliers and element forces of a time step. They are copied to ``first`` if ``step`` is
+    0, the first time step of a call. Their mean with the time step before is written to row ``stored_row`` of the
+    stored states ``rows`` (-1: to none). ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.reactions):
         if step == 0:
             first[i] = t.reaction[i]
@@ -525,8 +525,8 @@ def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, i
 
 @compiled
 def store_velocity(t: Tables, known: float) -> None:
-    """Store the velocities at the start of the time step as those of the time step before, in
-    ``t.previous_velocity``. ``known``, the number of equal time steps that precede the next one, goes to
+    """Copy the velocities at the start of the time step to ``t.previous_velocity``, from where the next time step
+    extrapolates. ``known``, the number of equal time steps that precede the next one, is written to
     ``t.known_velocities``. ``t`` holds all tables (arrays) of the model and its state."""
     copy(t.velocity, t.previous_velocity, t.velocities)
     t.known_velocities[0] = known

@@ -272,10 +272,10 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
 
 @exported
 def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Add to the residual what the carried stresses leave of it after a ``share`` of the update of Newton's
-    method: h B(motion of the mean since the matrix was factored)^T (s* - s),. The stresses s* are written to
-    ``product_trial``. h is the length of the time step [s], ``damping`` numerical damping, ``t`` holds all tables
-    (arrays) of the model and its state. See (5.31) of docs/theory.md."""
+    """Add h B(d)^T (s* - s) of all product elements to ``t.residual``, the part that the independent stress
+    unknowns s* leave of it. s are the present stresses, B is the derivative of the strains, and d the motion of
+    the mean since the matrix was factored. s*, after a ``share`` of the update of Newton's method, is written to
+    ``t.product_trial``. h is the length of the time step [s]. See (5.31) of docs/theory.md."""
     for e in range(t.product_elements):
         set_carried_stress(t, e, h, damping, share)
         begin, count = t.product_rests_begin[e], t.product_pairs_count[t.product_group[e]]

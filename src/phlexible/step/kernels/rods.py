@@ -57,9 +57,9 @@ def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix
 
 @compiled
 def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
-    """Return the change in the time step of the interpolated directors at quadrature point p of a rod, a 3 x
-    3 matrix. Directors are section axes, the rows of ``weighted_directors``; ``weights`` are those of the
-    sections. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the change in the time step of the directors at quadrature point p of a rod, as rows of a 3 x 3
+    matrix. Directors are the axes of the rod's sections, interpolated with the ``weights``. ``t`` holds all tables
+    (arrays) of the model and its state."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
     for k in range(1, t.rod_nodes_count[p]):
@@ -84,9 +84,9 @@ def strain_index(t: Tables, s: int) -> int:
 
 @compiled
 def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
-    """Write the strains of quadrature point p of a rod, L^T (Gamma, K), into ``theta`` at the places of its
-    force elements. ``stretch`` is Gamma (stretch and shears), ``bend`` is K (curvatures); with their changes
-    it writes changes. ``t`` holds all tables (arrays) of the model and its state."""
+    """Write the strains L^T (Gamma, K) of quadrature point p of a rod into ``theta``, at the entries of its force
+    elements. ``stretch`` is Gamma (stretch and shears), ``bend`` is K (curvatures). Given their changes, the
+    changes of the strains are written. ``t`` holds all tables (arrays) of the model and its state."""
     L = t.rod_share + 3 * p
     first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
     for s in range(t.rod_strains):
@@ -135,10 +135,10 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of one linear strain of a rod (force element f) over a time step of length h. Then
-    follows its derivative with respect to the strain at the end. It is elastic, viscous and of Maxwell branches.
-    ``damping`` is numerical damping, a multiple of the stiffness. See (8.14) of docs/theory.md. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the mean force of one linear strain of a rod (force element f) over a time step of length h. The
+    second result is its derivative with respect to the strain at the end. The force is elastic, viscous and of
+    Maxwell branches, and is also stored in ``t.scalar_force``. ``damping`` is numerical damping, a multiple of the
+    stiffness. See (8.14) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
     creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
@@ -202,9 +202,9 @@ def bending_moments(section: Matrix, Z: Matrix) -> Matrix:
 
 @exported
 def rod_round_off(t: Tables) -> float:
-    """Return the sum over all rods of stretching force times size of the positions whose differences are the
-    stretch [J]. It is a scale of the round-off of their energy. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return a scale of the round-off of the energy of all rods [J]. It is the sum over quadrature points of the
+    stretching force times the distance of a section from the origin, times the derivative of its shape function.
+    ``t`` holds all tables (arrays) of the model and its state."""
     total = 0.0
     for p in range(t.rod_points):
         place, force = t.position[t.rod_node[t.rod_nodes_begin[p]]], t.rod_pull[2 * p]

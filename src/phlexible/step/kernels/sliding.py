@@ -138,9 +138,9 @@ def start_slide(t: Tables, i: int) -> float:
 
 @exported
 def acting_of_slide(t: Tables, i: int) -> tuple[int, int]:
-    """Return the first scalar function of interaction i, a law of a sliding joint, that acts in this time step, and
-    how many do: those of the pieces near its position on the line. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Return the index of the first scalar function of interaction i that acts in this time step, and the number
+    of such functions. Interaction i is a law of a joint that slides along a line; its active functions are those
+    of the pieces of the line near the joint. ``t`` holds all tables (arrays) of the model and its state."""
     f = i - t.constraints
     return t.acting_first[f], t.acting_count[f]
 
@@ -185,10 +185,10 @@ def add_weights(t: Tables, s: int, first: int, begin: float, position: float) ->
 
 @exported
 def slide_weights(t: Tables, i: int) -> None:
-    """Compute the weights omega, in ``t.along``, of the discrete derivative of interaction i's coordinate with
-    respect to its scalar functions: of the place along a line, or of an offset across it. Derivatives of the
-    coordinate with respect to the functions at the end go to ``t.slope``, those of the weights to ``t.tangent``.
-    ``t`` holds all tables (arrays) of the model and its state.
+    """Compute the weights omega of the discrete derivative of interaction i's coordinate with respect to its
+    scalar functions, and store them in ``t.along``. The coordinate is the position along a line, or an offset
+    across it. Derivatives of the coordinate with respect to the functions at the end go to ``t.slope``,
+    derivatives of the weights to ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state.
 
     The tangent at the start of the step serves to find the place at its end alone: weights are the same for the
     step backwards.

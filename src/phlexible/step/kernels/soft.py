@@ -150,9 +150,9 @@ def term_energy(t: Tables, q: int, change: float) -> float:
 
 @compiled
 def sheet_energy(a: float, b: float, x: float, change: float) -> float:
-    """Return the part of an elastic sheet's energy density that depends on its area, with the thickness that
-    follows from zero stress across it [J/m3]. x = det C is the squared area stretch, ``change`` is x - 1, and
-    a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
+    """Return the part of the compressible neo-Hookean energy density of an elastic sheet that depends on its area
+    [J/m3]. The thickness follows from zero stress across the sheet. x = det C is the squared area stretch,
+    ``change`` is x - 1. a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
     log_c = log_of_thickness_squared(a, b, x)
     volume = log1p(change) + log_c
     return 0.5 * b * (expm1(log_c) - volume) + 0.125 * a * volume * volume
@@ -160,18 +160,19 @@ def sheet_energy(a: float, b: float, x: float, change: float) -> float:
 
 @compiled
 def sheet_slope(a: float, b: float, x: float) -> float:
-    """Return the derivative of the energy density of an elastic sheet (``sheet_energy``) with respect to its
-    squared area stretch x = det C [J/m3]. It is -b c / (2 x), where c is the squared thickness stretch at which
-    the stress across the sheet is zero. a and b are the Lame parameter and the shear modulus of small strains
-    [Pa]."""
+    """Return the derivative of ``sheet_energy``, neo-Hookean energy density of an elastic sheet, with respect to
+    its squared area stretch x = det C [J/m3]. It is -b c / (2 x), where c is the squared thickness stretch at
+    which the stress across the sheet is zero. a and b are the Lame parameter and the shear modulus of small
+    strains [Pa]."""
     return -0.5 * b * thickness_squared(a, b, x) / x
 
 
 @compiled
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a time
-    step [J/m3]. x is a strain invariant that becomes x + change; then follows the derivative of the quotient with
-    respect to the end value. ``t`` holds all tables (arrays) of the model and its state."""
+    step [J/m3]. The second result is its derivative with respect to x at the end. The strain invariant x becomes x
+    + ``change``; NaN where the function is not defined. ``t`` holds all tables (arrays) of the model and its
+    state."""
     kind, a, b, end = t.soft_function[q], t.soft_first_constant[q], t.soft_second_constant[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
@@ -194,9 +195,10 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
 
 @compiled_lane_by_lane
 def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative of an elastic sheet's energy density with respect to its squared area
-    stretch, from x to x + ``change`` [J/m3]. Then follows its derivative with respect to the end; NaN where the
-    area is not positive. a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
+    """Return the discrete derivative of ``sheet_energy``, energy density of an elastic sheet, from x to x +
+    ``change`` [J/m3]. x is the squared area stretch. The second result is its derivative with respect to the
+    end; NaN where the area is not positive. a and b are the Lame parameter and the shear modulus of small
+    strains [Pa]."""
     end = x + change
     if not (x > 0.0 and end > 0.0):
         return nan, nan

@@ -188,10 +188,10 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 
 @compiled
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Add what one vector (a point or direction) contributes to a constraint to the blocks of Newton's matrix: the
-    gradient of constraint row r, and the column of its multiplier. The vector is entry e of the list of those on
-    which constraints depend; the constraint has ``size`` rows, the blocks belong to the body that carries the
-    vector. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the contribution of one point or direction to a constraint to the blocks of Newton's matrix of the body
+    that carries it. This is its part of the gradient of constraint row r, and of the column of the multiplier. e
+    is its index in the list of all vectors of constraints; the constraint has ``size`` rows. h is the length of
+    the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
@@ -251,9 +251,9 @@ def prescribed_motion_work(t: Tables, i: int) -> float:
 
 @compiled
 def angles_can_be_counted(t: Tables) -> Truth:
-    """Return whether the angle of each force element turned by less than 1.5707 rad (a right angle) in the
-    time step. Full turns can then be counted. Joints that slide along lines must stay near their places too. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return whether the angle of each force element turned by less than 1.5707 rad (a right angle) in the time
+    step. Full turns can then be counted. Joints that slide along lines must also end on the pieces that act in the
+    step. ``t`` holds all tables (arrays) of the model and its state."""
     are_small = slides_stay_near(t) if t.slides > 0 else True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:

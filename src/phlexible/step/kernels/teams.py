@@ -79,8 +79,8 @@ def read_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
 
 @compiled_without_overlap
 def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Add ``count`` numbers of SIMD lane ``lane`` of ``source``, where the numbers of all lanes alternate, to those
-    of ``target``."""
+    """Add ``count`` numbers of SIMD lane ``lane`` of ``source`` to the first ``count`` numbers of ``target``. In
+    ``source`` the numbers of all lanes alternate."""
     for k in range(count):
         target[k] += source[TEAM_LANES * k + lane]
 

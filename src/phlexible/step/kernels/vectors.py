@@ -40,10 +40,10 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 
 @compiled
 def begin_vectors(t: Tables) -> None:
-    """Compute the world positions of all points and directions at the start of the time step, in
-    ``t.world0``. For those on floating bodies the vector from the centre goes to ``t.arm0``, for prescribed
-    ones the change in the time step to ``t.change``. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Compute the world positions of all points and directions at the start of the time step, in ``t.world0``. The
+    vector from the centre of mass to a point of a floating body is stored in ``t.arm0``. The change in the time
+    step of fixed and prescribed points is stored in ``t.change``. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:

@@ -189,8 +189,8 @@ class Memory:
         self._columns = {table.name: self._ranges[table.name] for table in STATE}
 
     def fresh(self) -> Self:
-        """Return new memory with the same tables of the system (they are shared) and zeros in all tables that
-        change during a run."""
+        """Return a copy of this memory for another run of the same model. It shares the arrays of the model that
+        do not change; all arrays that change during a run are new and zero."""
         other = copy(self)
         other._allocate()
         return other
@@ -294,9 +294,9 @@ class Memory:
 
     @property
     def header_layout(self) -> tuple[IntArray, dict[int, int], int]:
-        """Return a header that contains the counts only, then where code without Python places the tables that
-        change during a run. That is the offset of each by its index in the header, and the total count of their
-        numbers."""
+        """Return three values by which code without Python places the tables that change during a run. They are a
+        header that contains only counts, the offset of each such table by its index in the header, and the total
+        count of floats. A header is the array of a model's counts and addresses of tables."""
         header = np.zeros_like(self._template)
         counts = [index for index, table in enumerate(TABLES) if table.kind is Kind.COUNT]
         header[counts] = self._template[counts]

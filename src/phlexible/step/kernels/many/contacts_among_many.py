@@ -169,10 +169,10 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
 
 @compiled
 def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Add the contact and friction forces between member i (ball, point, segment or rim) and solid j to
-    ``t.pull``. This holds the forces on points and directions of bodies. They are mean forces over a time step of
-    length h [s]; none are added if the members are apart at its start and end. ``t`` holds all tables (arrays) of
-    the model and its state.
+    """Add the contact and friction forces between solid j and member i (ball, point, segment or rim) to
+    ``t.pull``. They act on points and directions of both and are means over a time step of length h [s]. None are
+    added if the members are apart at its start and end. ``t`` holds all tables (arrays) of the model and its
+    state.
 
     Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
@@ -384,8 +384,9 @@ def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vecto
 
 @compiled
 def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
-    """Return the unit contact normal of members i and j, from the second to the first, and the parameters 0
-    .. 1 of the contact on both axes. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the unit normal of the contact of members i and j, from j to i, and its parameters 0 to 1 along their
+    axes. The normal is normal to the surface if one is a solid. Else it is along the line between the nearest
+    points of the axes of balls or segments. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[j] > RIM:
         n, s = _solid_normal(t, i, j)
         return n, s, 0.0
@@ -444,9 +445,8 @@ def _shared_normal_force(
 
 @exported
 def contact_group_energy(t: Tables) -> float:
-    """Return the elastic energy of all pairs of all contact groups at the start of the time step, with that
-    of their friction bristles [J]. A bristle is a friction spring. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the elastic energy of all contact pairs of all contact groups at the start of the time step [J]. It
+    includes the energy of their friction springs. ``t`` holds all tables (arrays) of the model and its state."""
     total = 0.0
     for n in range(count_candidates(t)):
         i, j = candidate_pair(t, n)

@@ -52,16 +52,16 @@ def is_segment(t: Tables, m: int) -> bool:
 
 @compiled
 def is_line_over(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact member i is a line segment and member j a solid. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return whether contact member i is a line segment and contact member j a solid (plane, block, mesh, ...).
+    ``t`` holds all tables (arrays) of the model and its state."""
     return t.member_kind[j] > RIM and is_segment(t, i)
 
 
 @compiled
 def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from the surface of solid j, negative inside [m], and its
-    gradient, both in the solid's axes. i is the contact member that the point belongs to. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the signed distance of a point w from the surface of solid j, negative inside [m], and its gradient,
+    both in the solid's axes. i is the ball or segment to which the point belongs; its radius decides whether
+    distances from a mesh are smoothed. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[j] == MESH:
         return mesh_distance_gradient(t, j, w, t.member_radius[i])
     high, _, slope = secant_parts(shape_distance(t, j, three_secants(w, vector(0.0, 0.0, 0.0))))
@@ -70,10 +70,10 @@ def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float
 
 @compiled
 def _segment_middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """Return the parameter m of the middle of the part of line segment i near solid j, where a parallel segment
-    shall touch. Then follows its derivative with respect to the parameter nearest to the solid's centre; a is the
-    start and u the vector of the segment in the axes of the solid. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return the parameter of the middle of that part of line segment i which is near solid j, where a parallel
+    segment shall touch. The second result is its derivative with respect to the parameter nearest to the solid's
+    centre. a is the start and u the vector of the segment in the axes of the solid. For infinite solids they are
+    0.5 and 0. ``t`` holds all tables (arrays) of the model and its state."""
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
@@ -307,10 +307,10 @@ def line_distance(t: Tables, i: int, j: int, share: float) -> float:
 
 @compiled
 def segment_distance_change(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j at the start of the time step, and its change [m].
-    Then follow the parameter s of the contact at the mean, and the discrete gradients with respect to both ends,
-    whose products with their displacements sum to the change. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the signed distance of line segment i from solid j at the start of the time step, its change [m], and
+    three further values. These are the mean parameter s of the contact and the discrete gradients with respect to
+    both ends, whose products with the displacements of the ends sum to the change. ``t`` holds all tables (arrays)
+    of the model and its state."""
     radius, length = t.member_radius[i], t.member_size[3 * i]
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)
@@ -390,10 +390,10 @@ def _half_end_energy(
 def shared_penetration(
     reach: float, p: float, has_before: bool, has_after: bool, A: Vector, B: Vector, P: Vector, Q: Vector
 ) -> Depth:
-    """Return the penetration z of a ball in one segment of a line, such that z^(p+1) of all segments add up to
-    one contact. It is x^(p+1), minus half of that of both ends that adjacent segments share (less in a valley). p
-    is the exponent of the contact law, x the penetration in the segment alone; x and z are negative if they do
-    not touch.
+    """Return the penetration z of a ball in one segment of a line, such that z^(p+1) of all segments add up to one
+    contact. z^(p+1) is x^(p+1) minus half of x^(p+1) at both ends that adjacent segments share (less in a valley).
+    p is the exponent of the contact law, x the penetration in the segment alone; x and z are negative if they do
+    not touch. Derivatives are returned too.
 
     A and B are vectors from the ball to the segment's ends, P and Q to the far ends of the segments before and
     after, which exist if ``has_before`` and ``has_after``. Ball and segment touch at the distance ``reach``. The
@@ -441,10 +441,10 @@ def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return the world vectors from the centre of ball k to both ends of line segment m after ``share`` of
-    the time step [m]. Then follow those to the far ends of the segments before and after it. The share is 0
-    at the start of the time step, 1 at its end. World vectors are points of bodies, or directions fixed to
-    them, in world axes. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return four vectors from the centre of ball k to nodes of a line, in world axes, after ``share`` of the time
+    step [m]. The nodes are the start and end of line segment m, then the far ends of the segments before and after
+    it. The share is 0 at the start of the time step, 1 at its end. ``t`` holds all tables (arrays) of the model
+    and its state."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
     o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     x = t.world0[y] + share * t.change[y]
@@ -454,9 +454,9 @@ def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, 
 
 @compiled
 def penetration_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
-    """Return the penetration of ball k in line segment m after ``share`` of the time step (0: start, 1: end),
-    as its share in that of the whole line, and its derivatives; p is the exponent of the contact force. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return the penetration of ball k that is attributed to line segment m after ``share`` of the time step (0:
+    start, 1: end), and its derivatives. Adjacent segments of a line share one contact force. p is the exponent of
+    the contact force. ``t`` holds all tables (arrays) of the model and its state."""
     A, B, P, Q = vectors_from_ball(t, m, k, share)
     has_before, has_after = shared_ends(t, m)
     return shared_penetration(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)
@@ -477,10 +477,10 @@ SHARE_OF_LINES = 1e-4
 
 @compiled
 def squared_distance_excess(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
-    """Return the squared distance of the points at parameters s and t of two line segments, minus that of
-    their starts. It follows from scalar products of the segment vectors u, v and the difference r of their
-    starts: ``ru`` is r . u, ``uv`` is u . v, and ``rv``, ``uu``, ``vv`` likewise. A small term prefers the
-    middles of parallel segments."""
+    """Return the squared distance of the points at parameters s and t of two line segments, minus the squared
+    distance of their starts. It follows from scalar products of the segment vectors u, v and the difference r of
+    their starts: ``ru`` is r . u, ``uv`` is u . v, and so on. A small term prefers the middles of parallel
+    segments."""
     own = SHARE_OF_LINES * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
     return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
 

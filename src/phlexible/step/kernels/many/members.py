@@ -98,8 +98,9 @@ def shape_distance(t: Tables, j: int, w: Vector) -> float:
 
 @compiled
 def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
-    """Return the signed distance of a point w of member i from the surface of solid j, in the solid's axes,
-    negative inside [m]. The solid may be a mesh. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the signed distance of a point w from the surface of solid j, in the solid's axes, negative inside
+    [m]. The solid may be a mesh; then the radius of i, the ball or segment of the point, decides whether the
+    distance is smoothed. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[j] == MESH:
         return mesh_distance(t, j, w, t.member_radius[i])
     return shape_distance(t, j, w)
@@ -145,9 +146,10 @@ def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 
 @compiled
 def drilling_radius(t: Tables, i: int, n: Vector) -> float:
-    """Return the radius at which friction resists the spinning of rim i about the normal n of the plane below
-    it [m]. It is that of the rim where it lies flat (for a disc two thirds of it), almost 0 where it stands,
-    and 0 for members that are no rims. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the radius at which friction resists the spinning of rim i (a circle) about the normal n of the
+    plane below it [m]. It is the radius of the rim where it lies flat (for a disc two thirds of it) and almost
+    0 where it stands. It is 0 if contact member i is no rim. ``t`` holds all tables (arrays) of the model and
+    its state."""
     if t.member_kind[i] != RIM:
         return 0.0
     share = dot(n, axis_mean(t, t.member_axis + 6 * i, 2))
@@ -272,9 +274,9 @@ def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> No
 
 @compiled
 def apply_end_moments(t: Tables) -> None:
-    """Apply the collected moments of all contact forces as forces (in ``t.pull``) on the body-fixed
-    directions at the ends of contact members. The work of those that move as functions of time is subtracted
-    from ``t.frame_work``. Contact members are spheres, line segments and solids. ``t`` holds all tables
+    """Apply the collected moments of all contact forces as forces, added to ``t.pull``, on the body-fixed
+    directions at the ends of contact members. The work on directions that are prescribed functions of time is
+    subtracted from ``t.frame_work``. Contact members are spheres, line segments and solids. ``t`` holds all tables
     (arrays) of the model and its state."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]

@@ -69,9 +69,9 @@ def nearest_on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vecto
 
 @compiled
 def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
-    """Return an upper bound of the squared distance of a point w from the triangles in box number ``box`` of
-    a mesh [m2]: the distance from those in the smallest box that is reached by always taking the nearer half.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return an upper bound of the squared distance of a point w from the triangles in box number ``box`` of a
+    mesh [m2]. It is the distance from the triangles of one smallest box, reached by choosing the nearer half of
+    each box. ``t`` holds all tables (arrays) of the model and its state."""
     while t.mesh_count[box] == 0:
         one, other = box + 1, t.mesh_after[box + 1]
         box = one if squared_box_distance(t, one, w) <= squared_box_distance(t, other, w) else other
@@ -84,8 +84,8 @@ def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
-    """Return the triangle of mesh j that is nearest to a point w in the axes of the mesh. Then follow the
-    number of its nearest part (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point. ``t``
+    """Return the index of the triangle of mesh j nearest to a point w, the number of its nearest part, and the
+    nearest point. Parts are 0: face, 1 to 3: an edge, 4 to 6: a vertex. Points are in the axes of the mesh. ``t``
     holds all tables (arrays) of the model and its state."""
     box = t.member_mesh[j]
     end, best, found, part, foot = t.mesh_after[box], _squared_distance_bound(t, box, w), 0, 0, w
@@ -104,9 +104,9 @@ def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
 
 @compiled
 def signed_distance_to_part(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from a face, edge or vertex of triangle k of a closed mesh,
-    negative inside [m]. ``part`` is its number, ``foot`` the nearest point; then follows the gradient. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return the signed distance of a point w from a part of triangle k of a closed mesh, negative inside [m], and
+    its gradient. ``part`` is the number of the face (0), edge (1 to 3) or vertex (4 to 6), ``foot`` the nearest
+    point on it. ``t`` holds all tables (arrays) of the model and its state."""
     if part == 0:
         n = t.mesh_normal[k]
         return dot(w - t.mesh_corner[3 * k], n), n
@@ -193,8 +193,9 @@ def mesh_distance(t: Tables, j: int, w: Vector, radius: float) -> float:
 @compiled
 def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
     """Return the signed distance of a point w from the surface of closed mesh j, negative inside [m], and its
-    gradient, in mesh axes. For a ball of this radius that cannot touch the mesh they are those of its
-    bounding box. ``t`` holds all tables (arrays) of the model and its state."""
+    gradient, in mesh axes. For a ball of this ``radius`` that cannot touch the mesh they are distance and gradient
+    of the bounding box. Distances below twice the radius are smoothed. ``t`` holds all tables (arrays) of the
+    model and its state."""
     apart = distance_if_far(t, j, w, radius)
     if apart > 0.0:
         low, high = t.mesh_low[t.member_mesh[j]], t.mesh_high[t.member_mesh[j]]
@@ -225,10 +226,10 @@ def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float)
 
 @compiled
 def mesh_distance_change(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
-    """Return the signed distance of a point w from mesh j at the start of the time step, and its change in it
-    [m]. The point moves by dw. Then follows the discrete gradient omega, for which omega . dw is exactly the
-    change. Distances below twice ``radius`` are smoothed; 0 means none are. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return the signed distance of a point w from mesh j at the start of the time step, its change [m], and a
+    discrete gradient. The point moves by dw; the scalar product of the gradient and dw is exactly the change.
+    Distances below twice ``radius`` are smoothed; for 0 no distance is. ``t`` holds all tables (arrays) of the
+    model and its state."""
     end = w + dw
     far, away = distance_if_far(t, j, w, radius), distance_if_far(t, j, end, radius)
     if far > 0.0 and away > 0.0:

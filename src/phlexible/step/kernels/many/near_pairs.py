@@ -41,9 +41,9 @@ def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
 
 @compiled
 def count_candidates(t: Tables) -> int:
-    """Return the number of candidate pairs of contact members, to be read by ``candidate_pair``. The search over
-    boxes is repeated first if a member has left its box. If the list of pairs was too short, all pairs are
-    candidates, and the number is the square of that of members; 0 without members. ``t`` holds all tables
+    """Return the number of candidate pairs of contact members (shapes that may touch), to be read by
+    ``candidate_pair``. The search over bounding boxes is repeated first if a member has left its box. If the list
+    of pairs was too short, the number is (number of members)^2; it is 0 without members. ``t`` holds all tables
     (arrays) of the model and its state."""
     if t.members == 0:
         return 0
@@ -54,10 +54,10 @@ def count_candidates(t: Tables) -> int:
 
 @compiled
 def candidate_pair(t: Tables, n: int) -> tuple[int, int]:
-    """Return the two contact members of candidate pair number n, the lower number first. If the list of pairs was
-    too short, n counts all ordered pairs, members * members of them, and (-1, -1) stands for one that cannot touch,
-    whose boxes do not overlap, or that has the higher number first. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return the indices of the two contact members (shapes that may touch) of candidate pair number n, the lower
+    index first. If the list of pairs was too short, n counts all ordered pairs of members. Then (-1, -1) is
+    returned for a pair that cannot touch, whose boxes do not overlap, or that has the higher index first. ``t``
+    holds all tables (arrays) of the model and its state."""
     if t.near_count[0] >= 0:
         return t.near_first[n], t.near_second[n]
     i, j = n // t.members, n % t.members
@@ -77,9 +77,9 @@ def _stay_in_boxes(t: Tables) -> bool:
 
 @compiled
 def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
-    """Return whether a solid is of a kind that can touch member i, which is a sample point, corner or rim of
-    another body; for instance only planes touch rims. ``t`` holds all tables (arrays) of the model and its
-    state.
+    """Return whether a solid can touch contact member i, a sample point, corner or rim of another body, according
+    to their kinds. For instance only planes touch rims, and only infinite solids touch corners. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     Corners touch infinite solids, insets finite ones; round shapes touch planes by their rims alone.
     """
@@ -103,9 +103,9 @@ def _are_far_along(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j can be a contact pair, wherever they are. They must be of one
-    contact group, on its two different sides, of kinds that touch, and on different bodies or far apart along
-    one line. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contact members i and j (balls, segments, solids) can be a contact pair, wherever they are.
+    They must be of one contact group, on its two different sides, of kinds that touch, and on different bodies or
+    far apart along one line. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_contact_group[i] != t.member_contact_group[j]:
         return False
     if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
@@ -147,8 +147,9 @@ def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact member i, anywhere in its bounding box, may touch the infinite solid j (such as
-    a plane); always True if j moves. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contact member i (a ball, segment or solid), anywhere in its bounding box, may touch the
+    infinite solid j (such as a plane). It is always True if j moves. ``t`` holds all tables (arrays) of the model
+    and its state."""
     if t.vector_carrier[t.member_start[j]] != GIVEN:
         return True
     size = t.near_high[i] - t.near_low[i]
@@ -187,9 +188,9 @@ def _extent(t: Tables, m: int) -> float:
 
 @compiled
 def _is_outside_grid(t: Tables, m: int, mean: float) -> bool:
-    """Return whether contact member m is compared with all others, not through the search grid: it is
-    infinite, or its extent is not finite or above a fixed multiple of ``mean``, the mean extent. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return whether contact member m (a ball, segment or solid) is compared with all others instead of through
+    the search grid. This is so if it is infinite, or its extent is not finite or above a fixed multiple of
+    ``mean``, the mean extent. ``t`` holds all tables (arrays) of the model and its state."""
     return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
 
 
@@ -271,9 +272,10 @@ def _list_pair(t: Tables, m: int, k: int) -> None:
 
 @compiled
 def _sort_pairs(t: Tables, count: int) -> None:
-    """Sort the list of ``count`` candidate pairs by their first and then by their second member, from
-    ``t.near_found`` into ``t.near_first`` and ``t.near_second``. So sums over pairs do not depend on the
-    order in which the search finds them. ``t`` holds all tables (arrays) of the model and its state."""
+    """Sort the list of ``count`` candidate pairs of contact shapes by their first and then by their second index.
+    The list is read from ``t.near_found`` and written to ``t.near_first`` and ``t.near_second``. So sums over
+    pairs do not depend on the order in which the search finds them. ``t`` holds all tables (arrays) of the model
+    and its state."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
             t.near_start[m] = 0

@@ -30,9 +30,10 @@ from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, S
 
 @compiled
 def reset_pairs(t: Tables) -> None:
-    """Set ``t.pair_cursor`` to zero, so that friction histories of contact pairs are looked up and stored
-    from the begin. Cached rotations of members are cleared too. It is called before contact forces are
-    evaluated, with pairs in ascending order. ``t`` holds all tables (arrays) of the model and its state."""
+    """Set ``t.pair_cursor`` to zero, so that friction histories of contact pairs are looked up and stored from the
+    beginning of the list. Rotations that are cached for the ends of contact shapes are cleared too. It is called
+    before contact forces are evaluated, with pairs in ascending order. ``t`` holds all tables (arrays) of the
+    model and its state."""
     clear_end_frames(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
 
@@ -159,10 +160,10 @@ def dissipate_separated_pairs(t: Tables) -> None:
 
 @compiled
 def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
-    """Store the contact of members i and j for friction and Newton's matrix in the tables ``touch_...``, and
-    return its index there: parameters s and z on their axes, contact point y and unit normal n in the world, and
-    ``slope``, the derivative of the normal force with respect to the penetration. ``t`` holds all tables (arrays)
-    of the model and its state.
+    """Store the contact of members i and j (balls, segments, solids) in the arrays ``t.touch_...`` for friction
+    and Newton's matrix, and return its index there. s and z are parameters on their axes, y is the contact point
+    and n the unit normal in world axes. ``slope`` is the derivative of the normal force with respect to the
+    penetration. Without room only the arms are stored.
 
     Index ``touching_pairs``: there is no room, and only the arms are stored.
     """
@@ -236,10 +237,10 @@ def _apply_sliding_friction(
     known: int,
     index: int,
 ) -> None:
-    """Compute the sliding friction of contact members i and j over a time step of length h, and apply it to both.
-    It is that of a bristle (friction spring) or regularized. The contact is at the parameters s and z of their
-    axes, with the normal n and the normal force ``normal``. ``touch`` and ``index`` are where results are stored,
-    ``known`` is the index of the pair in the last time step (-1: none); ``t`` holds all tables.
+    """Add the sliding friction of contact members i and j (balls, segments, solids) over a time step of length h
+    to ``t.pull``. It is the force of a bristle (friction spring), or regularized friction without one. The contact
+    is at the parameters s and z of their axes; n is the normal, ``normal`` the normal force. Results are stored at
+    ``touch`` and ``index``; ``known`` is the index of the pair in the last time step (-1: none).
 
     Derivatives go to ``t.touch_slip`` and ``t.touch_level`` at index ``touch``, the deflection at the end to
     ``t.pair_bristle_end`` at ``index``.
@@ -283,9 +284,10 @@ def _apply_sliding_friction(
 
 @compiled
 def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
-    """Return the factor of the stiffness of the friction bristle of contact members i and j, the product of
-    their entries in ``t.member_hold``. ``part`` is 0 for sliding, 1 for rolling, 2 for drilling; it is 1
-    except in linear models of contacts at rest. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the factor by which the stiffness of the friction spring of contact members i and j (balls, segments,
+    solids) is multiplied. It is the product of their entries in ``t.member_hold``, and 1 except in linear models
+    of contacts at rest. ``part`` is 0 for sliding, 1 for rolling, 2 for drilling. ``t`` holds all tables (arrays)
+    of the model and its state."""
     return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
 
 

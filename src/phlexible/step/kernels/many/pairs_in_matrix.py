@@ -90,9 +90,10 @@ def store_pair(
 def _store_side(
     t: Tables, n: int, m: int, sign: float, s: float, normal: Vector, arm: Vector, rotates: bool
 ) -> None:
-    """Store how the moving ends of contact member m move the contact point of pair n in Newton's matrix, times
-    ``sign``. The other arguments are those of ``store_pair`` for this member. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Store how the ends of contact member m (ball, segment, solid) move the contact point of pair n in Newton's
+    matrix, times ``sign``. Ends without a body are left out. s is the parameter on its axis, ``arm`` the vector
+    from there to the contact point, ``normal`` the contact normal. With ``rotates`` the rotation of the member is
+    stored in place of the displacement. ``t`` holds all tables (arrays) of the model and its state."""
     p, q = t.member_start[m], t.member_end[m]
     is_rigid_edge = t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
     if t.member_kind[m] > INSET or is_rigid_edge:
@@ -121,10 +122,10 @@ def _deforms(t: Tables, b: int) -> bool:
 def _store_turns(
     t: Tables, e: int, end: int, k: int, weight: float, normal: Vector, arm: Vector, rotates: bool
 ) -> None:
-    """Store how the turns of its carrier move the contact point at end e of a pair in Newton's matrix. For bodies
-    that deform it also stores by which vectors, each times a matrix, the point moves. It is ``end`` of all ends of
-    members, the point k, with this ``weight``; directions do not move it along ``normal``. With ``rotates`` it is
-    the rotation of the end. ``t`` holds all tables (arrays) of the model and its state."""
+    """Store how rotations of its body move the contact point at end e of a pair in Newton's matrix, in
+    ``t.held_lever`` and ``t.held_motion``. For deformable bodies also the vectors by which the point moves are
+    stored, each with a matrix. k is the point of this ``end``, ``weight`` its weight; directions do not move it
+    along ``normal``. With ``rotates`` the rotation of the end is stored instead. ``t`` holds all tables."""
     b, axes, g, d = t.held_carrier[e], t.member_axis + 3 * end, t.end_dual + 3 * end, t.dimension
     turns, point, nothing = axes[0] >= 0, t.lever_vectors_begin[k] + d, vector(0.0, 0.0, 0.0)
     for l in range(t.rigid_of[b] - d):
@@ -169,9 +170,10 @@ def add_pair_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def _contact_stiffness(t: Tables, n: int) -> Matrix:
-    """Return the 3 x 3 stiffness of contact number n: minus the derivative of the force on its first member
-    with respect to the relative displacement, with normal and tangential stiffness and the dependence of
-    friction on the normal force. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the 3 x 3 stiffness of contact number n: minus the derivative of the force on its first member with
+    respect to the relative displacement. It contains normal and tangential stiffness and the dependence of
+    friction on the normal force. Members are balls, segments and solids. ``t`` holds all tables (arrays) of the
+    model and its state."""
     own, normal, e = t.touch_stiffness + 3 * n, t.touch_normal[n], t.touch_slip[n]
     found = own[0] * outer(normal, normal) - outer(t.touch_level[n], normal)
     if own[1] > 0.0:
