@@ -513,11 +513,12 @@ class Model(Mechanism):
         Found by falling towards a minimum of the potential energy, which ends as Newton's method. Where symmetry
         leaves no side to fall to, as of an upright pendulum, it is unstable: a warning and ``is_stable`` say so.
         Warnings name bodies that deform beyond the limits of their models, as those of a run do.
-        Functions of time, such as lengths, angles and loads, have their values at the ``time``.
+        Functions of time, such as lengths, angles and loads, have their values at the ``time``, and joints that
+        they move are closed there first.
 
         Args:
             state: where to look, a state or an equilibrium, such as the last of a curve; None: the initial pose.
-            time: of functions of time, to which joints are moved first [s]; None: that of the state.
+            time: of functions of time [s]; None: that of the state, or 0.
 
         Raises:
             EquilibriumError: none was found.

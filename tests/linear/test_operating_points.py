@@ -372,6 +372,51 @@ def test_equilibria_follow_functions_of_time():
         model.equilibrium(time=50.0)
 
 
+@pytest.mark.parametrize("moved_by", ["drive", "frame"])
+def test_equilibria_follow_driven_angles_over_full_turns(moved_by):
+    """A beam of 1 m that is turned about the vertical sags by w L^4 / (8 EI) at every angle, also where the drive
+    does not begin at zero."""
+    for angle in (0.0, 0.3, 1.5, 3.0, 4.0, 9.0):
+        model = ph.Model(gravity=(0, 0, -9.81))
+        beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0)), "beam")
+        if moved_by == "frame":
+            frame = model.ground.moving(lambda t: (0, 0, t), rotation=lambda t, angle=angle: angle * t)
+            model.connect(ph.Fixed(frame, beam.start))
+        else:
+            hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start, axis=(0, 0, 1)))
+            model.apply(hinge.drive(angle=lambda t, angle=angle: 0.3 + (angle - 0.3) * t))
+            at_start = model.equilibrium().position(beam.end)
+            assert at_start[:2] == pytest.approx([np.cos(0.3), np.sin(0.3)], abs=1e-4)
+            with pytest.raises(ph.JointGapError, match=r"starts at 0.3 rad.*equilibrium\(\) moves them there"):
+                model.linearize()
+        end = model.equilibrium(time=1.0).position(beam.end)
+        sag = -7.33e-3 + (moved_by == "frame")
+        assert end == pytest.approx([np.cos(angle), np.sin(angle), sag], abs=1e-4)
+
+
+def test_equilibria_and_linear_models_count_full_turns():
+    """A drive of 7 rad turns a gear of ratio 2 by 3.5 rad; a moment of 100 N m winds a spring up by 10 rad."""
+    model = ph.Model()
+    bodies = [
+        model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), name, position=(x, 0, 0)) for x, name in enumerate("abc")
+    ]
+    hinges = [
+        model.connect(ph.Revolute(model.ground.at((x, 0, 0)), body.origin, axis=(0, 1, 0)))
+        for x, body in enumerate(bodies)
+    ]
+    model.connect(ph.Gear(*hinges[:2], 2.0))
+    model.apply(hinges[0].drive(angle=lambda t: t))
+    spring = model.apply(hinges[2].spring(10.0, damping=2.0))
+    model.apply(hinges[2].torque(100.0))
+    motion = model.simulate(7.0, step=1e-2)
+    for rest in (model.equilibrium(time=7.0), model.equilibrium(motion.at(7.0))):
+        assert np.remainder(rest.angle(hinges[1]), 2 * np.pi) == pytest.approx(3.5)
+        assert rest[ph.ElementForce(spring)] == pytest.approx(-100.0)
+        linear = model.linearize(about=rest)
+        assert linear.modes().frequencies == pytest.approx(np.array([9.95, 10.05]), abs=0.06)
+    assert model.simulate(0.1, step=1e-2, initial=rest).angle(hinges[1])[-1] == pytest.approx(3.55 - 2 * np.pi)
+
+
 @pytest.mark.parametrize("kind", ["spring", "bushing", "tendon", "joint"])
 def test_dampers_of_supports_that_move_have_no_force_at_rest(kind):
     """A weight on a damped spring whose support rises: dampers are without force in the equilibrium of a time."""

@@ -48,7 +48,7 @@ def test_slopes_of_force_elements(dimension):
     units = np.eye(len(state.velocity))
     held = applied_forces(system, rest)
     braked = np.array([held - applied_forces(system, replace(rest, velocity=unit)) for unit in units]).T
-    dampers = element_state(system, system.at(state), state.branches).damper_rows
+    dampers = element_state(system, system.at(state), state).damper_rows
     assert (dampers.T @ dampers).toarray() == pytest.approx(braked, abs=1e-13)
     assert np.abs(braked).max() > 0.1
 

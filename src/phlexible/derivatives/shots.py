@@ -13,7 +13,7 @@ step only (docs/theory.md, 4).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,6 @@ from phlexible.state.layout import State
 from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
 from phlexible.state.vectors import rotation_blocks, split_rigid
-from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.bodies import velocity_weights
 from phlexible.step.integration.schemes import StepOptions
 
@@ -119,15 +118,15 @@ class NearStates:
         found = self.system.rows.small_matrix(self.system.at(state))
         return found if isinstance(found, np.ndarray) else found.toarray()
 
-    def state_of(self, coordinates: Array, time: float, theta: Callable[[State], Array]) -> State:
+    def state_of(self, coordinates: Array, time: float, theta: Array | None = None) -> State:
         """Return the state of the mechanism with the given minimal coordinates, shape (count,), at a time [s];
-        all joints are closed by Newton iterations. The function ``theta`` is called once with this state, and
-        returns the lengths and angles along which force elements act, shape (forces,).
+        all joints are closed by Newton iterations. ``theta`` are its coordinates of forces but for changes within
+        half a turn, shape (forces,).
 
         Args:
             coordinates: z, then u, shape (count,).
             time: of the state [s].
-            theta: coordinates of the forces in a state, over full turns.
+            theta: coordinates of the forces near the state, over full turns.
 
         Raises:
             ConvergenceError: joints do not close that far from the reference state.
@@ -147,8 +146,7 @@ class NearStates:
             across = across - np.linalg.lstsq(own @ self._rows.T, gaps, rcond=None)[0]
         if len(self._rows) and not self.system.relative_gaps(gaps).max() < 1e4 * CLOSED:
             raise ConvergenceError("joints do not close between two shots", state.time, np.abs(gaps))
-        found = replace(state, velocity=u / self.of_speeds)
-        return replace(found, theta=theta(found))
+        return replace(state, velocity=u / self.of_speeds, theta=theta)
 
     def _change_to(self, rows: Mapping[str, Array]) -> Array:
         """Return the change of the pose from the reference state to another state, shape (velocities,):
@@ -290,8 +288,9 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
     for number, count in enumerate(steps):
         if number:
             before, near = runs[-1], shots.near[number - 1]
-            theta = partial(_unwrapped, base.assembly, before.rows["theta"][-1])
-            starts.append(near.state_of(shots.coordinates[number - 1], float(before.times[-1]), theta))
+            theta = before.rows["theta"][-1]
+            start = near.state_of(shots.coordinates[number - 1], float(before.times[-1]), theta)
+            starts.append(replace(start, theta=base.assembly.initial_thetas(start)))
         taken = take_run(base.assembly, starts[-1], count * step, step, StepOptions())
         if not is_plain(taken):
             raise ConvergenceError("steps of a shot had to be halved", starts[-1].time, np.zeros(0))
@@ -327,18 +326,6 @@ def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
         near.append(NearStates(run.system, state, float(run.times[-1] - run.times[0]) / len(steps)))
     coordinates = [each.coordinates_of(_tables(each.state))[0] for each in near]
     return Shots(tuple(near), tuple(coordinates))
-
-
-def _unwrapped(assembly: Assembly, before: Array, state: State) -> Array:
-    """Return the coordinates of all force elements in a state, in which angles have full turns added so that
-    they continue the values ``before``. ``assembly`` holds the tables of the model."""
-    found, angles = (
-        assembly.initial_thetas(state),
-        [force.coordinate.is_angle for _, force in assembly.system.forces],
-    )
-    turns = np.round((before[: len(found)] - found) / (2 * np.pi))
-    found = found + np.where(angles, 2 * np.pi * turns, 0.0)
-    return np.concatenate([found, before[len(found) :]])
 
 
 class CostsOfShots(CostsOfRun):

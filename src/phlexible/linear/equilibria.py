@@ -4,12 +4,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
+from phlexible.algebra.rotations import rotation_vector_matrices
 from phlexible.algebra.sparse import Matrix, SaddlePoint, natural_scale, sparse_diagonal
 from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
@@ -39,7 +42,14 @@ from phlexible.state.forces import (
     prescribed_forces,
     stiffness_matrix,
 )
-from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
+from phlexible.state.initial_pose import closed_by_rigid_motions
+from phlexible.state.initial_velocity import (
+    check_closure,
+    check_drives,
+    driven_coordinates,
+    undeformed,
+    with_initial_velocity,
+)
 from phlexible.state.instants import Instants, PrescribedMotions
 from phlexible.state.layout import State
 from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
@@ -47,6 +57,7 @@ from phlexible.state.redundancy import check_redundancy, independent_rows, small
 from phlexible.state.small_motions import displaced, round_off_of_forces, size_of_motion
 from phlexible.state.system import System, require_bodies
 from phlexible.state.vectors import split_rigid
+from phlexible.step.assembly.assembly import Assembly, assemble
 
 # Static equilibria by steps of the model from rest to rest (docs/theory.md, 7).
 #
@@ -79,6 +90,8 @@ DOWNHILL = 1e-6
 """Smallest motion in lengths of the model or rad that goes on downhill."""
 CLOSED, MOST_CLOSINGS = 1e-13, 12
 """Relative gaps of joints that are round-off, and how often joints are closed after a step."""
+OPEN, PART = 1e-9, 0.5
+"""Relative gaps of open joints, and largest rotation by which functions of time move joints at once [rad]."""
 
 
 class StepsToRest:
@@ -179,8 +192,8 @@ class StepsToRest:
         if self._has_history:
             there = self._equations.relaxed(self._equations.moved(state, change))
         else:
-            there = replace(displaced(self._system, state, change), theta=None, branches=None)
-        closed = with_closed_joints(self._system, there, self._rows, self._mass, self._prescribed)
+            there = replace(displaced(self._system, state, change), branches=None)
+        closed = with_closed_joints(self._equations.assembly, there, self._rows, self._mass, self._prescribed)
         return None if closed is None else self._with_bristles(closed, multipliers)
 
     def _joint_forces(self, state: State) -> Array:
@@ -211,21 +224,25 @@ class StepsToRest:
 
 
 def with_closed_joints(
-    system: System, state: State, rows: IntArray, mass: Matrix, prescribed: PrescribedMotions
+    assembly: Assembly, state: State, rows: IntArray, mass: Matrix, prescribed: PrescribedMotions
 ) -> State | None:
     """Return the state of a system with closed joints that is nearest to a ``state``, by Newton's method in the
-    metric of the ``mass`` matrix; None if the joints do not close.
+    metric of the ``mass`` matrix; None if the joints do not close. Geared angles continue over full turns.
 
     Args:
+        assembly: tables of the system.
         rows: independent rows of the joints.
         prescribed: values of the functions of time at the state's time, of ``system.at``.
     """
     if not len(rows):
         return state
+    system = assembly.system
     with suppress(SingularMatrixError):  # joints repeat each other there
         for _ in range(MOST_CLOSINGS):
-            at = system.at(state, prescribed=prescribed)
-            gap = system.rows.values(at)[0]
+            at, theta = system.at(state, prescribed=prescribed), None
+            if system.related:
+                state = replace(state, theta=(theta := assembly.initial_thetas(state)))
+            gap = system.row_values(at, None if theta is None else theta[None])[0]
             if system.relative_gaps(gap).max() < CLOSED:
                 return state
             joints = SaddlePoint(mass, system.rows.small_matrix(at)[rows])
@@ -355,7 +372,10 @@ def operating_point(
     layout = system.layout
     if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):
         raise ModelError("state must belong to the model: its numbers of velocities or coordinates differ")
-    pose = pose if time is None else _closed_at(system, replace(pose, time=time))
+    if kind is OperatingKind.STATIC and (time is not None or state is None):
+        pose = _closed_at(assemble(system), pose, pose.time if time is None else time)
+    elif state is None:
+        check_drives(system, pose)
     check_closure(system, pose)
     if kind is OperatingKind.STEADY_ROTATION:
         return _steady_rotation(system, pose)
@@ -367,13 +387,43 @@ def operating_point(
     return _at_rest(friction, resting) if kind is OperatingKind.STATIC else _at_pose(kind, friction, resting)
 
 
-def _closed_at(system: System, pose: State) -> State:
-    """Return the nearest state to a ``pose`` of a system with joints that are closed at its time. If they do not
-    close it is the pose itself."""
-    at = system.at(pose)
-    rows, mass = independent_rows(system, pose), system.small_mass(pose, at)
-    closed = with_closed_joints(system, pose, rows, mass, at.prescribed)
-    return pose if closed is None else closed
+def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
+    """Return the nearest state to a ``pose`` of a mechanism with joints that are closed at a ``time`` [s]. Driven
+    angles and frames of the ground turn there in parts, so that no joint closes half a turn away and springs and
+    gears count full turns. If the joints do not close, or if one is open that no function of time moves, it is the
+    pose itself at this time."""
+    system, there = assembly.system, replace(pose, time=time)
+    at, last, columns = system.at(pose), system.at(there).prescribed, list(system.prescribed)
+    first, gaps = at.prescribed, system.relative_gaps(system.rows.values(at)[0])
+    if any(gaps[k] > OPEN and owner.joint not in columns for k, owner in enumerate(system.owners)):
+        return there
+    way = last.paths - first.paths
+    turned = (first.frame_rotations.swapaxes(2, 3) @ last.frame_rotations).reshape(-1, 3, 3)
+    turns = Rotation.from_matrix(turned).as_rotvec() if len(turned) else np.zeros((0, 3))
+    angles = np.linalg.norm(turns, axis=1).tolist()
+    for drive, coordinate, now in driven_coordinates(system, pose):
+        if coordinate.is_angle:
+            k = columns.index(drive)
+            way[:, k] += _within_half_a_turn(first.paths[:, k] - now)
+            if not assembly.memory.counts["forces"]:  # nothing counts full turns
+                way[:, k] = _within_half_a_turn(way[:, k])
+            angles.append(abs(way[0, k]))
+    found, parts = there, max(1, ceil(max(angles, default=0.0) / PART))
+    for left in np.arange(parts)[::-1] / parts:
+        partly = last.at(slice(None))
+        vars(partly)["paths"] = last.paths - left * way
+        vars(partly)["frames"] = last.frames - left * (last.frames - first.frames)
+        vars(partly)["frame_rotations"] = last.frame_rotations @ rotation_vector_matrices(-left * turns)
+        found = closed_by_rigid_motions(system, found, partly)
+        rows, mass = independent_rows(system, found), system.small_mass(found, system.at(found))
+        if (closed := with_closed_joints(assembly, found, rows, mass, partly)) is None:
+            return there
+        found = replace(closed, theta=assembly.initial_thetas(closed))
+    return found
+
+
+def _within_half_a_turn(angles: Array) -> Array:
+    return np.remainder(angles + np.pi, 2 * np.pi) - np.pi
 
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
@@ -447,7 +497,7 @@ def _gross_forces(system: System, state: State, at: Instants) -> Array:
     for vectors, forces in load_forces(system, at):
         total += abs(vectors.jacobian(at).T) @ abs(forces).ravel()
     if system.forces:
-        elements = element_state(system, at, state.branches)
+        elements = element_state(system, at, state)
         prescribed = prescribed_forces(system, at)
         total += abs(elements.rows.T) @ abs(elements.forces(elements.theta, state.velocity, prescribed))
     return np.asarray(total)
@@ -522,7 +572,7 @@ def _settle_with_slip(friction: StickingFriction, state: State) -> State:
     for _ in range(MOST_SLIDES):
         begin, loose = pairs.with_constant_friction(state, slips)
         with one_blas_thread():
-            rest = replace(StepsToRest(friction, begin, loose).equilibrium(begin), theta=None)
+            rest = StepsToRest(friction, begin, loose).equilibrium(begin)
         found = pairs.slips_of_two(rest)
         if not (slips := slips | found):
             return rest

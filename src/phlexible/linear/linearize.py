@@ -110,7 +110,7 @@ def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_a
     friction springs, then touching contact pairs of a ``system`` at a ``point``. Negative stiffness raises
     ``EquilibriumError``."""
     state = point.state
-    elements = element_state(system, system.at(state), state.branches)
+    elements = element_state(system, system.at(state), state)
     stiffness = np.array(
         [-each.force.tangent(float(theta)) for each, theta in zip(system.forces, elements.theta, strict=True)]
     )

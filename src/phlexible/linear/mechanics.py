@@ -503,7 +503,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     an operating point, without inputs and outputs. Return also texts that describe forces which the linear
     model leaves out."""
     state = point.state
-    motion, elements = _motions(system, state), element_state(system, system.at(state), state.branches)
+    motion, elements = _motions(system, state), element_state(system, system.at(state), state)
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
     indices = [system.layout.span(index) for index in range(system.layout.frames)]
     spins = [state.velocity[offset][system.dimension :] for offset in indices]
@@ -529,7 +529,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     if turning:
         time = TURN / max(float(np.abs(spin).max(initial=0.0)) for spin in spins)
         ends = [displaced(system, state, each * state.velocity) for each in (time, -time)]
-        states = [element_state(system, system.at(end), end.branches) for end in ends]
+        states = [element_state(system, system.at(end), end) for end in ends]
         later, before = (
             _rate_rows(own, _motions(system, end), linear_laws(system, end)[0])
             for own, end in zip(states, ends, strict=True)

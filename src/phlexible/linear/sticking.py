@@ -149,8 +149,9 @@ class RestEquations:
     def moved(self, state: State, change: Array) -> State:
         """Return the ``state`` after a small motion of all bodies, ``change`` of shape (velocities,), in
         which friction springs are deflected by the motion."""
-        bent = self.after_step(state, 2 * change)
-        return replace(displaced(self.system, state, change), theta=None, branches=bent.branches)
+        there = displaced(self.system, state, change)
+        branches = self.after_step(state, 2 * change).branches
+        return replace(there, theta=self.assembly.initial_thetas(there), branches=branches)
 
     @cached_property
     def sizes(self) -> Array:
@@ -340,8 +341,6 @@ class StickingFriction:
         displacements counted from the state ``start``. Friction springs that slip in this state are marked."""
         count = len(friction_springs(equations.system))
         slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 1] > 0
-        if not count:
-            return cls(equations, start, slipped)
         return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
 
     def with_slip(self, slips: BoolArray) -> Self:

@@ -325,7 +325,7 @@ class Acceleration(PointSensor):
 class Angle(PointSensor):
     """Sensor of the rotation of the material at a point about a world direction [rad]. In motions it counts from t
     = 0 over full turns, in linear models it is a small angle. At a single instant, in equilibria and readings of
-    live runs and libraries, it lies between -pi and pi; ``JointPosition`` counts full turns there too.
+    live runs and libraries, it lies between -pi and pi.
 
     Example:
         >>> model = ph.Model()
@@ -682,7 +682,7 @@ class JointSensor(Sensor):
 
 class JointPosition(JointSensor):
     """Sensor of joint coordinates: angles over full turns [rad] or displacements [m]. In linear models they count
-    from the operating point.
+    from the operating point. At a single instant, as in an equilibrium, angles lie between -pi and pi.
 
     Example:
         >>> model = ph.Model(dimension=2)

@@ -298,7 +298,7 @@ class ElementState:
         system, at: mechanism of the elements, and its state as an instant.
         laws: force laws, as they are after flows through the guides of tendons.
         coordinates: the coordinate of each law as a function of world vectors.
-        theta: values of the coordinates, angles between -pi and pi, shape (forces,).
+        theta: values of the coordinates, angles over full turns, shape (forces,).
         rows: Jacobian of the coordinates with respect to the velocities, shape (forces, velocities). Its transpose
             maps element forces to generalized forces.
     """
@@ -332,15 +332,16 @@ class ElementState:
         return np.asarray(stored + lost + prescribed)
 
 
-def element_state(system: System, at: Instants, branches: Array | None) -> ElementState:
+def element_state(system: System, at: Instants, state: State) -> ElementState:
     """Evaluate the coordinates (angles and lengths) of all scalar force elements of a system at one instant. Return
-    them with their derivatives as an ``ElementState``. ``branches`` are the history variables, of which a tendon
-    that rubs on its guides has some; None: zero."""
-    laws, own = laws_after_flows(system, branches), system.force_coordinates
+    them with their derivatives as an ``ElementState``. ``state`` is the same instant with its history variables, of
+    which a tendon that rubs on its guides has some, and with full turns of angles."""
+    laws, own, branches = laws_after_flows(system, state.branches), system.force_coordinates, state.branches
+    near = None if state.theta is None else state.theta[None]
     if branches is not None:
         pairs = zip(own.related, laws, strict=True)
         own = replace(own, related=tuple(replace(each, coordinate=law.coordinate) for each, law in pairs))
-    return ElementState(system, at, laws, own, own.values(at)[0], own.matrix(at))
+    return ElementState(system, at, laws, own, own.values(at, near)[0], own.matrix(at))
 
 
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
@@ -374,7 +375,7 @@ def applied_forces(system: System, state: State, at: Instants | None = None, fac
     here = system.at(state) if at is None else at
     result = factor * gravity_and_load_forces(system, here)
     if system.forces:
-        elements = element_state(system, here, state.branches)
+        elements = element_state(system, here, state)
         prescribed = factor * prescribed_forces(system, here)
         result += elements.rows.T @ elements.forces(elements.theta, state.velocity, prescribed)
     return result
@@ -551,7 +552,7 @@ def load_stiffness(system: System, state: State, factor: float = 1.0) -> sparse.
 
     It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
     """
-    elements = element_stiffness(element_state(system, system.at(state), state.branches))
+    elements = element_stiffness(element_state(system, system.at(state), state))
     total = factor * stiffness_of_loads(system, state) + elements
     return sparse.csr_array(total + factor * law_stiffness(system, system.at(state)) if has_laws(system) else total)
 

@@ -26,6 +26,7 @@ from phlexible.state.initial_velocity import (
     undeformed,
     with_rigid_velocity,
 )
+from phlexible.state.instants import PrescribedMotions
 from phlexible.state.layout import State
 from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
@@ -240,6 +241,16 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
     return AssembledPose(moving, before, after)
 
 
+def closed_by_rigid_motions(system: System, state: State, prescribed: PrescribedMotions) -> State:
+    """Return a state of a system whose joints are closed by rigid motions of bodies and whole rods, starting from a
+    ``state``. Joints that rigid motions do not close stay open. Frames of the ground and drives are as
+    ``prescribed``."""
+    motions, rods = _allowed_motions(system, state, frozenset()), None
+    if system.rod_strains.count:
+        rods = _Rods(system, state)
+    return _close_joints(_PoseProblem(system, state, motions, np.ones(motions.shape[0]), rods, prescribed))
+
+
 class _Rods:
     """Condition that rods keep their strains while joints are closed; curvatures are made dimensionless by a body
     length.
@@ -265,7 +276,8 @@ class _PoseProblem:
     """Optimization problem of the pose with closed joints that is nearest to the pose ``start``.
 
     Bodies start at ``start`` and move along the columns of ``motions``, shape (velocities, motions), with weights
-    ``factors``, shape (velocities,). The strains of ``rods`` stay constant.
+    ``factors``, shape (velocities,). The strains of ``rods`` stay constant. Frames of the ground and drives are as
+    ``prescribed``; None: as their functions say.
     """
 
     system: System
@@ -273,9 +285,11 @@ class _PoseProblem:
     motions: sparse.csr_array
     factors: Array
     rods: _Rods | None = None
+    prescribed: PrescribedMotions | None = None
 
     def gaps(self, state: State) -> Array:
-        return np.asarray(self.system.rows.values(self.system.at(state))[0])
+        theta = None if state.theta is None else state.theta[None]
+        return np.asarray(self.system.row_values(self.system.at(state, prescribed=self.prescribed), theta)[0])
 
     def largest_gap(self, state: State) -> float:
         """Return the largest gap of a joint in a state, beyond round-off and relative to a body length
@@ -301,7 +315,9 @@ class _PoseProblem:
         """Return the derivative of ``residuals`` in a ``state`` with respect to the allowed rigid motions,
         sparse, shape (residuals, motions). Residuals are joint gaps over their lengths, then strain changes
         of rods; a motion is a column of ``self.motions``."""
-        rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(self.system.at(state))
+        rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(
+            self.system.at(state, prescribed=self.prescribed)
+        )
         if self.rods:
             rows = sparse.vstack([rows, self.rods.matrix(state)])
         return sparse.csr_array(rows @ self.motions)

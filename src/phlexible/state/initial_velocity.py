@@ -1,5 +1,6 @@
 """Closure of joints at t = 0, and initial velocities: those of the user, and others from joints and drives."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +14,8 @@ from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
 from phlexible.bodies.locations import Interface
 from phlexible.bodies.mechanics.floating import split_velocity
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Distance, Fixed
 from phlexible.description.mechanism.membership import ports_of
@@ -40,7 +43,8 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
     """
     if not system.owners:
         return
-    gaps = system.rows.values(system.at(state) if at is None else at)[0]
+    theta = None if state.theta is None else state.theta[None]
+    gaps = system.row_values(system.at(state) if at is None else at, theta)[0]
     if (np.abs(gaps) <= CLOSED * system.gap_lengths).all():
         return
     relative = system.relative_gaps(gaps)
@@ -84,22 +88,26 @@ def check_drives(system: System, state: State, only_angles: bool = False) -> Non
     Raises:
         JointGapError: names the drive, its first value and that of the coordinate.
     """
-    if not system.mechanism.drives:
-        return
-    at = system.at(state)
-    for drive in system.mechanism.drives:
-        coordinate = drive.joint.coordinate(system.dimension, drive.coordinate)
+    for drive, coordinate, now in driven_coordinates(system, state):
         if only_angles and not coordinate.is_angle:
             continue
-        now = coordinate.value(system.coordinate_functions(coordinate).values(at)[0])
         start = drive.path(state.time)
         allowed = CLOSED if coordinate.is_angle else CLOSED * system.body_length + system.round_off
         if not abs(start - now) <= allowed:
             raise JointGapError(
                 f"{drive} starts at {start:.6g} {coordinate.unit}, while the {drive.coordinate} at the"
                 f" initial pose is {now:.6g} {coordinate.unit} (angles count from there); start the"
-                " function there, or place the bodies where it starts"
+                " function there, or place the bodies where it starts; equilibrium() moves them there"
             )
+
+
+def driven_coordinates(system: System, state: State) -> Iterator[tuple[Drive, Coordinate, float]]:
+    """Yield each drive of a system with the joint coordinate that it prescribes and its value in a state. Values
+    are lengths [m], or angles between -pi and pi [rad]."""
+    at = system.at(state)
+    for drive in system.mechanism.drives:
+        coordinate = drive.joint.coordinate(system.dimension, drive.coordinate)
+        yield drive, coordinate, coordinate.value(system.coordinate_functions(coordinate).values(at)[0])
 
 
 def described_gap(owner: RowOwner, value: float) -> str:

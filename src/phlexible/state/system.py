@@ -292,12 +292,13 @@ class System:
         count = len(self.constraints)
         return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
 
-    def row_values(self, at: Instants, theta: Array) -> Array:
+    def row_values(self, at: Instants, theta: Array | None) -> Array:
         """Return the values of all scalar constraint functions of a system at given instants, shape (instants,
         rows) [m, or cosines and angles]; zero where joints close. Angles in relations are counted over the full
-        turns of ``theta``, the coordinates of forces and then of relations, shape (instants, coordinates)."""
+        turns of ``theta``, the coordinates of forces and then of relations, shape (instants, coordinates), or are
+        within half a turn if it is None."""
         rows = self.rows
-        if isinstance(rows, ConstraintSet):
+        if isinstance(rows, ConstraintSet) and theta is not None:
             return rows.values(at, theta[:, theta.shape[1] - len(rows.related) :])
         return rows.values(at)
 

@@ -55,7 +55,7 @@ def test_the_energy_is_that_of_the_matrix_and_no_rigid_motion_changes_it(order):
     away = (strains(system, state) - strains(system, start)).reshape(-1, 6)
     measures = np.concatenate([shape.measures for shape in rod.element_shapes()])
     expected = 0.5 * np.einsum("g,gi,ij,gj->", measures, away, rod.section.stiffness_matrix, away)
-    theta = element_state(system, system.at(state), state.branches).theta
+    theta = element_state(system, system.at(state), state).theta
     energy = sum(force.energy(float(each)) for (_, force), each in zip(system.forces, theta, strict=True))
     assert energy == pytest.approx(expected, rel=1e-12)
     turn = Rotation.from_rotvec([0.3, -1.2, 2.0]).as_matrix()

@@ -88,20 +88,25 @@ class Assembly:
 
     def initial_thetas(self, state: State) -> Array:
         """Return the coordinates (lengths and angles) along which all force elements act at a state, shape
-        (forces,) [m or rad]. They are zero for strains of strings and soft bodies; angles lie between -pi and
-        pi."""
+        (forces,) [m or rad]. They are zero for strains of strings and soft bodies; angles continue ``state.theta``
+        over full turns, or lie between -pi and pi if it is None."""
         first, found = 0, np.zeros(self.memory.counts["forces"])
         if not len(found):
             return found
         system, at = self.system, self.system.at(state)
         values = system.force_functions.values(at)[0]
+        angles = np.zeros(len(found), dtype=bool)
         for number, each in enumerate(system.forces):
             coordinate = each.force.coordinate
             count = len(coordinate.functions())
             found[number] = coordinate.value(values[first : first + count])
+            angles[number] = coordinate.is_angle
             first += count
         for number, related in enumerate(system.related, start=len(found) - len(system.related)):
             found[number] = related.coordinate.value(system.coordinate_functions(related.coordinate).values(at)[0])
+            angles[number] = related.coordinate.is_angle
+        if state.theta is not None:
+            found[angles] += 2 * np.pi * np.round((state.theta[: len(found)] - found)[angles] / (2 * np.pi))
         return found
 
     def moving_values(self, times: Array) -> Array:

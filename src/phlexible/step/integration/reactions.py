@@ -147,7 +147,7 @@ def _applied(
         result += vectors.jacobian(at).T @ forces.ravel()
     if not system.forces:
         return result, np.zeros(0)
-    elements, prescribed = element_state(system, at, state.branches), np.zeros(len(system.forces))
+    elements, prescribed = element_state(system, at, state), np.zeros(len(system.forces))
     prescribed[[each.is_prescribed for each in system.forces]] = values[loads:, 0]
     are_pushed = np.array([isinstance(element, Contact) for element, _ in system.forces])
     are_lengths = np.array([force.coordinate.history_variable_count > 0 for _, force in system.forces])
