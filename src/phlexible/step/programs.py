@@ -59,8 +59,9 @@ _LOOPS = (
 
 
 def _has_contacts(memory: Memory) -> bool:
-    """Return whether a model has parts that can touch, roll or slide along a surface, from its tables
-    ``memory``."""
+    """Return whether a model needs the program of contacts, from its tables ``memory``. It does if it has
+    contacts, stops, rolling wheels or other force laws along coordinates of several scalar functions, except
+    angles and joints along lines."""
     kinds, functions = memory["coordinate_of"], memory["functions_count"]
     is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
     slides = is_law & (functions > 1) & (kinds != ANGLE)
@@ -83,9 +84,9 @@ A_SHAPE, A_POINT, A_MASS = 60, 120, 12
 
 
 def most_iterations(memory: Memory) -> int:
-    """Return how many products with Newton's matrix of a soft-body model cost as much as one elimination.
-    ``memory`` holds its tables. The number limits iterations of conjugate gradients; 0 if these are not used
-    for the model.
+    """Return the largest number of conjugate gradient iterations for a soft-body model, so many that they cost as
+    much as one elimination of Newton's matrix. It is 0 if the model has other forces, or too few iterations would
+    be worth it. The number follows from sizes of the tables in ``memory`` alone.
 
     They need models of soft bodies alone, whose constraints each contain one node, and are used if the number is
     large enough. It follows from sizes of tables alone: the same in all runs.
@@ -249,8 +250,8 @@ def _made(index: int) -> tuple[str, float]:
 
 
 def where_code_is() -> str:
-    """Return a text for messages that tells where the compiled code of the time step was loaded from or will be
-    stored."""
+    """Return a text for messages that tells where the compiled code of the time step is: in the installed package,
+    in the cache folder (named), or for this process only."""
     if advance.is_shipped:
         return "in the package as it came"
     folder = None if CHECKED else code_folder()

@@ -185,8 +185,9 @@ class Assembly:
 
 
 def assemble(system: System, with_segments: bool = True) -> Assembly:
-    """Return the tables of a system that the compiled time step reads, with the elimination of Newton's
-    matrix and a state of zeros. Long bodies are stored in segments if ``with_segments``, otherwise as dense
+    """Return the ``Assembly`` of a ``system``: the memory with all arrays that the compiled time step reads, a
+    state of zeros, and the lists of vectors, laws and controllers behind them. It includes the plan by which
+    Newton's matrix is eliminated. Long bodies are stored in segments if ``with_segments``, otherwise as dense
     blocks.
 
     First everything that acts is listed, which numbers its vectors, chords and functions in the order of their
@@ -374,10 +375,10 @@ def _graph(system: System, parts: Parts) -> Graph:
 
 
 def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
-    """Return all tables of the compiled time step of a system: a dictionary from the names in
-    ``step/tables/declarations.py`` to arrays. Integers describe the structure, floating-point numbers the
-    mechanism; the places of the blocks in Newton's matrix are among them. ``parts`` are what the system consists
-    of, already numbered; ``plan`` is the plan of the elimination, with these places."""
+    """Return all tables of the compiled time step of a ``system``: a dictionary from the names in
+    ``step/tables/declarations.py`` to arrays. Integers describe the structure and the offsets of blocks in
+    Newton's matrix, floating-point numbers the mechanism. ``parts`` are what the system consists of, already
+    numbered; ``plan`` is the plan of the elimination with the blocks."""
     schedule = plan.schedule
     layout, blocks = system.layout, Offsets(system.layout, schedule)
     indices, types, coupled = parts.indices, parts.types, parts.coupled
@@ -482,8 +483,8 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
 
 
 def _masses(system: System) -> list[tuple[int, int, float]]:
-    """Return the mass of each floating body of a system and the entries of the mass matrices of nodes, as
-    (carrier, carrier, mass [kg]). A carrier is a floating body or a node."""
+    """Return the entries of the mass matrix of a ``system`` as a list of (carrier, carrier, mass [kg]). A carrier
+    is a floating body, which has one entry with itself, or a node, which shares masses with its neighbours too."""
     found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)
@@ -519,8 +520,10 @@ def _carrier_counts(
     pairs: Sequence[tuple[int, int]],
     blocks: Offsets,
 ) -> Tables:
-    """Return the integers by name of all carriers (floating bodies and nodes): their velocities, shape (carriers,)
-    ``widths``, and their ``blocks`` in Newton's matrix.
+    """Return the integer tables, by name, of all carriers (floating bodies and nodes): numbers of velocities,
+    pairs with a common mass, and offsets of their blocks in Newton's matrix. ``widths``, shape (carriers,), are
+    numbers of velocities; ``counts`` are for floating bodies (rigid velocities, axes of rotation, elastic
+    coordinates).
 
     Args:
         layout: of the carriers.

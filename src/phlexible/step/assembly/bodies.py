@@ -79,8 +79,8 @@ class Band:
 
     @property
     def lows(self) -> tuple[int, ...]:
-        """First elastic coordinate that each segment of a long body couples with, which is the first one of the
-        segment before."""
+        """First elastic coordinate with which each segment of a long body couples: the first coordinate of the
+        segment before, for the first segment its own."""
         return (0, *self.begins[:-1])
 
     @property
@@ -372,9 +372,10 @@ LARGEST_KNOWN = 2**13
 
 
 def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array, Array]:
-    """Return the integers that describe the type of a floating ``body``, its values, and factors of its squares.
-    Values are those of its matrices that the compiled step reads, shape (values,). ``band`` is its elastic band of
-    segments, None for a dense body.
+    """Return three results for the type of a floating ``body``: its integers, the values of its matrices, shape
+    (values,), and the factors of its squares. They are what the compiled step reads. Results for dense bodies are
+    looked up in a cache by their pattern of nonzero entries. ``band`` is its elastic band of segments, None for a
+    dense body.
 
     Integers, and where each value comes from, follow from which entries are zero: they are found once for types
     that differ in other numbers alone.
@@ -398,12 +399,10 @@ def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array,
 def _known_rows(
     axes: tuple[tuple[int, int], ...], shapes: tuple[tuple[int, int], ...], square_strain: bytes, pattern: bytes
 ) -> tuple[_TypeRows, IntArray] | None:
-    """Return the integers of a type of dense floating bodies, and where each of its values is among the entries
-    of its matrices. These are indices, shape (values,): values of matrices whose entries are their own indices.
-    None where the matrix of a sum takes the place of squares. They follow from the ``axes`` of moments, the
-    ``shapes`` of all matrices, the strain of each square, and the ``pattern`` of entries that are not zero, after
-    one that is.
-    """
+    """Return the integers of a type of dense floating bodies, and the indices, shape (values,), of its values
+    among the entries of its matrices. None if squares of a strain are stored as one matrix. They depend on the
+    ``axes`` of moments, the ``shapes`` of all matrices, the strain of each square and the ``pattern`` of nonzero
+    entries, and are cached."""
     is_entry = np.frombuffer(pattern, dtype=np.bool_)
     indices, ends = np.where(is_entry, np.arange(len(is_entry)), 0.0), np.cumsum([count * n for count, n in shapes])
     parts = [part.reshape(shape) for part, shape in zip(np.split(indices[1:], ends[:-1]), shapes, strict=True)]
@@ -470,9 +469,9 @@ def _patches(
 def _strain_rows(
     strain: StrainEnergy, add: Callable[[Array], int]
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Array]:
-    """Return the strains of a type of floating body and their squares of linear functions, as rows of their
-    tables (``STRAIN``); then the factors of the squares. ``add`` stores an array and
-    returns its offset. Where there are many squares, the matrix of their sum takes their place."""
+    """Return three results for a type of floating body: rows of the table ``STRAIN``, rows of its squares of
+    linear functions, and factors of the squares. ``add`` stores an array and returns its offset. If a strain has
+    many squares, their sum is stored as one symmetric matrix."""
     strains, squares, factors = list[tuple[int, ...]](), list[tuple[int, ...]](), [np.zeros(0)]
     ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
     square_supports = row_spans(strain.squares)

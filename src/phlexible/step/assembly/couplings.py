@@ -144,14 +144,15 @@ class Couplings:
 
     @cached_property
     def parts(self) -> list[list[int]]:
-        """Indices of the distinct vectors (points and directions) that occur in each scalar function of the
-        constraints and force laws. Only those on carriers (floating bodies or nodes) are listed."""
+        """List, for each scalar function of the constraints and force laws, of the indices of the distinct points
+        and directions that occur in it. Only vectors on carriers (floating bodies or nodes) are listed."""
         return [self._parts(function) for function in self.functions]
 
     @cached_property
     def pairs(self) -> list[list[tuple[int, int, int, float]]]:
-        """Pairs of vectors (points and directions on bodies) that are multiplied in each scalar function of the
-        constraints and force laws: term, both vectors, product of weights."""
+        """List, for each scalar function of the constraints and force laws, of the pairs of vectors that are
+        multiplied in it. A pair is a tuple of the index of the term, the indices of both points or directions, and
+        the product of their weights."""
         return [list(self._pairs(function)) for function in self.functions]
 
     @cached_property
@@ -160,8 +161,9 @@ class Couplings:
 
     @cached_property
     def auxiliary(self) -> dict[int, int]:
-        """Index of the auxiliary unknown of Newton's matrix that equals the change of a vector, by the index of the
-        vector. Such vectors are points and directions on elastic bodies."""
+        """Dictionary from the index of a vector on an elastic body to the index of the auxiliary unknown of
+        Newton's matrix that equals its change. Vectors are points and directions; only those that couple different
+        bodies, or lie on bodies with segments, are in it."""
         found: dict[int, int] = {}
         self._find_auxiliaries(found)
         return found
@@ -196,8 +198,8 @@ class Couplings:
 
     @cached_property
     def waits(self) -> list[list[int]]:
-        """Nodes that must be eliminated from Newton's matrix before each node: constraints wait for their bodies,
-        auxiliary unknowns for the body that they belong to."""
+        """List, for each node of Newton's matrix, of the nodes that must be eliminated before it. Constraints wait
+        for their bodies, auxiliary unknowns for the body that they belong to."""
         node = self.clusters.node
         waits: list[list[int]] = [[] for _ in range(self.clusters.count)]
         waits += [[node(self.vectors[vector].carrier)] for vector in self.auxiliary]
@@ -217,8 +219,8 @@ class Couplings:
 
     @cached_property
     def _related(self) -> dict[int, list[int]]:
-        """Indices of the interactions that are the joint coordinates of a relation (such as a gear). Its keys are
-        indices of the constraints that have relations."""
+        """Dictionary from the index of a constraint to the indices of the interactions whose joint coordinates it
+        relates, as a gear does. Only constraints that relate coordinates are in it."""
         found: dict[int, list[int]] = {}
         for number, each in enumerate(self.interactions):
             if each.row >= 0:
@@ -237,8 +239,8 @@ class Couplings:
 
     @cached_property
     def coupled_translations(self) -> set[int]:
-        """Carriers (floating bodies or nodes) whose linear velocity V influences forces that depend on the motion;
-        the translation of the others is known from constant forces.
+        """Set of carriers (floating bodies or nodes) on whose linear velocity some force in the model depends. The
+        translation of other carriers follows from forces that do not depend on the motion.
 
         For other carriers the balance of the translation is m delta(V) = F with forces F that do not depend on the
         motion.
@@ -276,8 +278,8 @@ class Couplings:
 
     def tables(self, offsets: Offsets) -> Tables:
         """Return the tables of the compiled time step that describe vectors, functions and force laws: counts and
-        integer arrays by the names of the tables. They contain offsets of blocks in Newton's matrix (``offsets``);
-        those of the last elimination schedule are stored and returned again."""
+        integer arrays by their names. They contain offsets of blocks in Newton's matrix (``offsets``). The tables
+        for the last elimination schedule are cached, as read-only arrays."""
         known = self._cached_tables[0] if self._cached_tables else None
         if known is None or known[0] is not offsets.schedule:
             counts, arrays = packed(self._tables(offsets))
@@ -377,9 +379,9 @@ class Couplings:
         return len(self.widths) + len(self.auxiliary) + number
 
     def _column(self, k: int, l: int) -> int:
-        """Return the node of Newton's matrix whose unknowns stand for the change of vector l in rows of the
-        body of vector k. It is the body of l, or the auxiliary unknown of l if that body is elastic and is
-        not that of k, or is stored in segments."""
+        """Return the node of Newton's matrix whose unknowns represent the change of vector l in the rows of the
+        body of vector k. It is the body of l. If this body is elastic and differs from the body of k, or is stored
+        in segments, it is the auxiliary unknown of l."""
         a, b = self.vectors[k].carrier, self.vectors[l].carrier
         return len(self.widths) + self.auxiliary[l] if self._need_auxiliaries(a, b) and self._is_elastic(b) else b
 

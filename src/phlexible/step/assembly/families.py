@@ -272,8 +272,9 @@ class SoftTables:
 def _element_tables(
     groups: Sequence[tuple[Any, IntArray]], offsets: Offsets
 ) -> tuple[list[int], list[int], list[IntArray], list[IntArray]]:
-    """Return lists of all finite elements: group and number of nodes of each, nodes as carriers, and offsets. The
-    offsets are those of the blocks of all pairs of nodes of an element in Newton's matrix, ``offsets``."""
+    """Return lists for all finite elements: group of each, number of nodes of each, nodes as carriers (bodies or
+    nodes), and block offsets. There is one offset in Newton's matrix for each pair of nodes of an element; they
+    are read from ``offsets``."""
     group, count, nodes, blocks = [], [], [], []
     for number, (_, carriers) in enumerate(groups):
         e, k = carriers.shape
@@ -286,9 +287,9 @@ def _element_tables(
 
 
 def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], offsets: Offsets) -> Tables:
-    """Return the tables "product_..." of the compiled time step, as arrays by the names of the tables. They
-    describe all elements whose energy is a form of products of nodal vectors, with carriers as nodes, and contain
-    the offsets (``offsets``) of the blocks of pairs of nodes in Newton's matrix."""
+    """Return the tables "product_..." of the compiled time step, as arrays by their names. They describe all
+    elements whose strains are scalar products of nodal vectors, such as shells, with carriers (bodies or nodes) as
+    nodes. They contain the offsets (``offsets``) of the blocks of pairs of nodes in Newton's matrix."""
     group, count, nodes, blocks = _element_tables(groups, offsets)
     kinds = [own for own, _ in groups]
     pairs = [own.pairs + (own.position_count > 0) for own in kinds]  # of nodes, the first place has no vector
@@ -524,7 +525,7 @@ def mesh_tables(members: Sequence[Member]) -> Tables:
 
 
 def system_size(members: Sequence[Member]) -> float:
-    """Return a length for contact groups whose members have no size of their own [m]: a fixed fraction of the
-    size of the largest body with ``members``, or of 1 m if no body has one."""
+    """Return a length for contact groups whose contact shapes have no size of their own [m]. It is a fixed
+    fraction of the size of the largest body with one of these ``members``, or of 1 m if no body has one."""
     sizes = [m.start.placed.data.size for m in members if isinstance(m.start, Attachment)]
     return DEEPEST * max(sizes, default=1.0)

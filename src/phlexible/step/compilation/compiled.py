@@ -217,9 +217,9 @@ class Exported(Kernel):
 
 
 def _passed_types(kinds: Iterable[Any], arguments: Sequence[Any]) -> Iterator[Any]:
-    """Yield the types of the arguments of a call. They are those passed (``arguments``) for tables, and for
-    rows of the same kind of entries, with their structure and lanes; those of the signature (``kinds``) for
-    all others."""
+    """Yield the types with which the arguments of a call are passed. Tables, and rows with the expected kind of
+    entries, keep the types of the ``arguments`` (with their structure and lanes). All other arguments are
+    converted to the types of the signature, ``kinds``."""
     for each, kind in zip(kinds, arguments, strict=True):
         is_kept = isinstance(kind, RowsType) and isinstance(each, RowsType) and kind.kind is each.kind
         yield kind if is_kept or isinstance(kind, TablesType) else each
@@ -250,9 +250,9 @@ def exported(function: Callable[..., Any]) -> Any:
 
 
 def exporting(kernels: Sequence[Exported], of_equations: Sequence[Exported]) -> Any:
-    """Return a function for compiled code that compiles exported kernel functions (``kernels``) into its
-    program. It stores their addresses in the header of a model's tables. For tables of dual numbers these are
-    the functions ``of_equations`` alone. Kernels are compiled functions of the time step."""
+    """Return a function for compiled code that compiles exported kernels into its program and stores their
+    addresses in the header of a model's tables. It does so for all ``kernels``, and for tables of dual numbers for
+    those ``of_equations`` alone. Kernels are compiled functions of the time step."""
 
     @intrinsic
     def exports(typing: Any, header: Any) -> Any:
@@ -313,7 +313,8 @@ def form_of(hint: Any) -> LaneForm:
 
 
 def entry_point(function: Any) -> Any:
-    """Decorator for a function that Python calls: Numba's dispatcher of it, which compiles it in each process.
+    """Return Numba's dispatcher of a ``function`` that Python calls, to be used as a decorator. The dispatcher
+    compiles the function at its first call in each process; compiled code runs while other threads of Python run.
 
     Those of the step are called as ``EntryPoint``, which stores their machine code (``step/programs.py``).
     Other threads of Python run at the same time. It writes to the caller's memory alone: two runs have two

@@ -345,16 +345,14 @@ for _form in (VECTOR, MATRIX):
 
 def _matrix_vector(context: Any, builder: Any, m: Any, v: Any) -> Any:
     """Emit LLVM code for the product m v of a 3 x 3 matrix m and a vector v; returns the LLVM value of the
-    vector. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the
-    code."""
+    product. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
     rows, x = unpack(builder, m, 9), unpack(builder, v)
     return pack(builder, [emit_sum(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
 
 
 def _vector_matrix(context: Any, builder: Any, v: Any, m: Any) -> Any:
-    """Emit LLVM code for the product v m = m^T v of a vector and a 3 x 3 matrix; returns the LLVM value of
-    the vector. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the
-    code."""
+    """Emit LLVM code for the product v m = m^T v of a vector and a 3 x 3 matrix; returns the LLVM value of the
+    product. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
     rows, x = unpack(builder, m, 9), unpack(builder, v)
     return pack(builder, [emit_sum(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
 
@@ -507,10 +505,9 @@ def has_derivatives(builder: Any, x: Any) -> Any:
 
 
 def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
-    """Return a decorator for a function that emits LLVM code, as of ``emitted_by``, which makes it callable in
-    kernels. The result has another kind of numbers than the arguments: the function ``kind`` is called with that
-    of the arguments and returns that of the result. The result has the form ``result`` (number, vector, ...), the
-    arguments have the ``forms``. Kernels are compiled functions of the time step.
+    """Return a decorator, as ``emitted_by`` does, for a function that emits LLVM code, if its result has another
+    kind of numbers than its arguments. ``kind`` maps the kind of numbers of the arguments to that of the result.
+    ``result`` is the form (number, vector, ...) of the result, ``forms`` are the forms of the arguments.
 
     Args:
         kind: of the numbers in the result, by that of the arguments.
@@ -562,8 +559,8 @@ def secant_parts(builder: Any, x: Any) -> Any:
 
 @emitted_by(NUMBER, NUMBER, NUMBER, NUMBER)
 def with_derivative(builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-    """Return ``value`` as a number whose derivative by x is increased by ``derivative``, for functions whose
-    code has another derivative; without effect on numbers that have none. ``builder`` is llvmlite's
+    """Return ``value`` with ``derivative`` times the derivatives of x added to its derivatives, for code whose own
+    derivative is wrong. Numbers without derivatives are returned unchanged. ``builder`` is llvmlite's
     ``IRBuilder``, which writes the code."""
     return kind_of(x.type).with_derivative(builder, value, derivative, x)
 
@@ -680,8 +677,8 @@ def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
 
 @intrinsic
 def tables_at(typing: Any, header: Any) -> Any:
-    """Return, in compiled code, the tables of a model from their header, an array of integers with counts and
-    addresses, which must outlive them. ``typing`` is Numba's typing context."""
+    """Return, in compiled code, the tables of a model from their ``header``, an array of integers with counts and
+    addresses. The header must outlive the tables. ``typing`` is Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])
@@ -716,8 +713,9 @@ def reals_at(typing: Any, array: Any) -> Any:
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """Return, in compiled code, a pointer to the numbers of a contiguous ``array``, of the same kind (one
-    mechanism, SIMD lanes) as the ``tables``; the array must outlive it. ``typing`` is Numba's typing context.
+    """Return, in compiled code, a pointer to the numbers of a contiguous ``array``. Its numbers have the kind of
+    the numbers in ``tables``: one mechanism, or SIMD lanes. The array must outlive the pointer. ``typing`` is
+    Numba's typing context.
 
     In lanes entry k of lane l is number k w + l of the array.
     """

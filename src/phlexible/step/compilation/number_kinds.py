@@ -91,9 +91,9 @@ class NumberKind:
         return builder.fcmp_unordered("!=", x, ir.Constant(x.type, None))
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-        """Emit LLVM code that adds ``derivative`` to the derivative of ``value`` by x, for kinds of numbers
-        that have derivatives; returns the LLVM value, for others ``value`` itself. ``builder`` is llvmlite's
-        ``IRBuilder``, which writes the code."""
+        """Emit LLVM code that adds ``derivative`` times the derivatives of x to the derivatives of ``value``;
+        returns the LLVM value. Numbers of this kind have no derivatives: ``value`` itself is returned. ``builder``
+        is llvmlite's ``IRBuilder``, which writes the code."""
         return value
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
@@ -419,10 +419,10 @@ class Secant(NumberKind):
         return self.number(builder, self.base.larger(context, builder, sign, x, y), half)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit LLVM code for ``function``, square root or absolute value, of a secant number (the only one of
-        ``values``) and return its LLVM value. A secant number has a value at the start of a time step, its
-        change, and weights that add up to it. The change of a root is (change of x) / (sum of roots).
-        ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code for the square root or absolute value (``function``) of a secant number, the only one of
+        ``values``; returns the LLVM value. A secant number is a value at the start of a time step, its change, and
+        weights that reproduce the change. Other functions raise NotImplementedError. ``context`` is Numba's target
+        context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
         if function not in OF_PROCESSOR:
             raise NotImplementedError(f"secant of {function.__name__}")
         value, moves = self.parts(builder, values[0])
@@ -696,10 +696,10 @@ def have_forms(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
 def implement(
     operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any], has_one: bool = False
 ) -> None:
-    """Register with Numba the result type and the LLVM code of ``operation``, one of Python on numbers in SIMD
-    lanes, dual numbers and the like. The function ``rule`` emits the code: it is called with Numba's context,
-    llvmlite's builder and the LLVM values of the operands, and returns that of the result. ``result`` and
-    ``forms`` are the forms of result and operands, values of one mechanism included if ``has_one``.
+    """Register with Numba the result type and the LLVM code of ``operation`` for numbers in SIMD lanes, dual
+    numbers and others. The operation is a function or operator of Python. ``rule`` emits the code from Numba's
+    context, llvmlite's builder and the LLVM values of the operands. ``forms`` and ``result`` are the forms of
+    operands and result. Plain floats are included if ``has_one``.
 
     Args:
         operation: of Python.

@@ -172,8 +172,8 @@ def sources_digest() -> str:
 
 
 def sources_changed() -> bool:
-    """Return whether a source file was written since this process began to load the sources. What it compiles may
-    then be of two versions, and is neither stored nor taken from a file."""
+    """Return whether a source file was written after this process began to load the sources. Code that this
+    process compiles may then be a mixture of two versions; it is neither stored in nor read from files."""
     now = time.time()
     return any(LOADED < file.stat().st_mtime <= now for file in _source_files())
 
@@ -207,8 +207,9 @@ class CodeFile:
     code: bytes
 
     def write(self, file: Path) -> None:
-        """Write the compiled code of an entry point (function that Python calls) to a file; other processes see the
-        complete file or none."""
+        """Write the compiled code of an entry point (function that Python calls) to a ``file``, compressed and
+        with a digest. Other processes see the complete file or none. Nothing is written if sources changed since
+        they were loaded."""
         description = vars(self).copy()
         write_sealed(file, description, zlib.compress(description.pop("code"), 1))
 

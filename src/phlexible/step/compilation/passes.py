@@ -22,8 +22,8 @@ _one_at_a_time = Lock()  # these are settings of the process
 
 @contextmanager
 def settings(values: Mapping[str, str]) -> Iterator[None]:
-    """Context manager that changes some global settings (``values``) of LLVM (inlining, loop unrolling) and
-    restores the usual ones at its end."""
+    """Context manager that sets global settings of LLVM (inlining, loop unrolling) to these ``values`` and
+    restores the usual ones at its end. Only one thread at a time is inside of it."""
     with _one_at_a_time:
         try:
             _set(values)

@@ -130,8 +130,9 @@ def _compiled_by_numba(function: Callable[[float], float]) -> Any:
 
 
 def _cache_key(function: Callable[[float], float]) -> tuple[Any, ...] | None:
-    """Return all that the machine code of a user's function depends on (code and outside values), as the key of a
-    cache; None if that is more than code, numbers, NumPy and ``math``."""
+    """Return the code and the outside values of a user's ``function``, on which its machine code depends, as the
+    key of a cache. None if it has default arguments or inner functions, or reads anything else than numbers, NumPy
+    and ``math``."""
     if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
         return None
     code = function.__code__
@@ -151,8 +152,8 @@ def _cache_key(function: Callable[[float], float]) -> tuple[Any, ...] | None:
 
 
 def _may_raise(function: Callable[[float], float]) -> bool:
-    """Return whether a Python function contains a raise or an assert, or calls functions that Numba has compiled,
-    which may."""
+    """Return whether a Python ``function`` may raise an error: it contains a raise or an assert, or refers to
+    functions that Numba has compiled."""
     from numba.core.dispatcher import Dispatcher
 
     around = inspect.getclosurevars(function)

@@ -93,9 +93,9 @@ class SampledController:
         self._values = memory[ends[-1] :].reshape(self._queue, self.value.size)
 
     def __call__(self, time: float, measurements: Array, read: Read) -> Array:
-        """Return the output values of the controller that act from a time on [s], shape (size,). ``measurements``
-        are the measurements by compiled code, and ``read`` returns the whole state for others. A sample of
-        the measurements is taken first if one is due.
+        """Return the output values of the controller that act from a ``time`` on [s], shape (size,). If a sample
+        is due, it is taken first: from ``measurements``, which compiled code made, or for other sensors from the
+        whole state that ``read()`` returns.
 
         Args:
             time: start of the step [s].
@@ -349,8 +349,8 @@ class Controllers:
 
     @property
     def law_directions(self) -> Array:
-        """Load values that a unit value of each component of the laws of the state (user functions that give
-        forces) produces, shape (components, load values)."""
+        """Array of the load values that a value 1 of each component of the laws of the state produces, shape
+        (components, load values). Laws of the state are user functions that give forces."""
         size = sum(each.size for each, *_ in self._laws)
         found = np.zeros((size, 3 * self._assembly.memory.counts["load_values"]))
         for row, one in zip(found, np.eye(size), strict=True):

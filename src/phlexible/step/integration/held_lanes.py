@@ -113,7 +113,8 @@ class LaneStepper(StateColumns):
 
     def velocities(self) -> Array | None:
         """Return the velocities of all mechanisms in the lanes, projected so that they satisfy the joints, shape
-        (velocities, lanes); None if constraints of a mechanism are redundant (linearly dependent)."""
+        (velocities, lanes). They are computed now unless the last time step did, and the next time step will. None
+        if constraints of a mechanism are redundant (linearly dependent)."""
         self._needs_velocities = True
         if self._velocities is None:
             self._lanes.set_tables(self._memories)

@@ -72,9 +72,10 @@ class ImplicitLaws:
         return len(self._unit) > 0
 
     def solve(self, h: float, take: Take) -> bool:
-        """Solve for the values of the laws of the state in a time step of length h [s], and return whether
-        that succeeded. These are forces that depend on the motion in the time step; ``take`` attempts the
-        time step with given values, and its last attempt is the solution."""
+        """Solve for the values of the laws of the state in a time step of length h [s], and return whether that
+        succeeded. Such laws are user functions that give forces. A quasi-Newton iteration is used, and near jumps
+        of a law a fixed-point iteration. ``take`` attempts the time step with given values; its last attempt is
+        the solution."""
         inverse, last_step = np.eye(len(self._unit)) + self._inverse, self.memory[-1]
         values = self._last + self._slope * (h + last_step) / 2
         found = self._quasi_newton(h, values, inverse, take)
@@ -124,10 +125,10 @@ class ImplicitLaws:
         return None
 
     def _values_at_jumps(self, values: Array, inverse: Array, take: Take) -> Array | None:
-        """Return values for laws of the state that jump, between both sides of the jump, shape (values,). A
-        fixed-point iteration from ``values`` is used, with steps halved where they change sign. None if an
-        attempt fails or it does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g. The function ``take``
-        is called with values (values,), attempts the time step and returns a ``Trial``, or None if it fails.
+        """Return values for laws of the state that jump, between both sides of the jump, shape (values,). They are
+        computed by a fixed-point iteration from ``values``, with steps that are halved where the residual changes
+        its sign. None if an attempt fails or it does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g;
+        ``take`` attempts the time step with given values.
 
         Each value moves by a share of its residual, which is halved whenever the residual changes its sign. A
         residual may remain only where this share has become small: there the law jumps. Laws without jumps, in
@@ -151,10 +152,10 @@ class ImplicitLaws:
         return None
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
-        """Return the matrix (1 - dg/df)^-1 of laws g of the state by difference quotients of attempted time
-        steps, shape (values, values). None if an attempt fails or the matrix is singular. The differences are
-        from the trial ``here`` with the ``values``, in units of ``unit``. The function ``take`` is called with
-        values (values,), attempts the time step and returns a ``Trial``, or None if it fails."""
+        """Return the matrix (1 - dg/df)^-1 of laws g of the state by difference quotients of attempted time steps,
+        shape (values, values). None if an attempt fails or the matrix is singular. ``here`` is the attempt with
+        the ``values``; differences have the size ``unit`` or more. ``take`` attempts the time step with given
+        values."""
         slopes = np.zeros((len(values), len(values)))
         least, most = (share * self._reach for share in PROBE_RANGE)
         for k in range(len(values)):

@@ -73,9 +73,9 @@ class MechanismState:
         memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
 
     def state(self, time: float) -> State:
-        """Return the present state of the mechanism (poses, elastic coordinates, velocities, history variables) as
-        an object of its own, labelled with a time [s]. History variables are strains of Maxwell branches,
-        deflections of friction springs and impact speeds."""
+        """Return a copy of the present state of the mechanism (poses, elastic coordinates, velocities, history
+        variables) with a ``time`` [s]. History variables are strains of Maxwell branches, deflections of friction
+        springs and impact speeds."""
         own = {name: self.memory[name].copy() for name in ("position", "rotation", "eta", "velocity")}
         return State(time, **own, branches=branches_of(self.memory.rows(self.memory.state[None]))[0])
 
@@ -155,8 +155,8 @@ class MechanismState:
         memory["known_velocities"][0] = 0.0
 
     def apply_event(self, event: int, time: float) -> None:
-        """Apply an event at a time [s]: lock and release its joints, and project the velocities onto the
-        constraints that are active then (an impulse).
+        """Apply an event at a ``time`` [s]: release and lock its joints, and project the velocities so that they
+        satisfy the constraints that are active then (an impulse). Time and lost energy of the event are stored.
 
         The energy that the impulse takes is recorded as dissipated.
 
@@ -254,14 +254,16 @@ class MechanismState:
         return 0.5 * pushed
 
     def stop_prescribed_motions(self, time: float) -> None:
-        """Let ground frames and drives stand still where they are at a time [s], as in an equilibrium, until the
-        pose changes."""
+        """Make later evaluations at the present pose use ground frames and drives that stand still at a ``time``
+        [s], as in an equilibrium. Reactions then contain no prescribed rates. This lasts until the pose changes;
+        the state itself does not change."""
         state = self.state(time)
         self._pose = (state, self.assembly.system.at_rest(state), np.inf)
 
     def _instant(self, state: State, end: float) -> Instants:
-        """Return the state with its evaluated kinematics and functions of time, which are called up to the time
-        ``end`` [s]; the kinematics are cached as long as the pose is the same."""
+        """Return a ``state`` as an instant with evaluated kinematics and functions of time, which are called up to
+        the time ``end`` [s]. The kinematics are cached as long as the pose is the same, functions as long as
+        ``end`` is the same too."""
         known = self._pose
         if known is None or not same_pose(known[0], state):
             at = self.assembly.system.at(state, end)

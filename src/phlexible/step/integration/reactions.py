@@ -38,10 +38,10 @@ class Projection:
 
 
 def projection(phase: Phase, state: State, at: Instants | None = None) -> Projection:
-    """Return the velocities nearest to those of ``state``, in the metric of kinetic energy, with G nu = -g_t
-    for the active constraints of ``phase``. The ``Projection`` also has the work of prescribed motions by
-    constraint [J] and the kinetic energy of the velocity change [J]. ``at`` is the state as an instant (None:
-    made here).
+    """Return the ``Projection`` of the velocities of ``state``: the nearest velocities, in the metric of kinetic
+    energy, that satisfy the active constraints of ``phase``. It also has the work of prescribed motions by
+    constraint [J] and the kinetic energy of the velocity change [J]. ``at`` is the state as an instant (None: made
+    here).
 
     The component of nu along G changes its sign in each step of one length; where the length changes it would grow.
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
@@ -105,10 +105,10 @@ def reactions(
     settled: Array,
 ) -> tuple[Array, Array] | None:
     """Return the constraint multipliers, shape (rows,), and the forces of elements, shape (forces,), of a
-    system at a state. They follow from the accelerations that the equations of motion and constraints give;
-    None where joints contradict each other. Arguments are the coordinates ``theta`` of the forces, the load
-    ``values``, the contact forces ``pushed``, the independent constraint ``rows``, the state as an instant,
-    ``at``, and the velocities of damping forces, ``settled``.
+    ``system`` at a ``state``. They follow from the accelerations of the equations of motion; None if joints
+    contradict each other. Given are coordinates ``theta`` of the forces, load ``values``, contact forces
+    ``pushed``, independent constraint ``rows``, the instant ``at``, and ``settled``, the velocities of damping
+    forces.
 
     Args:
         system: what moves.

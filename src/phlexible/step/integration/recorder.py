@@ -145,7 +145,8 @@ class Recorder:
         self._sink(block, checkpoint)
 
     def release(self) -> None:
-        """Release all rows at the end of the run, so that other runs can use the memory of lanes."""
+        """Drop all recorded rows that are stored here, at the end of the run, so that other runs can use the
+        memory of SIMD lanes."""
         self._since, self._find_last = [], None
 
 

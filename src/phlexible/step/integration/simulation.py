@@ -121,8 +121,8 @@ class Simulation:
         run.sizes = sizes
 
     def _checkpoint(self, k: int) -> Checkpoint:
-        """Return the checkpoint from which the run can be resumed at the start of time step k. After a stop
-        condition it is that at the time of the stop."""
+        """Return the checkpoint from which the run can be resumed at the start of time step k. If a stop condition
+        ended the run, its time is the time of the stop."""
         sizes = self._run.sizes
         return Checkpoint(
             time=self._clock.instant(k) if self.stopped is None else self.stopped,
@@ -165,9 +165,9 @@ class Simulation:
                 self._recorder.finish(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
-        """Take all time steps of the simulation, as a generator that yields the calls of the compiled time
-        step loop; recordings go to the sink. ``progress`` is called with the number of the time step and the
-        count of all.
+        """Take all time steps of the simulation. It is a generator that yields the calls of the compiled time step
+        loop; recorded states are sent to the sink (memory or results file). ``progress`` is called with the number
+        of the time step and the total number.
 
         Raises:
             ConvergenceError: a step fails even after halving; the instants before are in the sink.
@@ -312,10 +312,10 @@ class Simulation:
         return 0
 
     def _is_accurate(self, taken: Advance, is_done: bool, instants: Array) -> bool:
-        """Return whether all time steps between ``instants`` [s] converged (``is_done``) and the error in
-        their result ``taken`` is within the tolerance. If not, time steps are halved as often as the error
-        requires; after several small errors they are doubled. Too many halvings raise the error of the failed
-        step.
+        """Return whether all time steps between ``instants`` [s] converged (``is_done``) and the estimated error
+        in their result ``taken`` is within the tolerance. If not, the following steps are halved as often as the
+        error requires; after several small errors they are doubled. Raise the error of the failed step after too
+        many halvings.
 
         Raises:
             ConvergenceError: they do not converge, however short; or a body is deformed beyond all reason.

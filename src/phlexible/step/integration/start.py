@@ -49,8 +49,8 @@ def check_rates(system: System, begin: float, end: float) -> None:
 
 
 def has_fixed_functions(system: System) -> bool:
-    """Return whether all functions of time of a system have the same values whenever they are called, because their
-    code and constants are known."""
+    """Return whether all functions of time of a ``system`` give the same values whenever they are called. This is
+    True if code and constants of each function can be examined."""
     of_frames = [own for frame in system.moving_frames for own in (frame.path, frame.rotation, frame.velocity)]
     of_paths = [own for path in system.paths for own in (path.function, path.rate)]
     values = [each.value for each in system.loads] + [each.force.value for each in system.forces]
@@ -97,8 +97,9 @@ class JumpChecks:
         self._checks.append((function, smallest, what, refuse))
 
     def check(self, instants: Array) -> None:
-        """Raise ``ParameterError`` if a prescribed motion (drive, length of a joint, moving frame) jumps
-        between the instants of the next time steps [s].
+        """Raise ``ParameterError`` if a prescribed motion (drive, length of a joint, moving frame) jumps between
+        the ``instants`` of the next time steps [s]. A check of the same function at the same instants is made only
+        once.
 
         Raises:
             ParameterError: says what jumps, and when.

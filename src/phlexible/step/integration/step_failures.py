@@ -48,9 +48,9 @@ class HalvedSteps:
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Add to the count of pieces of halved time steps: ``pieces``, or a share of the trials of implicit
-        laws in ``taken`` if that is more. When the count has grown by a fixed number, ``look`` is called for
-        the time [s].
+        """Add to the count of pieces of halved time steps: ``pieces``, or a fixed fraction of the trials of
+        implicit laws in ``taken`` if that is more. Each time the count has grown by a fixed number, ``look``
+        checks it at the ``time`` [s].
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.

@@ -109,10 +109,10 @@ class Stepper(MechanismState):
         self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps of one size ``step`` [s] between instants [s] up to the first that fails. It is a
-        generator of calls of the compiled loop. ``storage`` says which instants are stored. Instants have
-        shape (count + 1,); the generator returns the stored instants, multipliers and the number of time
-        steps taken.
+        """Take time steps of one size ``step`` [s] between ``instants``, shape (count + 1,) [s], up to the first
+        that fails. It is a generator of calls of the compiled loop; its result has the stored instants, reactions
+        of the first step, and the number of time steps taken. ``storage`` says which instants are stored and
+        whether controllers are evaluated.
 
         Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
         taken in parts (8.23).
@@ -171,8 +171,8 @@ class Stepper(MechanismState):
 
     def _requested_rows(self, taken: Advance, storage: Storage) -> Advance:
         """Return the result ``taken`` of time steps that were all stored, with only the rows that ``storage``
-        requests (every n-th). Its ``watched`` has the rows of all steps, for conditions of events; step
-        errors of rows left out go to the next row that stays."""
+        requests (every n-th). Its field ``watched`` gets the rows of all steps, for conditions of events. Each
+        remaining row gets the largest step error of the rows dropped before it."""
         watched = taken.rows.copied(slice(taken.steps))
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
         rows = watched.copied(kept)

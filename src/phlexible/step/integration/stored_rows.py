@@ -144,10 +144,10 @@ class StoredRows:
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:
-        """Count ``steps`` more time steps and the rows that they fill. Their first ``reactions``
-        (multipliers, then forces, shape (reactions,)) are averaged into the last stored instant. ``stored``
-        are rows in another array, shape (rows, state numbers): it replaces the own array if it has all rows,
-        else it is copied. 0 steps: nothing."""
+        """Count ``steps`` more time steps and the rows that they fill; 0 steps change nothing. The ``reactions``
+        of the first of them, shape (reactions,), are averaged into the last stored instant. ``stored`` are rows in
+        another array, shape (rows, state numbers): it replaces the own array if it has all rows, else it is
+        copied."""
         if not steps:
             return
         if stored is not None and len(stored) == len(self.rows):

@@ -16,11 +16,10 @@ TERMS = 22
 
 @compiled
 def update_relaxation(t: Tables, k: int, h: float) -> None:
-    """Compute the exponential coefficients of a Maxwell branch (spring and dashpot in series) with relaxation
-    time number k for time steps of length h [s]: how its strain decays, its mean over the time step and its
-    loss. They are stored at index k of the tables ``fading_left``, ``fading_mean``, ``fading_gain`` and
-    ``fading_loss...``; nothing happens if h is that of the last call. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Compute the exponential coefficients of a Maxwell branch (spring and dashpot in series) with relaxation time
+    number k for time steps of length h [s]. They describe how its strain decays, its mean over the time step and
+    its loss, and are stored at index k of ``t.fading_left``, ``t.fading_mean``, ``t.fading_gain`` and
+    ``t.fading_loss...``. Nothing happens if h is the step of the last call."""
     if all_of(t.fading_step[k] == h):
         return
     x = h / t.fading_time[k]

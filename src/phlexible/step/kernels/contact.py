@@ -43,10 +43,10 @@ def start_distance(t: Tables, i: int) -> float:
 
 @exported
 def coordinate_weights(t: Tables, i: int) -> None:
-    """Compute the weights omega, in ``t.along``, of the discrete derivative of interaction i's coordinate
-    with respect to its scalar functions w. It is a distance, a wheel's slip or a tendon's length. The sum of
-    omega delta(w) is the change of the coordinate in the time step. Their derivatives with respect to w at
-    the end go to ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the weights omega of the discrete derivative of interaction i's coordinate with respect to its
+    scalar functions w, and store them in ``t.along``. The coordinate is a distance, a wheel's slip or a tendon's
+    length. The sum of omega delta(w) is its change in the time step. Derivatives of omega with respect to w at the
+    end go to ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_distance_weights(t, first, count)
@@ -192,10 +192,10 @@ def penetration_energy(stiffness: float, exponent: float, depth: float) -> float
 
 @compiled_lane_by_lane
 def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> tuple[float, float]:
-    """Return the elastic contact force as the discrete derivative delta(U) / delta(x) of the contact energy [N];
-    then its derivative with respect to x1 [N/m]. The energy is U = k x^(p + 1) / (p + 1) with ``stiffness`` k and
-    ``exponent`` p, 1 or 1.5; x0 and x1 are the penetrations at the start and end of a time step [m]. The formulas
-    do not cancel where they are close."""
+    """Return the elastic contact force as the discrete derivative delta(U) / delta(x) of the contact energy [N],
+    and its derivative with respect to x1 [N/m]. The energy is U = k x^(p + 1) / (p + 1) with ``stiffness`` k and
+    ``exponent`` p, 1 or 1.5. x0 and x1 are the penetrations at the start and end of a time step [m]; close values
+    do not cancel."""
     change = x1 - x0
     if x0 > 0.0 and x1 > 0.0:
         if exponent == 1.0:
@@ -274,11 +274,10 @@ def contact_force(
 def impact_damping(
     loss: float, slowest: float, known: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the damping coefficient of a contact whose restitution depends on the impact speed. Then follow a
-    factor of its derivative, and the impact speed to store. The coefficient is ``loss`` over the impact speed, or
-    over ``slowest`` [m/s] if that is larger. The speed is ``known`` [m/s] from earlier time steps, or that of this
-    one, in which the penetration starts at x0 and changes by ``change`` [m] in the time h [s]. See (8.47) of
-    docs/theory.md.
+    """Return the damping coefficient of a contact whose restitution depends on the impact speed, a factor of its
+    derivative, and the impact speed to store. The coefficient is ``loss`` over the impact speed, or over
+    ``slowest`` [m/s] if that is larger. The speed is ``known`` [m/s], or the approach speed ``change`` / h if the
+    bodies were apart at the start (penetration x0 not above 0). See (8.47) of docs/theory.md.
 
     The impact speed is 0 where the bodies separate. The factor is 0 where the coefficient falls as the speed grows,
     else 1.
@@ -345,9 +344,9 @@ def bristle_energy(t: Tables, f: int) -> float:
 
 @compiled
 def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
-    """Return dry friction that is regularized: the force for a slip u in a time step of length h is the friction
-    limit, reduced in proportion to the speed below ``speed`` [m/s]. The result is the force, its derivative with
-    respect to the limit, then e, a and s of its derivative a I - s e e^T with respect to u."""
+    """Return five results of regularized dry friction for a slip u in a time step of length h. The force is the
+    friction ``limit``, reduced in proportion to the speed below ``speed`` [m/s]. Then come its derivative with
+    respect to the limit, and e, a and s of its derivative a I - s e e^T with respect to u."""
     total = dot(u, u)
     rate = sqrt(total) / abs(h)
     is_fast = rate >= speed

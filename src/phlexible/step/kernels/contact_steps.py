@@ -190,9 +190,9 @@ def set_stop_load(t: Tables, f: int) -> None:
 
 @compiled
 def stop_reference_force(t: Tables, f: int) -> float:
-    """Return the force along the coordinate of stop f which corresponds to the smallest load of its bodies
-    [N, N m]. Oscillations of less force need no short substeps; very large if nothing can move. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the force along the coordinate of stop f [N, N m] to which oscillations of its force are compared:
+    smaller ones need no short substeps. It follows from the smallest load of its bodies, ``t.loaded``, and its
+    mobility; very large if nothing can move. ``t`` holds all tables (arrays) of the model and its state."""
     least = FIRM
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         least = min(least, t.loaded[t.group_node[group]])
@@ -344,9 +344,9 @@ def find_active_contacts(t: Tables, still: Number) -> Truth:
 @exported
 def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
     """Return the number of equal substeps for a time step of length h that resolves oscillations of active
-    contacts. It is the least power of two, up to a fixed one, for which the user's step ``longest`` [s] times
-    the largest frequency is at most 0.1 per substep. ``damping`` is numerical damping. ``t`` holds all tables
-    (arrays) of the model and its state.
+    contacts. It is the least power of two, up to a fixed one, for which the user's step ``longest`` [s] times the
+    largest frequency is at most 0.1 per substep. Velocities and forces of the attempted step are restored.
+    ``damping`` is numerical damping. ``t`` holds all tables (arrays) of the model and its state.
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
     Unknowns and forces of the step that was tried are restored afterwards.
@@ -432,9 +432,9 @@ def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, o
 
 @compiled
 def stop_stiffness_over_mass(t: Tables, f: int) -> float:
-    """Return the contact stiffness of a stop over effective mass, summed over the bodies on which the stop
-    acts [1/s2]. It is the stop of force element f. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the contact stiffness over effective mass [1/s2] of the stop of force element f. It is the sum over
+    its bodies of their sums of squared frequencies, ``t.hardness``. ``t`` holds all tables (arrays) of the model
+    and its state."""
     total = 0.0
     for a in range(t.carrier_count[f]):
         total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)

@@ -53,12 +53,11 @@ def differentiate(
     equations: Floats,
     work: Floats,
 ) -> int:
-    """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards
-    (adjoint method), through recorded time steps of lengths ``sizes``. ``request`` says which of both. States
-    are the stored ``rows``, with prescribed vectors ``moving`` and ``load_values``; ``header`` is that of the
-    tables, ``indices`` lists the entries of Newton's matrix, ``work`` is scratch memory. Results are written
-    in place into ``pose``, ``velocity`` and ``equations``; returned is the number of time steps whose linear
-    system could be solved.
+    """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards (adjoint
+    method), through recorded time steps, as ``request`` says. ``sizes`` are their lengths, ``rows`` the stored
+    states, ``moving`` and ``load_values`` prescribed vectors and loads. ``header`` locates the model's arrays,
+    ``indices`` entries of Newton's matrix, ``work`` is scratch memory. Results are written into ``pose``,
+    ``velocity`` and ``equations``; return the number of steps whose linear system could be solved.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -246,10 +245,10 @@ def evaluate_residual(
     damping: float,
 ) -> None:
     """Compute the residual of one time step of length h between the stored ``states`` number ``first`` and
-    ``second``; it is left in the table ``residual``, shape (unknowns,). ``moving`` are the prescribed vectors
-    at all stored states; of ``load_values``, three for each load, those of number ``step`` are used.
-    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    ``second``, and store it in ``t.residual``, shape (unknowns,). The state becomes that of ``first``. ``moving``
+    are the prescribed vectors at all stored states; of ``load_values``, three for each load, those of number
+    ``step`` are used. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables of the
+    model."""
     copy(states + max(first, second) * t.state_size, t.state, t.state_size)
     copy(t.multiplier, t.multiplier1, t.rows)
     copy(states + second * t.state_size, t.state, t.state_size)
@@ -303,9 +302,9 @@ def energies_at(header: IntegerRow, count: int, rows: Floats, moving: Floats, en
 
 @compiled
 def measure_angles(t: Tables) -> None:
-    """Measure the angles of all force elements anew at the present pose, each with the full turns that were
-    counted so far [rad]. They are stored in ``t.theta0``, the coordinates at the start of the time step.
-    ``t`` holds all tables (arrays) of the model and its state.
+    """Compute the angles of all force elements at the present pose and store them in ``t.theta0`` [rad]. They
+    contain the full turns that were counted so far. Other coordinates do not change. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     Parameters may have changed the pose since.
     """

@@ -78,10 +78,10 @@ def trace(M: Matrix) -> float:
 
 @compiled
 def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Compute the mass moments N_pq,i = sum_j W_pq,ij x_j of floating body b for each shape function i and
-    axes p, q. x = (1, eta) are its coordinates or their rates, W constant second moments of mass. They are
-    written to the array N, from the body's offset on. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Compute the mass moments N_pq,i = sum_j W_pq,ij x_j of floating body b for each shape function i and axes p,
+    q. x = (1, eta) are its coordinates (or their rates), W constant second moments of mass. They are written to
+    the array N from the body's offset on; nothing is written for rigid bodies. ``t`` holds all tables (arrays) of
+    the model and its state."""
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -369,9 +369,9 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 
 @compiled
 def accept_pose(t: Tables, b: int) -> None:
-    """Copy elastic coordinates and rotation matrix R of floating body b from the end of the time step to ``t.eta``
-    and ``t.rotation``. R is orthogonalized by R (3 I - R^T R) / 2. See (4.14) of docs/theory.md. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Copy the elastic coordinates and the rotation matrix of floating body b from the end of the time step to
+    ``t.eta`` and ``t.rotation``. The rotation matrix R is replaced by R (3 I - R^T R) / 2, which is orthogonal to
+    second order. See (4.14) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]

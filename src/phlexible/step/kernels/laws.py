@@ -63,7 +63,8 @@ GAUSS = (
 
 @compiled_lane_by_lane
 def user_function_value(address: int, x: float) -> float:
-    """Return the value at x of a scalar function that the user wrote and that is compiled at a memory address."""
+    """Return the value at x of a scalar function that the user wrote, called by the memory ``address`` of its
+    compiled code."""
     return user_value(address, x)
 
 
@@ -470,9 +471,10 @@ def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) 
 
 @compiled
 def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
-    """Return the damping coefficient of force element f divided by the time step length h: (d + gamma h d') /
-    h. Times the change of the coordinate it is a force. gamma is numerical damping, which acts on strings
-    only (d' = EA / 4). ``t`` holds all tables (arrays) of the model and its state.
+    """Return the damping coefficient of force element f divided by the time step length h, (d + gamma h d') / h.
+    Times the change of the coordinate it is a force. gamma is numerical damping, which acts on strings only (d' =
+    EA / 4). It is 0 for contacts and strings without compression, whose damping is computed elsewhere. ``t`` holds
+    all tables (arrays) of the model and its state.
 
     Zero for one-sided forces, whose damping ``damped_one_sided_force`` adds.
     """

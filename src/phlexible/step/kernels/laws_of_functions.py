@@ -133,9 +133,9 @@ def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> N
 
 @exported
 def gather_coordinate_gradient(t: Tables, f: int) -> None:
-    """Compute the generalized forces on the bodies that a unit force along the coordinate of force element f
-    exerts. They are written to the first row of ``t.left_gradient``. ``t`` holds all tables (arrays) of the
-    model and its state.
+    """Compute the generalized forces on the bodies of a unit force along the coordinate of force element f, in the
+    first row of ``t.left_gradient``. Levers and weights are those of the last attempted time step. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     It uses the levers of the step that was tried last.
     """

@@ -46,8 +46,9 @@ def apply_loads(t: Tables) -> None:
 
 @compiled
 def world_load(t: Tables, q: int) -> Vector:
-    """Return the force or moment of load q in world axes [N or N m]; follower loads are rotated with the mean
-    axes of their attachment. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the force or moment of load q in world axes [N or N m]. Follower loads are rotated with the mean
+    axes, over the time step, of the body's frame on which they act. ``t`` holds all tables (arrays) of the model
+    and its state."""
     value, kind, k = t.load_value[q], t.load_kind[q], t.load_triad[q]
     if kind == FOLLOWER_FORCE or kind == FOLLOWER_TORQUE:
         return value @ mean_directions(t, k, k + 1, k + 2)
@@ -56,9 +57,9 @@ def world_load(t: Tables, q: int) -> Vector:
 
 @exported
 def load_work(t: Tables, q: int) -> float:
-    """Return the work of load q in the time step [J]. It is force times displacement of its point, pressure
-    times swept volume, or for a moment the sum of f_i . delta(d_i), where f_i are its forces on the three
-    directions d_i of its attachment. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the work of load q in the time step [J]. It is force times displacement of its point, or pressure
+    times swept volume. For a moment it is the sum of f_i . delta(d_i), where f_i are its forces on three
+    directions d_i of the body. ``t`` holds all tables (arrays) of the model and its state."""
     kind, triad = t.load_kind[q], t.load_triad[q]
     if kind == FORCE or kind == FOLLOWER_FORCE:
         return dot(world_load(t, q), t.change[t.load_point[q]])

@@ -82,8 +82,8 @@ def advance(
     stored: Floats,
 ) -> tuple[int, int]:
     """Advance the state by up to the number of time steps that ``request`` asks for, each of substeps of lengths
-    ``sizes`` [s]; return how many were taken and the status of the last one (converged, or why it was not taken).
-    ``moving`` and ``load_values`` are the prescribed vectors and loads, ``header`` is that of the tables.
+    ``sizes`` [s]. Return the number taken and the status of the last one (converged, or why it was not taken).
+    ``moving`` and ``load_values`` are the prescribed vectors and loads, ``header`` locates the model's arrays.
     ``reactions`` receives the multipliers and forces of the first time step, ``stored`` the stored instants, a row
     each.
 
@@ -450,8 +450,9 @@ def solve_recurrence(t: Tables, products: Reals) -> None:
 @compiled
 def estimated_step_error(t: Tables, h: float) -> float:
     """Return the estimated discretization error of the displacement in a time step of length h, the largest of all
-    bodies [m]. It follows from second differences of the velocities; 0 if no time step of this size came before.
-    See (4.22) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    bodies [m]. It is h / 12 times the weighted norm of the second differences of the velocities; 0 if no time step
+    of this size came before. See (4.22) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its
+    state."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0

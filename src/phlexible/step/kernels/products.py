@@ -145,10 +145,10 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def set_element_tangent(t: Tables, e: int, factor: float, share: float, change_factor: float) -> None:
-    """Compute the derivative of the forces on the vectors of product element e to these vectors at the end of the
-    time step. ``factor`` times it is stored in ``product_matrix``, shape (3 k, 3 k) for k nodes: ``share`` times
-    B(mean)^T H B(mean + ``change_factor`` change), with B the derivative of the products, and half of the stresses.
-    ``t`` holds all tables."""
+    """Compute ``factor`` times the derivative of the nodal forces of product element e (of a shell) with respect
+    to its nodal vectors. It is stored in ``t.product_matrix``, shape (3 k, 3 k) for k nodes. It is ``share`` times
+    B(mean)^T H B(mean + ``change_factor`` change), plus half of the stresses as geometric stiffness. B is the
+    derivative of the scalar products, H the stiffness."""
     g, k = t.product_group[e], t.product_nodes_count[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     stress, H = t.product_stress + t.product_rests_begin[e], t.product_stiffness + t.product_entries_begin[e]

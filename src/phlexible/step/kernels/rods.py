@@ -222,9 +222,10 @@ def rod_round_off(t: Tables) -> float:
 
 @exported
 def add_rod_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of all rod forces over a time step of length h to the blocks of section pairs in
-    ``t.blocks``, Newton's matrix. They are derivatives with respect to the velocities of the sections at the
-    end; a pair is of one element. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the derivatives of all rod forces over a time step of length h to the blocks of pairs of sections in
+    Newton's matrix. The blocks are in ``t.blocks``, for all pairs of sections of one element. They are derivatives
+    with respect to the velocities of the sections at the end. ``t`` holds all tables (arrays) of the model and its
+    state."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
@@ -316,9 +317,10 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 
 @compiled
 def _bending_along_rotated(t: Tables, p: int, k: int, l: int) -> Matrix:
-    """Return the derivative (3 x 3) of bending moments on a rod's k-th section at quadrature point p to the
-    rotation of its l-th. It is the part in which only the directors rotate along which the moments act. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return a part of the derivative of the bending moments on section k of a rod with respect to the rotation of
+    section l. In this part only the directors rotate along which the moments act. The result has the shape (3, 3).
+    p is the quadrature point, k and l are sections of its element. ``t`` holds all tables (arrays) of the model
+    and its state."""
     b, other = t.rod_node[t.rod_nodes_begin[p] + k], t.rod_node[t.rod_nodes_begin[p] + l]
     return trace_minus(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 

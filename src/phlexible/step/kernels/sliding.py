@@ -80,8 +80,9 @@ def direction_of(t: Tables, way: Vector, kind: int) -> Vector:
 
 @compiled
 def direction_change(t: Tables, way: Vector, rate: Vector, kind: int) -> Vector:
-    """Return the derivative of ``direction_of`` a vector ``way`` that changes by ``rate``, for a coordinate of this
-    ``kind``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the derivative of ``direction_of(way)`` while the vector ``way`` changes by ``rate``.
+    ``direction_of`` is the direction, for a coordinate of this ``kind``, that is multiplied with the vectors of a
+    line. ``t`` holds all tables (arrays) of the model and its state."""
     squared = dot(way, way)
     longer = dot(way, rate) / squared
     if kind == SLID:

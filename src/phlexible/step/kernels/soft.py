@@ -126,9 +126,9 @@ def undeformed_value(q: int) -> float:
 
 @compiled
 def term_energy(t: Tables, q: int, change: float) -> float:
-    """Return the energy density of energy function q of a soft body (a function of one strain invariant)
-    [J/m3]. The invariant differs by ``change`` from its value without deformation. ``t`` holds all tables
-    (arrays) of the model and its state.
+    """Return the energy density of energy function q of a soft body, a function of one strain invariant [J/m3].
+    The invariant differs by ``change`` from its value without deformation; NaN where the function is not defined.
+    ``t`` holds all tables (arrays) of the model and its state.
 
     From this difference, terms that cancel at small strains are small themselves.
     """
@@ -284,10 +284,10 @@ def mean_cofactor_shears(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector
 
 @compiled
 def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
-    """Write the derivative of ``mean_stress`` (mean second Piola-Kirchhoff stress over a time step) to the strain
-    at the end into ``t.soft_tangent`` [Pa]. It is a 6 x 6 matrix in columns, with engineering shear strains. g is
-    the group of elements with one law; c and x are diagonal and off-diagonal entries of C = F^T F at the start, dc
-    and dx their changes; gamma is the factor of viscous and numerical damping. ``t`` holds all tables."""
+    """Write the derivative of ``mean_stress`` with respect to the strain at the end into ``t.soft_tangent`` [Pa].
+    It is a 6 x 6 matrix in columns, with engineering shear strains. g is the group of elements with one law; c and
+    x are diagonal and off-diagonal entries of C = F^T F at the start. dc and dx are their changes, gamma is the
+    factor of viscous and numerical damping."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     ec, ex, is_quadratic = c + dc, x + dx, t.soft_law[g] == QUADRATIC
     spread, own = 0.5 * gamma * lame, gamma * shear

@@ -100,9 +100,9 @@ def constraint_value(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_scale(t: Tables, m: int) -> float:
-    """Return the sum of the absolute values of the terms of constraint row m, the scale of its round-off. A
-    row is one scalar equation of a joint or drive. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return a bound of the sum of the absolute values of the terms of constraint row m, the scale of its
+    round-off. A row is one scalar equation of a joint or drive. ``t`` holds all tables (arrays) of the model and
+    its state."""
     total = abs(t.function_end[m])
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += abs(t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p])))
@@ -209,9 +209,9 @@ def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> Non
 
 @compiled
 def set_auxiliary_rows(t: Tables, k: int) -> None:
-    """Write the rows of auxiliary unknown k into Newton's matrix, ``t.blocks``: dx minus motion times the
-    velocity changes of its body is zero. dx is the change of a point or direction on an elastic body. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Write the rows of auxiliary unknown k into Newton's matrix, ``t.blocks``. Their equation says that its
+    change dx of a point or direction on an elastic body equals the motion of the point times the velocity changes
+    of the body. ``t`` holds all tables (arrays) of the model and its state."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
     motion = t.motion + t.lever_vectors_begin[vector_number]
@@ -429,10 +429,9 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
 
 @compiled
 def add_masses(t: Tables) -> None:
-    """Add the masses of all pairs of carriers with a common mass to the blocks of their linear velocities in
-    ``t.blocks``, Newton's matrix. Carriers are floating bodies, each paired with itself, and nodes, which
-    share the masses of strings and soft bodies with neighbours. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Add the masses of all floating bodies and nodes to the blocks of their linear velocities in ``t.blocks``,
+    Newton's matrix. A body has one mass; nodes of strings and soft bodies share further masses with neighbours,
+    which are added to the blocks of these pairs. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

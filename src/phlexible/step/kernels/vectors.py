@@ -61,9 +61,9 @@ def begin_vectors(t: Tables) -> None:
 
 @compiled
 def end_vectors(t: Tables) -> None:
-    """Compute the changes in the time step of all points and directions on bodies and nodes, in world axes.
-    The forces ``t.pull`` on all of them are set to zero. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Compute the changes in the time step of all points and directions on bodies and nodes, in world axes, in
+    ``t.change``. Vectors from centres of mass at the end go to ``t.arm1``; the forces ``t.pull`` on all vectors
+    are set to zero. ``t`` holds all tables (arrays) of the model and its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         t.pull[k] = vector(0.0, 0.0, 0.0)
@@ -102,8 +102,8 @@ def outer(a: Vector, b: Vector) -> Matrix:
 
 @compiled
 def mean_vector(t: Tables, k: int) -> Vector:
-    """Return the mean over the time step of point or direction k, in world axes. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the mean over the time step of point or direction k in world axes: its value at the start plus half
+    its change. ``t`` holds all tables (arrays) of the model and its state."""
     return t.world0[k] + 0.5 * t.change[k]
 
 

@@ -53,8 +53,9 @@ class ForceFamily:
 
     @property
     def of_equations(self) -> tuple[str, ...]:
-        """Return the names of those functions of this force family (program of the compiled time step) that
-        the residual of a time step calls."""
+        """Return the names of the functions of this force family (program of the compiled time step) that the
+        residual of a time step calls. They compute starting values, forces and balances, and whatever the family
+        lists besides."""
         return (*filter(None, (self.begin, self.forces, self.balance)), *self.equations.split())
 
     @property

@@ -71,8 +71,8 @@ OF_FEW = {"stored_entries": (1, "block_entries"), "kept_rows": (1, "rows"), "kep
 
 
 def _table_indices(*writers: Writer) -> IntArray:
-    """Return the indices, in the list of all tables, of those that the parts of the program named ``writers``
-    write (system, step, ...), without counts; shape (tables,)."""
+    """Return the indices, in the list of all tables, of the tables that parts of the program named ``writers``
+    (system, step, ...) write, shape (tables,). Counts are left out."""
     found = [k for k, table in enumerate(TABLES) if table.kind is not Kind.COUNT and table.writer in writers]
     return np.array(found, dtype=np.int64)
 
@@ -117,7 +117,8 @@ class StateRows(Mapping[str, Array]):
         return self.rows[:, begin:end].reshape(len(self.rows), *(shape or ()))
 
     def copied(self, rows: int | IntArray | slice) -> "StateRows":
-        """Return a copy of the chosen rows; a number ``rows`` chooses one, which stays a row of its own."""
+        """Return a copy of the selected rows. ``rows`` is a slice, an array of indices, or one index, which gives
+        one row with the first axis kept."""
         return StateRows(np.atleast_2d(self.rows[rows]).copy(), self._ranges)
 
     def __iter__(self) -> Iterator[str]:

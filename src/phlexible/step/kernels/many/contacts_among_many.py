@@ -140,9 +140,9 @@ def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
 
 @exported
 def accept_contact_history(t: Tables) -> None:
-    """Copy the history variables of all contact pairs (friction bristles, impact speeds) from the end of the
-    time step to the state, ``t.pair_bristle`` and ``t.pair_turn``. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Copy the history variables of all contact pairs from the end of the time step to the state,
+    ``t.pair_bristle`` and ``t.pair_turn``. They are deflections of friction springs in sliding, rolling and
+    drilling, and impact speeds. ``t`` holds all tables (arrays) of the model and its state."""
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
     copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
@@ -297,10 +297,10 @@ def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
 def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Add the friction of two round members i and j (balls or segments) at their contact point, over a time
-    step of length h. s and z are the parameters on both axes, e is the vector from the second to the first,
-    ``normal`` the normal force, ``slope`` its derivative, and ``known`` the index of the pair's history (-1:
-    new). ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the friction of two round members i and j (balls or segments) over a time step of length h to
+    ``t.pull``. The contact is also stored for Newton's matrix. s and z are the parameters on both axes, e is the
+    vector from the axis of j to that of i. ``normal`` is the normal force, ``slope`` its derivative, ``known`` the
+    index of the pair's history (-1: new)."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
@@ -401,9 +401,9 @@ def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 
 @compiled
 def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
-    """Return a tuple of two: the outward unit normal of solid j where line segment or sphere i touches it, in
-    world axes at the middle of the time step. The second is the position of the contact along the segment, 0
-    (start) to 1 (end). ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the outward unit normal of solid j where line segment or sphere i touches it, and a parameter of the
+    contact. The parameter is the position along the segment, 0 (start) to 1 (end). The normal is in world axes at
+    the middle of the time step. ``t`` holds all tables (arrays) of the model and its state."""
     _, _, _, s, omega, on_b = _distance_over_solid(t, i, j)
     n = _rotated_to_world(t, t.member_axis + 6 * j, omega + on_b)
     size = sqrt(dot(n, n))

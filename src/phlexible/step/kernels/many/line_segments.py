@@ -134,11 +134,10 @@ def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) 
 def _bracketed_minimum(
     t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from solid j, its parameter s and the gradient of the
-    solid's distance there. The segment starts at a and has the vector u, in the axes of the solid. The
-    minimum is found by an iteration between ``low``, where the distance falls, and ``high``, where it rises;
-    the range of parameters and the preferred one are ``ends``. ``t`` holds all tables (arrays) of the model
-    and its state.
+    """Return the least distance of line segment i from solid j, its parameter s and the gradient of the solid's
+    distance there. It is computed by intersecting tangents and by secants, between ``low``, where the distance
+    falls, and ``high``, where it rises. The segment starts at a and has the vector u, in the axes of the solid;
+    ``ends`` are penetrations of its ends and the preferred parameter. ``t`` holds all tables of the model.
 
     Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
     """
@@ -189,8 +188,9 @@ def _minimum_on_segment(
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
     """Return the least distance of line segment i from solid j [m], its parameter s and the gradient of the
-    solid's distance there. a is the start and u the vector of the segment; ``first`` and ``last`` are
-    distance and gradient at its ends. ``t`` holds all tables (arrays) of the model and its state.
+    solid's distance there. Ends that are too far to touch give a lower bound. a is the start and u the vector of
+    the segment; ``first`` and ``last`` are distance and gradient at its ends. ``t`` holds all tables (arrays) of
+    the model and its state.
 
     Between ends that are too far to touch it is a lower bound of F.
     """
@@ -429,8 +429,9 @@ def shared_ends(t: Tables, m: int) -> tuple[bool, bool]:
 
 @compiled
 def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
-    """Return whether one of contact members i and j is a ball, and the other a line segment that shares an
-    end with another segment. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether one of contact members i and j is a ball, and the other a segment that shares an end with
+    another segment. A ball may be a point; segments that share ends form a line. ``t`` holds all tables (arrays)
+    of the model and its state."""
     if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
         return False
     is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
@@ -487,9 +488,9 @@ def squared_distance_excess(ru: float, rv: float, uu: float, uv: float, vv: floa
 
 @compiled
 def nearest_parameters(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
-    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments. Arguments
-    are scalar products of the segment vectors u, v and the difference r of their starts: ``ru`` is r . u,
-    ``uv`` is u . v, and ``rv``, ``uu``, ``vv`` likewise. The parameter is 1/2 for a ball, whose vector is
+    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments. Arguments are
+    scalar products of the segment vectors u, v and the difference r of their starts: ``ru`` is r . u, ``uv`` is u
+    . v, and so on. Middles of parallel segments are preferred; the parameter is 1/2 for a ball, whose vector is
     zero."""
     if uu == 0.0:
         return 0.5, clamp_to_unit(rv / vv) if vv > 0.0 else 0.5

@@ -175,9 +175,10 @@ def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, 
 
 @compiled
 def distance_if_far(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the distance of a point from the bounding box of the mesh of contact member j if the point is far,
-    else 0 [m]. It is far beyond a fixed multiple of ``radius``: a ball of this radius cannot touch the mesh then. w
-    is the point in the axes of the mesh; ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the distance [m] of a point w from the bounding box of a mesh if it is large, else 0. It is large
+    above a fixed multiple of ``radius``: a ball of this radius at w cannot touch the mesh then. The mesh
+    belongs to contact member j. w is in the axes of the mesh. ``t`` holds all tables (arrays) of the model and
+    its state."""
     apart = sqrt(squared_box_distance(t, t.member_mesh[j], w))
     return apart if apart > WIDER * radius else 0.0
 

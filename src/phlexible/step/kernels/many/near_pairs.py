@@ -122,8 +122,9 @@ def _may_touch(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether solid j can be in contact with member i: with a ball or point of a kind that it accepts,
-    or with a line segment between its ends. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether solid j can be in contact with contact member i. It can with a ball, point or rim of a kind
+    that it accepts, or with a line segment between its ends, depending on rounding. ``t`` holds all tables
+    (arrays) of the model and its state."""
     if not is_segment(t, i):
         return t.member_kind[i] <= RIM and _solid_accepts_kind(t, i, j)
     size, rounding = t.member_size + 3 * i, t.member_rounding[j]
@@ -234,10 +235,10 @@ def _sort_into_cells(t: Tables, mean: float) -> None:
 
 @compiled
 def _list_neighbours(t: Tables, m: int, mean: float) -> None:
-    """List all candidate pairs of contact member m with members in its grid cell and in half of the adjacent
-    cells. So each pair comes once; a member that is not in the grid is paired with all others. Contact
-    members are spheres, line segments and solids; ``mean`` is their mean size, which decides about the grid.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the candidate pairs of contact member m with members in its grid cell and in half of the adjacent cells
+    to the list. So each pair occurs once. A member that is not in the grid is paired with all others. Contact
+    members are spheres, line segments and solids; ``mean`` is their mean size, which decides about the grid. ``t``
+    holds all tables of the model."""
     if _is_outside_grid(t, m, mean):
         for k in range(t.members):
             if k > m or (k < m and not _is_outside_grid(t, k, mean)):

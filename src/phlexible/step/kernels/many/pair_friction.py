@@ -64,9 +64,9 @@ def _bristle_energy_of_pair(t: Tables, index: int) -> float:
 
 @compiled
 def squared_gyration_radius(t: Tables, i: int, j: int) -> float:
-    """Return 0.4 r^2 of the ball among contact members i and j (i if both are) [m2], the scale of its rolling
-    resistance. It is 0 if neither is a ball, or the other is a segment or has no rotation. ``t`` holds all
-    tables (arrays) of the model and its state.
+    """Return 0.4 r^2 [m2], the scale of the rolling resistance of contact members i and j. r is the radius of the
+    ball among them (of i if both are balls). It is 0 if neither is a ball, or the other is a segment or has no
+    rotation. ``t`` holds all tables (arrays) of the model and its state.
 
     One is a sphere with a rotation, the other has a rotation too or is fixed; the first one counts.
     """
@@ -142,9 +142,9 @@ def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, index: in
 
 @compiled
 def dissipate_separated_pairs(t: Tables) -> None:
-    """Count the energies of the friction bristles (friction springs) of contact pairs that no longer touch as
-    lost. The unused rest of the new list of friction histories is cleared. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Add the energies of the friction springs (bristles) of contact pairs that no longer touch to the lost energy
+    ``t.contact_group_loss``. Set the unused rest of the new list of friction histories to zero. ``t`` holds all
+    tables (arrays) of the model and its state."""
     place = t.pair_cursor[0]
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         dissipate_pair(t, place)
@@ -295,10 +295,10 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, index: int
 ) -> None:
-    """Compute the moments that resist rolling and drilling of ball i on contact member j, and apply them. h is the
-    length of the time step. Drilling is spinning about the normal n. ``normal`` is the normal force, ``touch`` and
-    ``index`` are where results are stored, ``known`` is the index of the pair in the last time step (-1: none).
-    See (8.46) of docs/theory.md. ``t`` holds all tables.
+    """Compute the moments that resist rolling and drilling of ball i on contact member j, and apply them as forces
+    added to ``t.pull``. h is the length of the time step; drilling is spinning about the normal n. ``normal`` is
+    the normal force, ``touch`` and ``index`` are where results are stored, ``known`` is the index of the pair in
+    the last time step (-1: none). See (8.46) of docs/theory.md.
 
     Derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the friction springs to
     ``t.pair_turn_end`` at ``index``.

@@ -151,9 +151,10 @@ def _store_turns(
 
 @exported
 def add_pair_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's
-    matrix: within one body to its block in ``t.blocks``, between bodies to the tables ``held_...``, which are
-    solved by iteration; h is the time step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's matrix.
+    What couples velocities of one body is added to its block in ``t.blocks``; couplings of different bodies are
+    stored in ``t.held_...``, for iteration. h is the length of the time step. ``t`` holds all tables (arrays) of
+    the model and its state."""
     clear_matrix_pairs(t)
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
@@ -184,9 +185,9 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 @compiled
 def gather_end(t: Tables, e: int, is_first: bool) -> None:
     """Add the motions and levers of the contact point at end e of a pair to ``t.pair_motion`` and
-    ``t.pair_lever``. They are one for each velocity of its carrier, and are cleared before if ``is_first``. A
-    motion is the displacement of the point for a unit velocity; a lever times a force is the generalized force.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``t.pair_lever``, for each velocity of its body. Both are set to zero before if ``is_first``. A motion is the
+    displacement of the point for a unit velocity; a lever times a force is the generalized force. ``t`` holds all
+    tables (arrays) of the model and its state."""
     b, d, nothing = t.held_carrier[e], t.dimension, vector(0.0, 0.0, 0.0)
     rigid, width, half = t.rigid_of[b], t.velocities_count[b], t.held_weight[e] * t.pair_half_step[0]
     for i in range(width if is_first else 0):
@@ -261,9 +262,9 @@ def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
 
 @compiled
 def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add the product of the pairs in Newton's matrix with the velocities x of all bodies to y; without
-    ``is_whole`` only the part that the blocks of the single bodies do not contain. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Add the product of the contact pairs in Newton's matrix with the velocities x of all bodies to y. Unless
+    ``is_whole``, only couplings that the blocks of single bodies do not contain are multiplied. ``t`` holds all
+    tables (arrays) of the model and its state."""
     for n in range(t.held_count[0]):
         if not is_whole and t.held_couples[n] == 0:
             continue

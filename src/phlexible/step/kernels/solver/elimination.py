@@ -57,9 +57,10 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
 
 @exported
 def substitute(t: Tables, b: Reals, columns: int) -> None:
-    """Solve the linear system with the factored Newton's matrix in place, for right sides b of shape
-    (unknowns, columns); with teams (equal bodies in SIMD lanes) for one column only. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Solve the linear system with the factored Newton's matrix by forward and back substitution, in place. The
+    right sides b, shape (unknowns, columns), are replaced by the solutions. While equal bodies are computed in
+    SIMD lanes (teams), ``columns`` must be 1, which is not checked. ``t`` holds all tables (arrays) of the model
+    and its state."""
     substitute_teams(t, b, False)
     for index in range(t.visits):
         if is_alone(t, t.visit_node[index]):
@@ -82,9 +83,9 @@ def factor_frame(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_carrier(t: Tables, b: int, x: Reals) -> None:
-    """Solve a linear system with the factored diagonal block (mass matrix) of carrier b (floating body or
-    node) in place for x; x becomes zero if the carrier has no inertia. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Solve a linear system with the factored diagonal block (mass matrix) of carrier b, a floating body or node,
+    in place for x. x becomes zero if ``t.hardness[b]`` marks the body as without inertia. For a node x is divided
+    by its mass. ``t`` holds all tables (arrays) of the model and its state."""
     n = t.velocities_count[b]
     if b >= t.frames:
         scale(x, n, 1.0 / t.blocks[t.carrier_block[b]])
@@ -98,8 +99,9 @@ def solve_carrier(t: Tables, b: int, x: Reals) -> None:
 
 @compiled
 def transpose_matrix(t: Tables) -> None:
-    """Transpose all blocks of Newton's matrix in place, before its factorization, for adjoint derivatives;
-    not for segmented (long) bodies. ``t`` holds all tables (arrays) of the model and its state."""
+    """Transpose all blocks of Newton's matrix in place, before its factorization, for adjoint derivatives.
+    Segmented (long) bodies must not occur, which is not checked. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for index in range(t.visits):
         n, block = t.visit_size[index], t.blocks + t.visit_diagonal[index]
         for i in range(n):

@@ -103,9 +103,9 @@ def multipliers_make_friction(t: Tables) -> bool:
 
 @compiled
 def accept_trial_update(t: Tables) -> None:
-    """Make the trial update of Newton's method the current update. The present velocities and multipliers,
-    from which it starts, are saved in ``t.saved_velocity`` and ``t.saved_multiplier``. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Copy the trial update of Newton's method to the current update, ``t.update``. The present velocities and
+    multipliers, from which it starts, are saved in ``t.saved_velocity`` and ``t.saved_multiplier``, and the
+    stresses of force families too. ``t`` holds all tables (arrays) of the model and its state."""
     copy(t.trial_update, t.update, t.unknowns)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.multiplier1, t.saved_multiplier, t.rows)
