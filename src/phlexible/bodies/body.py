@@ -35,13 +35,14 @@ class Body(ABC):
 
     @property
     def paint(self) -> str | None:
-        """Color of this body in pictures as text "#rrggbb"; None: the picture chooses."""
+        """Color that the user chose for this body in pictures, as text "#rrggbb"; None if there is none, so that
+        the picture chooses."""
         return getattr(self, "color", None)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this body (a ``Skin``): its surface of triangles, or lines and balls,
-        attached to nodes that move with the elastic coordinates. ``data`` are the arrays of the body,
-        ``ports`` the positions of joints, shape (k, 3) [m].
+        """Return what pictures draw for this body (a ``Skin``): by default the line or ball of the points that
+        ``data.points.outline`` returns. They move with the elastic coordinates. ``data`` are the arrays of the
+        body; ``ports``, positions of joints (k, 3) [m], are for subclasses.
 
         Args:
             data: result of ``discretize``.
@@ -52,30 +53,31 @@ class Body(ABC):
         return line_skin(positions, shapes, line, np.arange(len(positions) if not line else 0))
 
     def stress_field(self) -> BodyStress | None:
-        """Stress in this body as a function of its elastic coordinates, for ``motion.mesh_stress`` and pictures. It
-        is None unless the kind of body, a subclass, has a mesh with materials."""
+        """Stress in this body as a function of its elastic coordinates, for ``motion.mesh_stress`` and pictures. By
+        default None; bodies with a mesh and materials override this."""
         return None
 
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:
         """Return this body as arrays: masses, shape functions, strains, damping. ``dimension`` is that of the
-        model: 1 (on a line), 2 (in the plane) or 3 (in space)."""
+        model: 1 (on a line), 2 (in the plane) or 3 (in space). Abstract: each kind of body implements it."""
 
     def resolved(self, is_clamped: bool) -> Self:
-        """Return this body with automatic options, such as ``frame="auto"`` of a beam, replaced by what suits the
-        model. ``is_clamped`` tells whether a ``Fixed`` joint acts at the body's start."""
+        """Return this body with automatic options, such as ``frame="auto"`` of a beam, replaced by definite ones.
+        By default the body itself; beams override this. ``is_clamped`` tells whether a ``Fixed`` joint acts at the
+        body's start."""
         return self
 
     def described_coordinates(self, columns: Array, resolved: "Body", dimension: int) -> Array:
-        """Convert deformations from the elastic coordinates of ``resolved`` to those of this body as the user
-        described it; ``resolved`` has definite options. The shape is (n, k); each of the k columns is a
-        deformation. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Convert k deformations, columns (n, k), from elastic coordinates of the body ``resolved``, whose options
+        are definite, to those of this body. By default they are returned unchanged; beams override this.
+        ``dimension`` is that of the model (1, 2 or 3)."""
         return columns
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements of this body and the estimated memory [bytes] of a simulation
-        with it. Both are zero unless a class of body overrides this. ``dimension`` is that of the model (1, 2
-        or 3)."""
+        """Return the number of finite elements of this body and the estimated memory [bytes] of a simulation with
+        it. By default both are zero; bodies with many elements override this. ``dimension`` is that of the model
+        (1, 2 or 3)."""
         return 0, 0.0
 
     def port_hamiltonian(
@@ -87,10 +89,10 @@ class Body(ABC):
         stress: str = "discontinuous",
         ports: Mapping[str, ArrayLike] | None = None,
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this body alone, in the form of the papers.
-        ``variant`` chooses the form, ``stress`` the space of stress states, and ``gravity`` is the
-        acceleration [m/s^2]. Its boundary ports are the ends or interfaces of the body. ``dimension`` is that
-        of the model (1, 2 or 3).
+        """Return the port-Hamiltonian state-space model of this body alone. ``variant`` chooses its equations
+        (full, constant mass matrix, ...), ``stress`` the space of stress states, ``gravity`` the acceleration
+        [m/s^2]. Boundary ports are the ends or interfaces of the body and the user's ``ports``. ``dimension`` is
+        that of the model (2 or 3).
 
         Args:
             variant: "full", "constant_mass", "zeroth_order" or (in the plane) "printed", see ``FullForm``,
@@ -116,18 +118,19 @@ class Body(ABC):
 
     def contact_positions(self) -> tuple[float, ...]:
         """Return the positions along the axis of a beam, rod or string at which contact forces act, those of its
-        nodes [m]; an empty tuple for other bodies."""
+        nodes [m]. By default an empty tuple; these bodies override this."""
         return ()
 
     def port_locations(self) -> dict[str, Location]:
-        """Return, by name, where on this body the boundary ports of its port-Hamiltonian model are: here the
-        origin; classes of bodies with other ports override this."""
+        """Return the locations of the boundary ports of this body's port-Hamiltonian model by name. By default only
+        its origin; bodies with other ports override this."""
         return {"origin": Origin()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Return the stress states of the port-Hamiltonian model of this body (with the arrays ``data``):
-        their compliance and the strains that belong to them. Bodies without a mesh have one stress for each
-        strain of their energy.
+        """Return the stress states of the port-Hamiltonian model of this body (with the arrays ``data``): their
+        compliance and the strains that belong to them. By default one stress for each strain of the body's energy;
+        beams override this. ``stress`` names the kind of space; raise ``ParameterError`` if the body does not have
+        it.
 
         Raises:
             ParameterError: a space that the body does not have.
@@ -141,24 +144,24 @@ class NodalBody(Body):
     @abstractmethod
     def discretize(self, dimension: int) -> AbsoluteBody:
         """Return this string or soft body as arrays: nodal masses, strains, material points. ``dimension`` is that
-        of the model: 1 (on a line), 2 (in the plane) or 3 (in space)."""
+        of the model: 1 (on a line), 2 (in the plane) or 3 (in space). Abstract: each kind of body implements it."""
 
     @abstractmethod
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this string or soft body at t = 0. They
-        follow from the user's ``shape`` and ``velocity``, or from position and rotation of the undeformed
-        body. ``dimension`` is that of the model (1, 2 or 3).
+        """Return world positions and velocities of the nodes of this string or soft body at t = 0. They follow from
+        the user's ``shape`` (None: undeformed), rotated and moved to ``position``, and ``velocity``. ``dimension``
+        is that of the model (1, 2 or 3). Abstract: each kind of body implements it.
 
         Raises:
             ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.
         """
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """Return the initial state of the nodes with the velocities of a rigid rotation added: angular velocity
-        ``spin``, shape (3,) [rad/s], about the point ``origin`` [m]. Raise ``ModelError`` for a body such as a
-        string, which has no angular velocity.
+        """Raise ``ModelError``, since this body (a string) accepts no angular velocity. Soft bodies override this:
+        they return the initial ``nodes`` with the velocities of a rigid rotation added, with angular velocity
+        ``spin`` (3,) [rad/s] about the point ``origin`` [m].
 
         Raises:
             ModelError: the body has no angular velocity.
@@ -170,8 +173,9 @@ class NodalBody(Body):
 
 
 def fingerprint(body: BodyData) -> Array:
-    """Return numbers, shape (k,), that identify the elastic coordinates of a body. They change whenever the meaning
-    of these does, so that a stored state is not loaded into another body."""
+    """Return an array (k,) that identifies the elastic coordinates of a body: its masses and strains, or mass
+    integrals of a floating body. It differs for bodies whose coordinates mean something else, so that a stored
+    state is not loaded into another body."""
     if isinstance(body, AbsoluteBody):
         strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]
         elements = [part.ravel() for group in body.elements for part in (group.gradients, group.weights)]

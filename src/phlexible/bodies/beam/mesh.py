@@ -226,17 +226,19 @@ class BeamMesh:
 
     @property
     def size(self) -> int:
-        """Number of coordinates of this beam's mesh without any support: those of all nodes and elements."""
+        """Number of coordinates of this beam's mesh before any support: those of all nodes, and inner ones (shear,
+        twist) of the elements."""
         return self.stride * self.elements + self.node_size
 
     def index(self, node: int, component: NodeComponent) -> int:
         """Return the index of one displacement or slope component of a ``node`` among all coordinates of this
-        beam's mesh. Node -1 is the last."""
+        beam's mesh. Nodes count from 0 at the start; negative ones count from the end, -1 is the last."""
         return self.stride * (node % (self.elements + 1)) + component
 
     def at_nodes(self, component: NodeComponent) -> IntArray:
         """Return the indices of one displacement or slope component at all nodes among the coordinates of this
-        beam's mesh, shape (nodes,); empty if nodes do not have it."""
+        beam's mesh, shape (nodes,). The result is empty if nodes do not have this component (deflection z and twist
+        in the plane)."""
         count = self.elements + 1 if component < self.node_size else 0
         return self.stride * np.arange(count, dtype=np.int64) + component
 
@@ -246,21 +248,21 @@ class BeamMesh:
         return list(NodeComponent)[: self.node_size]
 
     def families(self) -> IntArray:
-        """Return the kind of each coordinate of this beam's mesh as numbers of ``Family``, shape (size,):
+        """Return the kind of each coordinate of this beam's mesh as an integer code of ``Family``, shape (size,):
         axial 0, bending in y 1, bending in z 2, torsion 3."""
         period = [*FAMILIES[: self.node_size], *INNER_FAMILIES][: self.stride]
         return np.tile(np.array(period, dtype=np.int64), self.elements + 1)[: self.size]
 
     def is_angle(self) -> Array:
-        """Return whether each coordinate of this beam's mesh is an angle (slope, twist, shear strain) or else a
-        displacement, shape (size,)."""
+        """Return, for each coordinate of this beam's mesh, whether it is an angle (slope, twist, inner coordinates
+        of shear and twist) instead of a displacement; booleans of shape (size,)."""
         angles = (NodeComponent.SLOPE_Y, NodeComponent.SLOPE_Z, NodeComponent.TWIST)
         period = [component in angles for component in self.components()] + [True] * (self.stride - self.node_size)
         return np.tile(np.array(period), self.elements + 1)[: self.size]
 
     def rigid_motions(self) -> Array:
-        """Return the coordinates of this beam's mesh in small rigid motions, shape (size, node_size). In motion k,
-        component k of the first node is 1 and its other components are 0."""
+        """Return the mesh coordinates of this beam in small rigid motions, one motion per column, shape (size,
+        node_size). In motion k, component k of the first node is 1 and its other components are 0."""
         x, motions = np.linspace(0.0, self.length, self.elements + 1), np.zeros((self.size, self.node_size))
         for component in self.components():
             motions[self.at_nodes(component), component] = 1.0
@@ -280,33 +282,38 @@ class BeamMesh:
         )
 
     def gauss_positions(self, count: int) -> Array:
-        """Return the positions along this beam of ``count`` Gauss points in each element, in lengths of an element,
-        shape (elements * count,)."""
+        """Return the positions along this beam of ``count`` Gauss points in each element, divided by the element
+        length, shape (elements * count,)."""
         return (np.arange(self.elements)[:, None] + gauss(count)[0]).ravel()
 
     def locate_elements(self, x: Array) -> tuple[IntArray, Array]:
-        """Return the index of the element of this beam that contains each position x [m], shape (k,). Also
-        return the relative position in it from 0 to 1, shape (k,). A node belongs to the element to its
-        right, the last one to the last element; positions outside belong to the end elements."""
+        """Return the element of this beam that contains each position x (k,) [m], as index (k,) and relative
+        position in the element (k,). An inner node belongs to the element on its right. Positions outside belong to
+        the first or last element, with relative positions outside of 0 to 1."""
         return self._elements_at(x / self.element_length)
 
     def _elements_at(self, positions: Array) -> tuple[IntArray, Array]:
-        """Return what ``locate_elements`` returns, of k positions in lengths of an element."""
+        """Return the element index and the relative position in the element for k ``positions`` along this beam,
+        given in lengths of an element. Both results have the shape (k,). Positions outside belong to the first or
+        last element."""
         element = np.clip(np.floor(positions).astype(np.int64), 0, self.elements - 1)
         return element, positions - element
 
     @property
     def unit(self) -> "BeamMesh":
-        """Mesh of this structure whose elements are 1 m long; equal for meshes that differ in length."""
+        """Copy of this beam's mesh with elements of 1 m; equal for all meshes that differ only in length."""
         return BeamMesh(float(self.elements), self.elements, self.dimension, self.theory)
 
     def fields(self, x: Array, basis: Matrix) -> BeamFields:
-        """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of each
-        of n coordinates eta. Mesh coordinates are ``basis @ eta``, basis (size, n)."""
+        """Return displacements, slopes and strains on the axis of this beam at k positions x [m], as matrices (k,
+        n). Column j belongs to a unit of elastic coordinate j, whose mesh coordinates are column j of ``basis``
+        (size, n)."""
         return self.fields_in_elements(x / self.element_length, basis)
 
     def fields_in_elements(self, positions: Array, basis: Matrix) -> BeamFields:
-        """Return what ``fields`` returns, at k ``positions`` in lengths of an element.
+        """Return displacements, slopes and strains on the axis of this beam at k ``positions``, in lengths of an
+        element, as matrices (k, n). Column j belongs to column j of ``basis`` (size, n) as mesh coordinates. For
+        short beams, cached fields of a mesh with 1 m elements are scaled.
 
         Stretch, curvature and twist rate at a node are those to its right. Short beams of one structure share the
         fields of a mesh with elements of 1 m, which are scaled by powers of the length of an element.
@@ -319,8 +326,9 @@ class BeamMesh:
         return BeamFields(*(found * (length**POWERS_OF_LENGTH)[:, None, None]))
 
     def _fields(self, positions: Array, basis: Matrix) -> BeamFields:
-        """Return the fields on the axis of this beam at k ``positions``, per unit of each column of ``basis``.
-        They are computed element by element; positions are in lengths of an element."""
+        """Compute displacements, slopes and strains on the axis of this beam at k ``positions``, in lengths of an
+        element, as matrices (k, n). Shape functions of the elements are multiplied by the columns of ``basis``
+        (mesh coordinates, shape (size, n)). Nothing is cached."""
         element, s = self._elements_at(positions)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
@@ -340,9 +348,10 @@ class BeamMesh:
     def _bending(
         self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Matrix
     ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
-        """Return five fields of bending in one plane of this beam, each (k, n): deflection, slope, rotation
-        of the section, curvature and shear strain at k points, per unit of n coordinates, the columns of
-        ``basis``. ``components`` are those of the nodes; ``element`` and ``s`` say where the points are."""
+        """Return five fields of bending in one plane of this beam: deflection, slope, rotation of the section,
+        curvature and shear strain, each (k, n). The k points are at relative positions ``s`` in the elements
+        ``element``; column j belongs to column j of ``basis``. Without shear, rotation is the slope and shear
+        strain is zero."""
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
@@ -360,10 +369,10 @@ class BeamMesh:
     def _nodal(
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
-        """Return, per unit of n coordinates, the field that the given ``components`` of the nodes of this beam
-        interpolate at k points, shape (k, n). ``local`` has the shape functions of their elements there, shape
-        (k, 2 * components): those of all components of the first node, then of the second. The coordinates are
-        the columns of ``basis``.
+        """Return the field that the given ``components`` of the nodes of this beam interpolate at k points, shape
+        (k, n), for each column of ``basis``. ``element`` has the element of each point, ``local`` (k, 2 c) its
+        shape functions: those of the c components of the first node, then of the second. Zero if nodes do not have
+        the components.
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
@@ -373,15 +382,15 @@ class BeamMesh:
         return self._interpolated(element, local, within, basis)
 
     def _inner(self, element: IntArray, local: Array, inner: tuple[Inner, ...], basis: Matrix) -> Matrix:
-        """Return, per unit of n coordinates, the field that inner coordinates (shear, twist) of the elements
-        of this beam interpolate at k points; shape (k, n). ``local`` has their shape functions there, shape
-        (k, coordinates). The coordinates are the columns of ``basis``."""
+        """Return the field at k points that inner coordinates (shear, twist) of this beam's elements interpolate,
+        shape (k, n), for each column of ``basis``. ``element`` has the element of each point, ``local`` (k, c) the
+        shape functions of the c coordinates ``inner`` there."""
         return self._interpolated(element, local, [self.node_size + each for each in inner], basis)
 
     def _interpolated(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
-        """Return a field of this beam at k points per unit of n elastic coordinates, shape (k, n). It is a
-        sum of shape functions ``local`` (k, c) times mesh coordinates, that of function j ``within[j]``
-        behind the first one of the ``element``. The coordinates are the columns of ``basis``."""
+        """Return a field of this beam at k points, shape (k, n), for each column of ``basis``: the sum of shape
+        functions ``local`` (k, c) times mesh coordinates. Function j multiplies the coordinate at offset
+        ``within[j]`` from the first one of the point's ``element``. The result is sparse if ``basis`` is sparse."""
         columns = self.stride * element[:, None] + np.array(within)
         if not isinstance(basis, np.ndarray):
             ends = np.arange(0, local.size + 1, local.shape[1])
@@ -398,9 +407,9 @@ POWERS_OF_LENGTH = np.array([1.0, 0, 1, 0, 0, -1, 0, 1, 0, 0, -1, 0, 0, -1])
 
 @lru_cache(CACHED_COUNT)
 def _unit_fields(mesh: BeamMesh, positions: tuple[float, ...]) -> tuple[Array, Array]:
-    """Return the fields on the axis of a beam whose elements are 1 m long at k positions [m] per unit of each mesh
-    coordinate. They have the shape (fields, k, size) and the order of ``BeamFields``. Also return whether each
-    coordinate is an angle, shape (size,)."""
+    """Return the fields on the axis of a beam with 1 m elements at k positions [m] for unit mesh coordinates. They
+    are one array (fields, k, size) in the order of ``BeamFields``. Return also whether each coordinate is an angle,
+    shape (size,). Results are cached."""
     fields = mesh._fields(np.array(positions), np.eye(mesh.size))
     return np.array([*vars(fields).values()]), mesh.is_angle()
 
@@ -442,8 +451,9 @@ def section_strains(theory: Theory, dimension: int) -> list[Measure]:
 
 
 def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
-    """Return the matrices (k, n) that turn n elastic coordinates of a beam into strains of its cross-sections at k
-    points. The result is a dictionary by kind: stretch, shear along y and z, twist, bending about y and z."""
+    """Return the cross-section strains of a beam at k points as a dictionary of matrices (k, n), one column for
+    each of n elastic coordinates. Keys are stretch, shear along y and z, twist, bending about y and z. They are
+    selected from the fields ``at`` these points; bending about y is minus the curvature of z."""
     return {
         Measure.STRETCH: at.stretch,
         Measure.SHEAR_Y: at.shear_y,
@@ -455,18 +465,18 @@ def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
 
 
 def stiffness_at(section: AnySection, material: Material | None, theory: Theory, x: Array) -> Array:
-    """Return the stiffness matrices of a beam's cross-sections at k positions x [m], shape (k, 6, 6): section
-    forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain. Shear entries are zero if the ``theory`` is that of Euler
-    and Bernoulli. ``material`` is that of a geometric section."""
+    """Return the stiffness matrices of a beam's cross-sections at k positions x [m], shape (k, 6, 6). They map six
+    strains to section forces (N, Q_y, Q_z, M_x, M_y, M_z). Of a geometric section they follow from ``material``,
+    with zero shear entries in Euler-Bernoulli ``theory``; a ``GeneralSection`` has its own matrix."""
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(section_stiffness(section, material, theory), (len(x), 6, 6))
     return np.array([section_stiffness(each, material, theory) for each in sections_at(section, x)])
 
 
 def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
-    """Return the mass moments of a beam's cross-sections at k positions x [m]: integrals of density times (1,
-    y, z) (1, y, z)^T over the area, shape (k, 3, 3) [kg/m, kg, kg m]. ``material`` is that of a geometric
-    section."""
+    """Return the mass moments of a beam's cross-sections at k positions x [m], shape (k, 3, 3) [kg/m, kg, kg m].
+    They are integrals of density times (1, y, z) (1, y, z)^T over the area. The density is that of ``material``; a
+    ``GeneralSection`` has its own moments."""
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(section_moments(section, material), (len(x), 3, 3))
     return np.array([section_moments(each, material) for each in sections_at(section, x)])
@@ -474,7 +484,7 @@ def moments_at(section: AnySection, material: Material | None, x: Array) -> Arra
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
     """Return the radii of gyration [m] of a beam's cross-sections at k positions x [m]: for the extent along y and
-    along z, each of shape (k,). Those of a ``GeneralSection`` follow from its stiffness."""
+    along z, each of shape (k,). For a ``GeneralSection`` they follow from its stiffness."""
     if not isinstance(section, VaryingSection):
         across_y, across_z = section.radii_of_gyration
         return np.full(len(x), across_y), np.full(len(x), across_z)
@@ -483,9 +493,9 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
-    """Raise ``ParameterError`` if the beam ``theory`` cannot represent a cross-section. In Euler-Bernoulli
-    theory shear must not be coupled with other strains, a mass centre off the axis needs ``rotary_inertia``,
-    and other theories need shear areas. ``material`` is that of a geometric ``section``.
+    """Raise ``ParameterError`` if a beam ``theory`` cannot represent a cross-section. Euler-Bernoulli theory
+    refuses shear that is coupled with other strains (shear centre off the axis); Timoshenko theory needs shear
+    areas. A mass centre off the axis needs ``rotary_inertia``. ``material`` is that of a geometric ``section``.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
@@ -513,16 +523,16 @@ def check_section(section: UniformSection, material: Material | None, theory: Th
 
 def _is_coupled(stiffness: Array) -> bool:
     """Return whether the stiffness matrix (6, 6) of a beam's cross-section couples shear with stretch, twist or
-    bending, above round-off."""
+    bending. An entry counts if it is above round-off relative to the geometric mean of its diagonal entries."""
     scale = np.sqrt(np.diag(stiffness))
     coupling = np.abs(stiffness / np.outer(scale, scale))[1:3][:, [0, 3, 4, 5]]
     return bool(coupling.max() > COUPLED)
 
 
 def section_stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
-    """Return the stiffness matrix of one cross-section of a beam, shape (6, 6): section forces (N, Q_y, Q_z,
-    M_x, M_y, M_z) per strain. Shear entries are zero if the ``theory`` is that of Euler and Bernoulli.
-    ``material`` is that of a geometric section."""
+    """Return the stiffness matrix of one cross-section of a beam, shape (6, 6), that maps strains to section forces
+    (N, Q_y, Q_z, M_x, M_y, M_z). Of a geometric section it follows from ``material``; shear entries are zero unless
+    the ``theory`` is Timoshenko's. For a ``GeneralSection``, return its own matrix."""
     if isinstance(section, GeneralSection):
         return section.stiffness_matrix
     assert material is not None, "checked by the beam"
@@ -547,8 +557,9 @@ def section_stiffness(section: UniformSection, material: Material | None, theory
 
 
 def section_moments(section: UniformSection, material: Material | None) -> Array:
-    """Return the mass moments of one cross-section of a beam: integrals of density times (1, y, z) (1, y,
-    z)^T over its area, shape (3, 3) [kg/m, kg, kg m]. ``material`` is that of a geometric section."""
+    """Return the mass moments of one cross-section of a beam, shape (3, 3) [kg/m, kg, kg m]. They are integrals of
+    density times (1, y, z) (1, y, z)^T over the area, with the density of ``material``. For a ``GeneralSection``,
+    return its own moments."""
     if isinstance(section, GeneralSection):
         return section.moments
     assert material is not None, "checked by the beam"
@@ -598,9 +609,9 @@ def beam_inertia(
     masses: Sequence[LumpedMass],
     rotary_inertia: bool,
 ) -> BeamInertia:
-    """Return the mass of a beam as point masses with moments of inertia at quadrature points of its axis,
-    followed by its lumped masses. ``mesh`` is the finite element mesh. ``section`` and ``material`` are those
-    of the beam; sections have full moments of inertia only with ``rotary_inertia``.
+    """Return the mass of a beam as point masses with mass moments (4, 4) at quadrature points of its axis, followed
+    by its lumped masses. ``section`` and ``material`` are those of the beam, ``mesh`` is the finite element mesh.
+    Without ``rotary_inertia``, sections have no inertia of rotation in the plane, and only that about x in space.
 
     Without rotary inertia sections in the plane have none, and in space only spin about x.
     """
@@ -624,10 +635,10 @@ def beam_inertia(
 
 
 def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
-    """Return the mass integrals of a beam with n elastic coordinates: first moments S = int rho Psi (3, n +
-    1) [kg m] and second moments W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1) [kg m2]. The columns of
-    Psi are position and shape functions. ``mesh`` is the finite element mesh. ``basis`` has the coordinates
-    as columns; ``inertia`` is that of the sections.
+    """Return the mass integrals of a beam: first moments S = int rho Psi [kg m] and second moments W[a, b] = int
+    rho Psi_a^T Psi_b [kg m2]. Shapes are (3, n + 1) and (3, 3, n + 1, n + 1). The first column of Psi is the
+    position, the others are shape functions of the columns of ``basis``. ``inertia`` has the point masses; W is
+    sparse if ``basis`` is.
 
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
@@ -652,9 +663,9 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
 
 
 def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
-    """Return linear and angular momentum of a straight beam per unit rate of each mesh coordinate, one row
-    each: shape (6, mesh.size) in space, (3, mesh.size) in the plane. They define the mean-axis frame.
-    ``inertia`` is that of the sections.
+    """Return linear and angular momentum of a straight beam per unit rate of each mesh coordinate. Rows are
+    components of the momenta: shape (6, mesh.size) in space, (3, mesh.size) in the plane. The mean-axis frame sets
+    them to zero. ``inertia`` has the masses along the axis.
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """
@@ -666,10 +677,10 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
 
 def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> Matrix:
-    """Return the fields of a beam's axis that multiply 1, x, y and z in a displaced position, per unit of n
-    coordinates. The shape is (4 k, 3 (n + 1)) for k points: a block of rows for each of the four factors, a
-    block of columns for each direction. ``mesh`` is the finite element mesh. ``basis`` has the coordinates as
-    columns; ``inertia`` has the points."""
+    """Return the fields that multiply 1, x, y and z in the displaced position of points of a beam, as one matrix.
+    Its shape is (4 k, 3 (n + 1)) for the k points of ``inertia``: a block of rows for each factor, a block of
+    columns for each direction. In each block, the first column is the undeformed beam, the others belong to columns
+    of ``basis``."""
     at, x, tilt = mesh.fields_in_elements(inertia.positions, basis), inertia.positions[:, None], inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one, none = np.zeros_like(x), np.ones_like(x), _zero_matrix(len(x), basis)

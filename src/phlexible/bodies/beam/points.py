@@ -39,8 +39,9 @@ class BeamPoints(MaterialPoints):
     basis: Matrix
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this beam at a location: its start, its end, a distance along it, or a
-        position off the axis. Points off the axis move with their cross-section.
+        """Return the material point of this beam at a location: its start (also the origin), its end, a distance
+        along it, or a position (x, y, z). Points off the axis move with their cross-section. Raise
+        ``AttachmentError`` for other locations and for points outside.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length, or z is not 0 in the plane.
@@ -70,13 +71,14 @@ class BeamPoints(MaterialPoints):
 
     @cached_property
     def station_fields(self) -> BeamFields:
-        """Displacements, slopes and strains per unit of each elastic coordinate of this beam, at its nodes and the
-        middles of its elements."""
+        """Displacements, slopes and strains at the nodes and middles of the elements of this beam, per unit of each
+        elastic coordinate; cached."""
         return self.mesh.fields_in_elements(np.arange(2 * self.mesh.elements + 1) / 2, self.basis)
 
     @cached_property
     def station_sizes(self) -> BeamFields:
-        """Absolute values of ``station_fields``: with them the largest coordinates bound all displacements."""
+        """Absolute values of ``station_fields``, cached. Multiplied by bounds of the elastic coordinates, they
+        bound displacements, slopes and strains of this beam."""
         return BeamFields(*(abs(matrix) for matrix in vars(self.station_fields).values()))
 
     def fields(self, x: Array) -> BeamFields:
@@ -94,8 +96,8 @@ class BeamPoints(MaterialPoints):
         return positions, np.stack([at.axial, at.deflection_y, at.deflection_z], axis=1)
 
     def section_rotations(self, x: Array) -> Array:
-        """Return the small rotation vectors of the cross-sections of this beam at positions x (k,) [m], per unit of
-        each of n elastic coordinates; shape (k, 3, n) [rad]."""
+        """Return the small rotation vectors (twist, -slope of z, slope of y) of the cross-sections of this beam at
+        positions x (k,) [m]. They are given per unit of each of n elastic coordinates; shape (k, 3, n) [rad]."""
         at = self.fields(x).with_arrays()
         return np.stack([at.twist, -at.tilt_z, at.tilt_y], axis=1)
 
@@ -105,9 +107,9 @@ class BeamPoints(MaterialPoints):
         return self.centerline(count)
 
     def _cut_stretch(self) -> Array:
-        """Return by how much a direction fixed to a cut of a split beam lengthens, relative, per unit of each
-        elastic coordinate, shape (n,): twice the mean of u'. With it such directions rotate by the slope to third
-        order.
+        """Return twice the mean axial strain of this part of a split beam per unit of each elastic coordinate,
+        shape (n,). A direction fixed to a cut between parts is lengthened by this relative amount, so that its
+        rotation equals the slope to third order.
 
         A direction e + theta x e rotates by arctan v' = v' - v'^3/3 only. On a part of nearly constant curvature
         that does not stretch, with a straight line between its ends or a clamped start, bending shortens this line
@@ -120,7 +122,8 @@ class BeamPoints(MaterialPoints):
 
     def _point(self, x: float, y: float, z: float) -> MaterialPoint:
         """Return the material point at (x, y, z) [m] of this undeformed beam, with displacement and rotation per
-        unit of each elastic coordinate. Raise ``AttachmentError`` outside of the beam."""
+        unit of each elastic coordinate. Raise ``AttachmentError`` if x is outside of 0 to the length, or z is not 0
+        in the plane; y and z are not limited otherwise."""
         length = self.mesh.length
         if not -ROUND_OFF * length <= x <= (1 + ROUND_OFF) * length:
             raise AttachmentError(f"x must lie in 0 <= x <= {length:g} (the length of the beam), got {x!r}")

@@ -57,9 +57,9 @@ class BeamArrays:
 def scaled_arrays(
     mesh: BeamMesh, section: UniformSection, material: Material | None, frame: Frame, strain: Strain, rotates: bool
 ) -> tuple[BeamArrays, BeamBasis] | None:
-    """Return the arrays of a uniform beam, scaled from those of its structure, and their basis; None if it is too
-    large, if its section couples strains or momenta, or if its frame depends on its inertia. ``rotates`` says
-    whether its sections have rotary inertia of bending."""
+    """Return the arrays of a uniform beam and their basis, scaled from cached arrays of a beam with 1 m elements
+    and unit section. None if the mesh has more than 100 coordinates, the section couples strains or momenta, or the
+    ``frame`` is the mean axis. ``rotates`` says whether sections have rotary inertia of bending."""
     if mesh.size > MOST_COORDINATES or frame is Frame.MEAN_AXIS:
         return None
     stiffness, moments = section_stiffness(section, material, mesh.theory), section_moments(section, material)
@@ -87,8 +87,8 @@ def scaled_arrays(
 
 
 def _combined(factors: Array, arrays: Array) -> Array:
-    """Return the sum of k ``arrays``, shape (k, ...), times their ``factors``, shape (k,): not by BLAS, whose
-    round-off differs between entries, so that symmetric matrices stay symmetric."""
+    """Return the weighted sum of k ``arrays``, shape (k, ...), with ``factors`` (k,). It is summed array by array
+    instead of by BLAS, whose round-off differs between entries, so that symmetric matrices stay symmetric."""
     return np.asarray(sum(factor * array for factor, array in zip(factors, arrays, strict=True)))
 
 
@@ -96,10 +96,9 @@ def _combined(factors: Array, arrays: Array) -> Array:
 def _unit_beam(
     mesh: BeamMesh, frame: Frame, strain: Strain, rotates: bool
 ) -> tuple[BeamArrays, BeamBasis, list[Measure]]:
-    """Return the arrays of a beam with elements of 1 m for each number of its section, which is 1, and their basis.
-    Also return the strains whose stiffness is in the stiffness matrix. Moments have one more axis, that of the
-    moments of the section, the stiffness matrix that of these strains. ``rotates`` says whether sections have
-    rotary inertia."""
+    """Return read-only arrays of a beam with 1 m elements, their basis, and the list of the d strains of the
+    section; cached. Mass moments have a leading axis for the unit moments 1, y, z of the section, the stiffness a
+    leading axis for unit stiffness of each strain. ``rotates`` says whether sections have rotary inertia."""
     section = GeneralSection(np.eye(6), np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0]))
     inertia = beam_inertia(mesh, section, None, (), rotates)
     basis = frame_basis(frame, mesh, lambda _: inertia, is_sparse=False)

@@ -66,8 +66,8 @@ class ElementForces:
 
     @property
     def compliance(self) -> Array:
-        """Compliance matrices of the finite elements of this beam, the inverses of their stiffness matrices for
-        section forces, shape (e, s, s)."""
+        """Compliance matrices of the e finite elements of this beam, the symmetrized inverses of their stiffness
+        matrices for s section-force coefficients, shape (e, s, s)."""
         inverse = np.linalg.inv(self.stiffness)
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 
@@ -85,10 +85,10 @@ class ElementForces:
         is_quadratic: bool,
         inner: Array | None = None,
     ) -> Array:
-        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of this beam at k positions x [m]. They are
-        for elastic coordinates eta (T, n) at T instants, shape (T, k, 6). With ``rates`` of eta and the
-        ``viscosity`` viscous stress is included, with ``inner`` (strains of Maxwell branches) viscoelastic
-        stress, and if ``is_quadratic`` the squares of slopes.
+        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of this beam at k positions x [m], shape (T, k,
+        6). They are for elastic coordinates eta (T, n) at T instants. Viscous stress is added if ``rates`` of eta
+        are given, viscoelastic stress of Maxwell branches with ``inner``, and squares of slopes in N if
+        ``is_quadratic``.
 
         Args:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
@@ -122,15 +122,15 @@ class ElementForces:
         return result
 
     def coefficients_of(self, kind: Measure) -> IntArray:
-        """Return the indices of those coefficients of an element of this beam that belong to the section force
-        ``kind``: for example the bending moment about z."""
+        """Return the indices of those section-force coefficients of an element of this beam that belong to one
+        ``kind`` of section force. An example is the bending moment about z."""
         return np.flatnonzero(np.array(self.kinds) == kind)
 
 
 def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
-    """Return the section forces of a beam's finite elements as functions of its elastic coordinates eta. The
-    mesh coordinates are ``basis @ eta``, basis (mesh.size, n). ``section`` and ``material`` are those of the
-    beam."""
+    """Return the section forces of a beam's finite elements as linear functions of its elastic coordinates eta,
+    with their stiffness matrices. The mesh coordinates are ``basis @ eta``, basis (mesh.size, n). ``section`` and
+    ``material`` give the stiffness, integrated over each element."""
     kinds, points, phi, *fields = _force_fields(mesh, basis)
     present = section_strains(mesh.theory, mesh.dimension)
     sections = stiffness_at(section, material, mesh.theory, mesh.gauss_points(POINTS)[0])
@@ -139,9 +139,9 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
-    """Return six data of the section forces of a beam (``mesh``, ``basis``) that do not depend on section and
-    material: kinds of strain, their Gauss points, interpolation functions, strain matrices, slope matrix and
-    integration weights of squared slopes."""
+    """Return what the section forces of a beam need and what does not depend on section and material, as a tuple of
+    six. It contains kinds of strain, their Gauss points, interpolation functions, strain matrices, the slope matrix
+    and integration weights of squared slopes."""
     present = section_strains(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
@@ -159,9 +159,9 @@ def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
 
 
 def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
-    """Return the stiffness matrix of each finite element of a beam for its s projected strains, shape (e, s,
-    s). It integrates stiffnesses of the cross-sections, ``sections`` (k, d, d), with functions ``phi`` (k, s)
-    at k Gauss points. ``mesh`` is the finite element mesh. ``kinds`` are the kinds of the strains.
+    """Return the stiffness matrix of each of e finite elements of a beam for its s strain coefficients, shape (e,
+    s, s). It integrates stiffnesses ``sections`` (k, d, d) at k Gauss points with functions ``phi`` (k, s);
+    ``kinds`` are the kinds of the s strains. A linear part of the stretch is eliminated statically.
 
     The linear part of the stretch in the element is eliminated, since the constant normal force leaves it free
     (3.12): where bending or twist are coupled with stretch, a constant stretch would be too stiff.
@@ -179,9 +179,9 @@ def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ..
 
 
 def _force_functions(points: tuple[int, ...], s: Array) -> Array:
-    """Return the interpolation functions of the s section forces of a beam element at k relative positions
-    ``s`` from 0 to 1, shape (k, s). A function is 1, or linear between two Gauss points (``points``: -1, 0 or
-    1)."""
+    """Return the interpolation functions of p section-force coefficients of a beam element at k relative positions
+    ``s`` from 0 to 1, shape (k, p). Entry -1 of ``points`` (p,) means the constant 1; 0 or 1 means the linear
+    function that is 1 at that one of two Gauss points and 0 at the other."""
     first, second = gauss(2)[0]
     span = second - first
     values = {-1: np.ones_like(s), 0: (second - s) / span, 1: (s - first) / span}
@@ -202,8 +202,9 @@ class Strain(StrEnum):
 
 
 def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
-    """Return the strain energy of a beam as a function of its elastic coordinates, with linear or von Karman
-    axial strain, as ``strain`` says. ``forces`` has the strains and stiffnesses of its elements.
+    """Return the strain energy of a beam as a function of its elastic coordinates, from strains and stiffnesses of
+    its elements (``forces``). If ``strain`` is linear, it is all in one stiffness matrix. Von Karman: each element
+    has one scalar axial strain with squares of the slopes, and the rest is in the stiffness matrix.
 
     Linear: all of it in the stiffness. Von Karman: e_N holds the squares of the slopes, and the energy is
     ``S_NN (e_N + sum S_No e_o / S_NN)^2 / 2 + e_o.(S_oo - S_oN S_No / S_NN) e_o / 2``: one scalar strain an
@@ -234,15 +235,15 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
 
 
 def linear_stiffness(strain: StrainEnergy) -> Matrix:
-    """Return the stiffness matrix of a strain energy at zero elastic coordinates (undeformed body), with the part
-    of its scalar strains, shape (n, n)."""
+    """Return the stiffness matrix of a strain energy at zero elastic coordinates, shape (n, n): its constant
+    stiffness plus the linear parts of its weighted scalar strains."""
     return strain.stiffness + strain.rows.T @ scaled_rows(strain.weights, strain.rows)
 
 
 def assembled_stiffness(stiffness: Array, strains: Sequence[Matrix]) -> Matrix:
-    """Return the stiffness matrix sum_e B_e^T S_e B_e over the finite elements e of a beam, exactly
-    symmetric, shape (n, n). Matrix k of ``strains``, shape (elements, n), has row k of each B_e;
-    ``stiffness`` has the S_e, shape (elements, k, k)."""
+    """Return the stiffness matrix sum_e B_e^T S_e B_e over the elements e of a beam, exactly symmetric, shape (n,
+    n). Matrix k of ``strains``, shape (elements, n), has row k of each B_e. ``stiffness`` has the S_e, shape
+    (elements, k, k), which are factored by Cholesky."""
     root = np.asarray(np.linalg.cholesky(stiffness), dtype=np.float64)
     blocks: list[Matrix] = []
     for k in range(len(strains)):
@@ -272,9 +273,9 @@ COUPLED = 1e-12
 
 
 def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
-    """Return a space of stress states of a beam: the section forces of its elements, discontinuous between
-    them. When they are eliminated they give the displacement stiffness exactly. ``forces`` are these;
-    ``strain`` is the measure of axial strain.
+    """Return a space of stress states of a beam: its section-force coefficients in each element, independent
+    between elements. Eliminating them gives the displacement stiffness exactly. ``forces`` are the section forces
+    of the elements. Squares of slopes are included if ``strain`` is von Karman.
 
     Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
     after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
@@ -303,10 +304,9 @@ def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
 def hermite_stress(
     mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None, strain: Strain
 ) -> StressSpace:
-    """Return a space of stress states of a beam with continuous moments: nodal values [N m] and slopes [N] of
-    bending moments, nodal values of torque [N m] and normal force [N]. ``mesh`` is the finite element mesh.
-    ``basis`` has the coordinates as columns, ``section`` and ``material`` are those of the beam, ``strain``
-    is the measure of axial strain.
+    """Return a space of stress states of a beam with continuous section forces: nodal values [N m] and slopes [N]
+    of bending moments, nodal values of torque [N m] and normal force [N]. Squares of slopes are included if
+    ``strain`` is von Karman. Raise ``ParameterError`` for a beam with shear or a section that couples strains.
 
     Raises:
         ParameterError: a beam with shear, or sections that couple strains.
@@ -345,8 +345,9 @@ def hermite_stress(
 
 
 def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateGroup]:
-    """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node;
-    bending moments have a value and a slope at each node. ``mesh`` is the finite element mesh."""
+    """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node, as
+    ``StateGroup`` of size 1. Bending moments have a value and a slope at each node, others a value. ``mesh`` is the
+    finite element mesh."""
     symbol, unit = SYMBOLS[kind]
     values = [StateGroup(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
     if kind not in (Measure.BEND_Y, Measure.BEND_Z):

@@ -27,8 +27,8 @@ class _KeywordEntry:
 
 
 def _read_lines(file: Path) -> Iterator[str]:
-    """Yield the lines of an Abaqus input file (deck) without comments and empty lines. The lines of a file that
-    ``*INCLUDE`` names stand in its place."""
+    """Yield the stripped lines of an Abaqus input file (deck) without comments (``**``) and empty lines. An
+    ``*INCLUDE`` line is replaced by the lines of the file that it names, recursively."""
     for raw in file.read_text(errors="replace").splitlines():
         line = raw.strip()
         if line.upper().startswith("*INCLUDE"):
@@ -38,8 +38,9 @@ def _read_lines(file: Path) -> Iterator[str]:
 
 
 def _read_entries(file: Path) -> Iterator[_KeywordEntry]:
-    """Yield the keyword blocks of an Abaqus input file: each keyword with its parameters and the data lines after
-    it. Continued keyword lines are joined, data of INPUT files included."""
+    """Yield the keyword blocks of an Abaqus input file: keyword, parameters and the data lines after it. The first
+    block has the keyword "" and lines before any keyword. Keyword lines that end with a comma are continued. For
+    NODE, ELEMENT, NSET and ELSET, data lines of a file named by INPUT= are added."""
     lines = [*_read_lines(file), "*END"]
     entry, first = _KeywordEntry("", {}, []), 0
     for k, line in enumerate(lines):
@@ -104,14 +105,16 @@ class _Scope:
     rows: list[list[str]] = field(default_factory=list)
 
     def define(self, kind: str, name: str, entry: _KeywordEntry) -> None:
-        """Append a keyword block to the blocks of its name in this part of an Abaqus deck. It lists members of a
-        set or surface. Keys are the kind ("NSET", "ELSET", "SURFACE") and the name in lower case."""
+        """Append a keyword block that lists members of a set or surface to the blocks of that name in this part of
+        an Abaqus deck. It is stored in ``self.sets``; keys are the kind ("NSET", "ELSET", "SURFACE") and the name
+        in lower case. The first spelling of the name is stored too."""
         self.sets.setdefault((kind, name.casefold()), []).append(entry)
         self.spelled.setdefault((kind, name.casefold()), name)
 
     def moved_positions(self, positions: Array) -> Array:
-        """Return the positions (k, 3) of nodes after the translation and rotation of this instance of a part in the
-        Abaqus assembly. Its data lines give both."""
+        """Return the positions (k, 3) of nodes after moving this instance of a part to its position in the Abaqus
+        assembly. Its first data line is a translation, its second one an axis (two points) and an angle [degrees];
+        without them positions are returned unchanged."""
         numbers = [np.array([float(each) for each in row if each]) for row in self.rows]
         if numbers:
             positions = positions + numbers[0]
@@ -123,8 +126,9 @@ class _Scope:
 
 
 def read_abaqus_mesh(path: str) -> DeckMesh:
-    """Read the finite element mesh of an Abaqus or CalculiX input file (``path``), with its sets and
-    surfaces. Each instance of a part is moved to its position in the assembly.
+    """Read the finite element mesh of an Abaqus or CalculiX input file (``path``), with its sets and surfaces. Each
+    instance of a part is moved to its position in the assembly. What is not read (loads, masses, ...) is listed in
+    ``left_out`` of the result.
 
     Raises:
         ParameterError: nodes or elements that the deck only describes, or solids of other kinds.
@@ -147,8 +151,9 @@ class _Deck:
         self._side_counts: Counter[tuple[int, ...]] = Counter()
 
     def add(self, entry: _KeywordEntry) -> None:
-        """Add one keyword block of an Abaqus input file to the content of this deck: nodes, elements, sets, parts
-        or instances. Keywords of the mechanics (masses, springs, loads) are counted only."""
+        """Store one keyword block of an Abaqus input file in this deck: nodes, elements, sets, parts or instances.
+        Keywords of the mechanics (masses, springs, loads) are only counted as left out, others ignored. Raise
+        ``ParameterError`` for keywords that generate nodes or elements."""
         keyword, parameters = entry.keyword, entry.parameters
         if keyword == "PART":
             self._scope = self._parts[parameters["NAME"].casefold()] = _Scope(parameters["NAME"])
@@ -179,20 +184,23 @@ class _Deck:
         self._has_sections |= keyword.endswith("SECTION")
 
     def _define_listed(self, kind: str, entry: _KeywordEntry) -> None:
-        """Add the nodes or elements that a keyword block of an Abaqus deck lists to a named set: the one that its
-        parameter ``kind`` ("NSET" or "ELSET") names, if any."""
+        """Add the nodes or elements listed in a keyword block of an Abaqus deck to the set that its parameter
+        ``kind`` ("NSET" or "ELSET") names. Only the first number of each data line counts. Without that parameter
+        nothing is done."""
         if name := entry.parameters.get(kind):
             self._scope.define(kind, name, _KeywordEntry(kind, {}, [row[:1] for row in entry.rows]))
 
     def _enter(self, what: str, known: dict[int, Any], number: int, value: object) -> None:
-        """Enter the node or element of a number; if this Abaqus deck has another one of this number, count it as
-        left out: the last one is used, as by CalculiX."""
+        """Store a node or element of an Abaqus deck in the dictionary ``known`` under its ``number``. If a
+        different one has the same number, it is overwritten and counted as left out (``what`` in the message), as
+        CalculiX uses the last one."""
         self._left[f"earlier {what} that are listed twice"] += str(known.get(number, value)) != str(value)
         known[number] = value
 
     def _add_elements(self, entry: _KeywordEntry) -> None:
-        """Add the elements of a keyword block to the current part of this Abaqus deck and to the set that it names.
-        Raise ``ParameterError`` for solid elements of unknown type; count other unknown types."""
+        """Add the elements of a keyword block to the current part of this Abaqus deck, and to the set that its
+        parameter ELSET names. Raise ``ParameterError`` for solid elements of unknown type or missing nodes.
+        Elements of other unknown types are counted as left out."""
         name = entry.parameters["TYPE"].upper()
         if self._is_of_meshio:  # which writes any type of that many nodes
             name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(entry.rows[0]) - 1}" if name[0] == "B" else name)
@@ -216,8 +224,9 @@ class _Deck:
         self._define_listed("ELSET", _KeywordEntry("", entry.parameters, [[str(number)] for number, *_ in rows]))
 
     def mesh(self) -> DeckMesh:
-        """Return the finite element mesh of this Abaqus deck, made of all added keyword blocks: points, cells,
-        named sets and a list of what was left out."""
+        """Return the finite element mesh of this Abaqus deck, made of all added keyword blocks: node positions, one
+        block of cells for each element type, named sets, and a list of what was left out. Instances are moved to
+        their positions in the assembly."""
         scopes = self._placed_scopes()
         self._by_name = {scope.name.casefold(): scope for scope in scopes}
         number_of: dict[tuple[str, int], int] = {}
@@ -245,8 +254,9 @@ class _Deck:
         return result
 
     def _placed_scopes(self) -> list[_Scope]:
-        """Return the parts of this Abaqus deck of which the mesh consists: the model itself and its instances, with
-        nodes, elements and sets of their parts; without instances all parts."""
+        """Return the parts of this Abaqus deck of which the mesh consists: the model itself and its instances, or
+        without instances all parts. Nodes, elements and sets of its part are added to each instance, which is
+        changed in place."""
         scopes = [self._model]
         for instance in self._instances:
             if instance.part.casefold() in self._parts:
@@ -263,9 +273,10 @@ class _Deck:
         number_of: dict[tuple[str, int], int],
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> None:
-        """Add the sets and surfaces of this Abaqus deck to a mesh, under the name "instance.name". ``scopes``
-        are parts and instances; ``number_of`` and ``where`` are the indices of their nodes and elements in
-        the mesh. A name that only one instance has is added alone too."""
+        """Add the sets and surfaces of the ``scopes`` (parts and instances) of this Abaqus deck to a mesh, in
+        place, as "instance.name"; a unique name also alone. Surfaces become new cell blocks of side faces;
+        unreadable ones go to ``left_out``. ``number_of`` has node indices and ``where`` (block, index) of elements,
+        by (instance, number)."""
         used = Counter(key for scope in scopes for key in scope.sets)
         solid = len(mesh.cells)
         for scope in scopes:
@@ -293,9 +304,9 @@ class _Deck:
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
     def _set_entries(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
-        """Yield instance name and number of each node or element in a set or surface (``kind``, ``name``) of
-        this Abaqus deck. ``scope`` is the part or instance that has it. Members of other sets that it names
-        are included."""
+        """Yield (instance name, number) of each node or element in the set or surface ``name`` of this Abaqus deck,
+        defined in ``scope`` (part or instance). Sets that it names are expanded recursively, also generated ranges
+        and the nodes of an element set. Raise ``ParameterError`` if a set does not exist."""
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
         for entry in scope.sets[kind, name]:
@@ -313,9 +324,9 @@ class _Deck:
                     yield from self._resolved_entries(inside, "NSET" if kind == "SURFACE" else kind, token)
 
     def _resolved_entries(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
-        """Yield instance name and number of the nodes or elements that one entry ``token`` in a set of this
-        Abaqus deck means: a number or a set's name, possibly after an instance's, "part-1.7". ``kind`` is
-        that of the set and ``scope`` the part or instance."""
+        """Yield (instance name, number) of the nodes or elements that one entry ``token`` in a set of this Abaqus
+        deck means. It is a number or the name of another set, which is expanded, possibly after an instance name:
+        "part-1.7". ``kind`` is that of the set, ``scope`` the default part or instance."""
         owner, dot, rest = token.rpartition(".")
         if dot and owner.casefold() in self._by_name:
             scope, token = self._by_name[owner.casefold()], rest
@@ -331,9 +342,10 @@ class _Deck:
         mesh: DeckMesh,
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> list[IntArray] | None:
-        """Return the vertices of the element faces in a surface of this Abaqus deck, in arrays (faces,
-        vertices) of equal numbers of vertices; None if some face cannot be resolved. ``key`` is the surface
-        in a ``scope`` (part or instance) of the deck, ``where`` has the indices of elements in the ``mesh``."""
+        """Return the corner nodes of the element faces of a surface of this Abaqus deck, one array (faces,
+        corners) for each number of corners. None if a face cannot be resolved. Entries without a side mean all
+        faces that belong to one element only. ``key`` is the surface in ``scope``, ``where`` has (block, index)
+        of elements."""
         faces: dict[int, list[IntArray]] = {}
         for entry in scope.sets[key]:
             inside = self._by_name.get(entry.parameters.get("INSTANCE", scope.name).casefold(), scope)
@@ -352,8 +364,8 @@ class _Deck:
         return [np.array(rows) for rows in faces.values()]
 
     def _is_free(self, corners: IntArray, mesh: DeckMesh) -> bool:
-        """Return whether a face of an element in this Abaqus mesh, given by its corner nodes, belongs to no second
-        element."""
+        """Return whether a face of this Abaqus mesh, given by its corner nodes, belongs to exactly one element.
+        Faces of all elements are counted at the first call."""
         if not self._side_counts:
             for entry in mesh.cells:
                 for vertices in SIDES.get(re.sub(r"\d+$", "", entry.type), ()):
@@ -363,7 +375,7 @@ class _Deck:
 
 def _is_of_nodes(entries: list[_KeywordEntry]) -> bool:
     """Return whether a surface of an Abaqus deck, given by its keyword blocks, consists of nodes instead of element
-    faces."""
+    faces: whether one block has the parameter TYPE=NODE."""
     return any(entry.parameters.get("TYPE", "").upper() == "NODE" for entry in entries)
 
 

@@ -44,8 +44,9 @@ class StoredShapes:
     @classmethod
     def of(cls, model: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "StoredShapes":
         """Return the results of a finite element model's reduction as arrays that can be stored in a file:
-        shapes, frequencies, interface motions, ``geometric`` stiffness, ``unrelaxed`` strains. Its equations
-        are left out. Missing stiffness or strains (None) become empty arrays."""
+        displacement shapes, frequencies, interface motions, effective mass. ``geometric`` stiffness (plus the work
+        at rigid interfaces) and ``unrelaxed`` strains are stored too; None becomes an empty array. The model's
+        matrices are left out."""
         n = model.shapes.shape[1]
         return cls(
             model.shapes,
@@ -62,8 +63,8 @@ class StoredShapes:
 
     @property
     def shape_counts(self) -> tuple[int, int, int, int]:
-        """Numbers of retained displacement shapes in these results: from loads on interfaces, from inertial loads,
-        from vibration modes and from modal derivatives."""
+        """Numbers of retained displacement shapes by origin, as a tuple of four: loads on interfaces, inertial
+        loads, vibration modes and modal derivatives."""
         answers, inertial, modes, derivatives = self.counts.tolist()
         return answers, inertial, modes, derivatives
 
@@ -79,10 +80,9 @@ class Folder:
     path: Path | None
 
     def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
-        """Return the retained shapes of a finite element model from a file in this cache folder. If the cache has
-        no folder, or no readable file for the same data ``made_of``, the function ``make`` is called without
-        arguments, and its result is written to the file. Retained shapes are the few displacement shapes that
-        replace the nodal unknowns.
+        """Return the retained displacement shapes of a finite element model from a file in this cache folder, named
+        by a digest of the data ``made_of``. If there is no readable file, call ``make()``, write its result to the
+        file and return it. Without a folder, only call ``make()``.
 
         A file that cannot be read is replaced; nothing in it is executed.
 
@@ -108,8 +108,8 @@ class Folder:
 
 
 def _write(file: Path, arrays: dict[str, Array]) -> None:
-    """Write named arrays to a file (.npz) under a temporary name, and then rename it, so that no other program
-    reads an incomplete file."""
+    """Write named arrays to the ``file`` (.npz) under a temporary name, and then rename it, so that no other
+    program reads an incomplete file. Missing folders are created; after an error the temporary file is removed."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, suffix=".part")
     try:
@@ -122,8 +122,8 @@ def _write(file: Path, arrays: dict[str, Array]) -> None:
 
 
 def digest(value: object) -> str:
-    """Return the SHA-256 digest (hexadecimal text) of a value and of this package's version, which names files of a
-    cache. The value has numbers, text, arrays, tuples and dataclasses."""
+    """Return the SHA-256 digest (hexadecimal text) of this package's version and a value, as the name of a cache
+    file. The value consists of numbers, text, arrays, tuples, lists and dataclasses."""
     pieces: list[bytes] = [__version__.encode()]
     _append_bytes(pieces, value)
     hash_of_pieces = hashlib.sha256()
@@ -133,8 +133,8 @@ def digest(value: object) -> str:
 
 
 def _append_bytes(chunks: list[bytes], value: object) -> None:
-    """Append to ``chunks`` the bytes that identify a value for a digest: type, shape and content of arrays, and
-    recursively of tuples, lists and dataclasses."""
+    """Append to ``chunks`` the bytes that identify a value for a digest: type, shape and content of an array, type
+    and ``repr`` of numbers and text. Tuples, lists and dataclasses are traversed recursively."""
     if isinstance(value, np.ndarray):
         chunks.append(f"{value.dtype.str}{value.shape}".encode())
         chunks.append(value.tobytes())

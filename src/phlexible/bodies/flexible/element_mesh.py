@@ -31,7 +31,7 @@ class CellKind(Enum):
 
     @property
     def is_simplex(self) -> bool:
-        """Whether cells of this kind are triangles or tetrahedra."""
+        """Whether cells of this kind are triangles or tetrahedra, instead of quadrilaterals or hexahedra."""
         return self in (CellKind.TRIANGLE, CellKind.TETRAHEDRON)
 
 
@@ -83,7 +83,8 @@ class ElementMesh:
 
     @cached_property
     def mesh(self) -> Any:
-        """Mesh object of scikit-fem for this finite element mesh, with elements in the same order."""
+        """Mesh object of scikit-fem made of the points and cells of this finite element mesh, with elements in the
+        same order; cached."""
         import skfem
 
         make = getattr(skfem, f"Mesh{SKFEM_NAMES[self.kind]}{self.geometry_order}")
@@ -127,29 +128,31 @@ class ElementMesh:
         return np.asarray(self._numbering.nodal_dofs[0], dtype=np.int64)
 
     def facet_nodes(self, facets: IntArray) -> IntArray:
-        """Return the ascending indices of the displacement nodes on given facets (sides of elements) of this
-        mesh."""
+        """Return the ascending indices of all displacement nodes on given facets (sides of elements) of this mesh;
+        ``facets`` are facet indices of scikit-fem's mesh."""
         return np.unique(
             np.asarray(self._numbering.get_dofs(facets=facets.astype(np.int32)).flatten(), dtype=np.int64)
         )
 
     def edge_nodes(self, edges: IntArray) -> IntArray:
-        """Return the ascending indices of the displacement nodes on given edges of this solid mesh; ``edges`` are
-        their indices."""
+        """Return the ascending indices of all displacement nodes on given edges of this solid mesh, ends included;
+        ``edges`` are edge indices of scikit-fem's mesh."""
         dofs = self._numbering
         ends = self.vertex_nodes[np.asarray(self.mesh.edges)[:, edges]]
         return np.unique(np.concatenate([ends.ravel(), np.asarray(dofs.edge_dofs)[:, edges].ravel()]))
 
     @property
     def stiffness_degree(self) -> int:
-        """Polynomial degree that the quadrature of the strain energy integrates exactly on this mesh."""
+        """Polynomial degree of the quadrature of the strain energy on this mesh, from order and kind of its
+        elements; higher on curved simplices."""
         if not self.kind.is_simplex:
             return 2 * self.order
         return max(3 * (self.order - 1), 1) + (2 if self.geometry_order > 1 else 0)
 
     @property
     def mass_degree(self) -> int:
-        """Polynomial degree that the quadrature of the kinetic energy integrates exactly on this mesh."""
+        """Polynomial degree of the quadrature of the kinetic energy on this mesh: twice the order of its elements,
+        2 more on curved ones."""
         return 2 * self.order + (2 if self.geometry_order > 1 else 0)
 
     def quadrature(self, degree: int) -> Iterator["CellQuadrature"]:

@@ -140,9 +140,10 @@ class FlexibleBody(Body):
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
-        """Return an elastic body made from a finite element ``mesh``: of triangles or quadrilaterals for a plane
-        body, a plate or a shell, of tetrahedra or hexahedra for a solid. It is reduced to a few displacement
-        shapes: responses to loads on the ``interfaces`` and the lowest ``modes``.
+        """Return an elastic body made from a finite element ``mesh``: triangles or quadrilaterals for a plane body,
+        plate or shell, tetrahedra or hexahedra for a solid. It is reduced to a few displacement shapes. They are
+        static responses to loads on the ``interfaces`` and to inertial loads, ``modal_derivatives`` on request, and
+        the lowest ``modes``.
 
         The shapes are the static responses to unit forces and ``moments`` on the interfaces, those to the
         inertial loads of an accelerated and spinning frame (``inertial_shapes``), with ``modal_derivatives``
@@ -270,10 +271,10 @@ class FlexibleBody(Body):
         inertial_shapes: bool = True,
         color: str | None = None,
     ) -> Self:
-        """Return an elastic body made from the ``mass`` and ``stiffness`` matrices of a finite element program,
-        without supports. It is reduced to a few displacement shapes: responses to loads on the ``interfaces``
-        (and to ``moments`` and inertia, ``inertial_shapes``) and the lowest ``modes``. ``read_matrices`` reads
-        files of such matrices.
+        """Return an elastic body made from the ``mass`` and ``stiffness`` matrices of another finite element
+        program, without supports. It is reduced to a few displacement shapes: static responses to loads on the
+        ``interfaces`` and to inertial loads, and the lowest ``modes`` (None: all shapes). Its strain is linear
+        unless ``geometric_stiffness`` is given.
 
         Without a mesh there is no strain: it is linear unless geometric stiffness matrices are given.
 
@@ -325,8 +326,8 @@ class FlexibleBody(Body):
 
     @property
     def points(self) -> FlexiblePoints:
-        """Nodes, retained displacement shapes and interfaces of this body, from which its material points are
-        found. Retained shapes are the few displacement shapes that replace the nodal unknowns."""
+        """Nodes, interfaces and retained displacement shapes (those that replace the nodal unknowns) of this body,
+        from which its material points are located."""
         assert isinstance(self.data.points, FlexiblePoints)
         return self.data.points
 
@@ -348,8 +349,8 @@ class FlexibleBody(Body):
         return np.asarray(np.trace(spread) * np.eye(3) - spread)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the arrays of this body (mass integrals, strain energy, damping, points). Raise ``ParameterError``
-        unless the model has the dimension of the mesh.
+        """Return the stored arrays of this body (mass integrals, strain energy, damping, points). Raise
+        ``ParameterError`` unless the model has the ``dimension`` of the mesh, 2 or 3.
 
         Raises:
             ParameterError: another dimension.
@@ -360,17 +361,18 @@ class FlexibleBody(Body):
         return self.data
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this body: the surface of its mesh, the faces of a plate, or lines between
-        its interfaces if it was made from matrices. ``data`` are the arrays of the body, ``ports`` the positions of
-        joints, shape (k, 3) [m]."""
+        """Return what pictures draw for this body (a ``Skin``): the surface of its mesh, the faces of a plate, or a
+        line of points if it was made from matrices. It moves with the elastic coordinates. ``data`` are the arrays
+        of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
         return plate_skin(points) if isinstance(points, PlatePoints) else super().skin(data, ports)
 
     def stress_field(self) -> BodyStress | None:
-        """Return the stress at the nodes of the mesh of this body, which is the mean over the adjacent elements;
-        None if it was made from matrices. Of its surface the vertices are reported, of a plane mesh all of them."""
+        """Return the stress at the mesh nodes of this body, averaged over the adjacent elements, as a function of
+        its elastic coordinates. None if it was made from matrices. Nodes on the surface of a solid or plate, or all
+        vertices of a plane mesh, are marked to be reported."""
         points, materials = self.points, self.materials
         if isinstance(points, PlatePoints) and isinstance(materials, PlateSection):
             shapes_at, surface = partial(plate_stress_shapes, points, materials), points.surface_nodes
@@ -391,8 +393,9 @@ class FlexibleBody(Body):
         return BodyStress(points.nodes, surface, components, drawn)
 
     def reduced(self, basis: ArrayLike) -> "FlexibleBody":
-        """Return this body with k elastic coordinates in place of n: the columns of ``basis`` (n, k), for example
-        from a reduction of the linear model.
+        """Return a copy of this body with k elastic coordinates in place of n, by projection onto the columns of
+        ``basis`` (n, k). The basis may come from a reduction of the linear model. Raise ``ParameterError`` for
+        another number of rows or dependent columns.
 
         Args:
             basis: shape (n, k), over the coordinates of this body.
@@ -408,14 +411,14 @@ class FlexibleBody(Body):
         )
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the named interfaces of this body as locations: the boundary ports of its port-Hamiltonian
-        model."""
+        """Return the locations of the boundary ports of this body's port-Hamiltonian model by name: all its named
+        interfaces."""
         return {name: Interface(name) for name in self.interfaces}
 
     def summary(self) -> str:
-        """Return a text that lists mass, centre and inertia of this body, and origin, frequencies and
-        effective masses of its retained displacement shapes. Retained shapes are the few displacement shapes
-        that replace the nodal unknowns."""
+        """Return a text that lists mass, centre and inertia of this body, and the numbers of its displacement
+        shapes by origin (loads, inertia, modes). Each frequency [Hz] follows with its effective mass in per cent;
+        frequencies alone if there is no effective mass."""
         answers, inertial, modes, derivatives = self.shape_counts
         axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
         lines = [
@@ -448,8 +451,9 @@ def _body_of_mesh(
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
     """Return the arrays of a floating body made from a plane or solid ``mesh``, and its retained displacement
-    shapes. ``materials`` are the elastic constants of the elements. ``interfaces`` are the regions on which
-    joints and loads act. ``choice`` are the user's options. These are read from the cache folder or computed."""
+    shapes with their data. The shapes are read from the cache ``folder``, or computed by ``condense`` and stored
+    there. ``materials`` are the elements' elastic constants, ``interfaces`` the loaded regions, ``choice`` the
+    user's options."""
     d = mesh.dimension
     nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
     is_linear = choice.strain is MeshStrain.LINEAR
@@ -473,8 +477,8 @@ def _body_of_mesh(
 
 
 def _check_thin_triangles(mesh: UserMesh, theory: PlateTheory | str | None) -> None:
-    """Raise ``ParameterError`` unless a plate with the option element="hhj" has the Kirchhoff theory and a mesh of
-    straight triangles."""
+    """Raise ``ParameterError`` unless a plate with the option ``element="hhj"`` has the Kirchhoff ``theory`` and a
+    ``mesh`` of straight triangles."""
     chosen = None if theory is None else option("theory", theory, PlateTheory)
     if chosen is not PlateTheory.KIRCHHOFF:
         shown = None if chosen is None else chosen.value
@@ -487,16 +491,17 @@ def _check_thin_triangles(mesh: UserMesh, theory: PlateTheory | str | None) -> N
 
 
 def _checked_order(order: int) -> int:
-    """Return the polynomial order of displacement elements that a user passed; raise ``ParameterError`` unless it
-    is 1 or 2."""
+    """Return the polynomial order of displacement elements that a user passed, unchanged; raise ``ParameterError``
+    unless it is 1 or 2."""
     if whole("order", order) > 2:
         raise ParameterError(f"order must be 1 or 2, got {order!r}")
     return order
 
 
 def _checked_thickness(thickness: float | None, dimension: int) -> float:
-    """Return the thickness [m] of a plane mesh that a user passed, or 1.0 for a solid mesh. Raise
-    ``ParameterError`` if it is missing or does not apply. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the ``thickness`` [m] that a user passed for a plane mesh, or 1.0 for a solid one. Raise
+    ``ParameterError`` if it is missing or not positive for a plane mesh (``dimension`` 2), or given for a solid
+    (3)."""
     if dimension == 3:
         if thickness is not None:
             raise ParameterError(f"thickness is that of a plane mesh; this mesh is solid, got {thickness!r}")

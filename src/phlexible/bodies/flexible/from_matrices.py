@@ -56,8 +56,9 @@ class NodalModel:
     positions: Array
 
     def restricted(self, name: str, matrix: MatrixLike) -> sparse.csr_array:
-        """Return those rows and columns of a further matrix of the user's finite element model that belong to the
-        unknowns of this model. The matrix is checked first; ``name`` stands in messages."""
+        """Return a further matrix of the user's finite element model, reduced to the rows and columns of unknowns
+        retained in this model. Raise ``ParameterError`` if it is not square, finite and symmetric, or too small;
+        ``name`` stands in messages."""
         size = int(self.retained.max()) + 1
         full = _checked_matrix(name, matrix, None)
         if full.shape[0] < size:
@@ -68,9 +69,10 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Check a user's ``mass``, ``stiffness`` and ``damping`` matrices from another finite element program.
-    Return them as a model without the unknowns that have neither mass nor stiffness. ``nodes`` are the
-    positions [m]; ``modal`` counts modal coordinates behind their unknowns.
+    """Check a user's ``mass``, ``stiffness`` and ``damping`` matrices from another finite element program, and
+    return them as a model. Unknowns without mass and stiffness are dropped; rotations without inertia get a very
+    small one. ``nodes`` are positions [m]; the last ``modal`` unknowns are modal coordinates. Raise
+    ``ParameterError`` for invalid or supported models.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 
@@ -123,7 +125,8 @@ def nodal_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, model: NodalModel
 ) -> tuple[MeshInterface, ...]:
     """Return the interfaces (sets of nodes on which joints and loads act) that a user named for a model of
-    matrices. Each moves as the mean of its nodes, with equal weights.
+    matrices, in order. Each moves as the mean of its nodes, with equal weights. Raise ``ParameterError`` for
+    unknown nodes, or too few for a rotation.
 
     Raises:
         ParameterError: no such nodes, or too few for a rotation.
@@ -132,9 +135,9 @@ def nodal_interfaces(
 
 
 def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalModel) -> MeshInterface:
-    """Return one interface of a ``model`` of matrices, a set of nodes on which joints and loads act. It has this
-    ``name`` and ``kind``, the user's choice of ``nodes``, and the rows that give its displacement and rotation
-    from the unknowns."""
+    """Return one interface of a ``model`` of matrices: a set of ``nodes`` on which joints and loads act. Its rows
+    give mean displacement and rotation (least squares; of nodes on one line, their mean rotation) from the
+    unknowns. Raise ``ParameterError`` for no nodes, nodes without mass and stiffness, or a missing rotation."""
     nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
     members = np.unique(selected_points(f"interface {name!r}", nodes, model.positions, {}))
     if not len(members):
@@ -169,9 +172,9 @@ def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalMod
 
 
 def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
-    """Convert ``value``, a user's square matrix, to a sparse, exactly symmetric one. Raise ``ParameterError``
-    if it is not of ``size``, not finite, or not symmetric up to round-off. ``name`` is that of the argument,
-    for messages."""
+    """Convert a user's matrix ``value`` to a sparse, exactly symmetric one. Raise ``ParameterError`` if it is not
+    square, not of the given ``size`` (None: any), not finite, or not symmetric up to round-off. ``name`` is that of
+    the argument, for messages."""
     if not sparse.issparse(value):
         value = reals(name, value, "a square matrix")
         if value.ndim != 2:
@@ -191,9 +194,9 @@ def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.cs
 
 
 def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
-    """Raise ``ParameterError`` if a user's stiffness matrix resists rigid motions, by more than 1e-5 of the
-    sum of the absolute forces: the body must be free of supports, and node positions must fit. ``unknowns``
-    describes the unknowns of the nodes."""
+    """Raise ``ParameterError`` if a user's stiffness matrix resists a rigid motion, so that the body has supports
+    or node positions are wrong. The largest force must be below 1e-5 of the sum of absolute forces. ``unknowns``
+    has node, component and position of each unknown."""
     rigid = unknowns.rigid_fields(unknowns.positions.mean(axis=0))
     forces = np.abs(stiffness @ rigid).max(axis=0)
     gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)
@@ -221,10 +224,10 @@ def body_of_matrices(
     geometric: GeometricStiffness | None,
     viscoelasticity: tuple[float, Maxwell | None],
 ) -> tuple[FloatingBody, Condensed]:
-    """Return the arrays of the floating body made from mass and stiffness matrices of another program, and
-    the reduced model with its retained displacement shapes. ``interfaces`` are the regions on which joints
-    and loads act. ``choice`` are the user's options. ``geometric`` is the user's geometric stiffness,
-    ``viscoelasticity`` the Kelvin-Voigt time and the Maxwell branches.
+    """Return the arrays of the floating body made from mass and stiffness matrices of another program (``model``),
+    and the reduced model with its displacement shapes. ``interfaces`` are the loaded sets of nodes, ``choice`` the
+    user's options, ``geometric`` the user's geometric stiffness, ``viscoelasticity`` Kelvin-Voigt time and Maxwell
+    branches. The damping matrix is projected.
 
     Raises:
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.
@@ -252,9 +255,9 @@ def body_of_matrices(
 
 
 def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
-    """Warn the user if a damping matrix from another program resists rigid motions, as a share of the mass
-    matrix does. A floating body damps its strains only. ``model`` has the matrices, ``frequencies`` are those
-    of the shapes.
+    """Warn with ``LeftOutWarning`` if the damping matrix of a ``model`` from another program resists rigid
+    translations, as a multiple of the mass matrix does. A floating body damps only motions relative to its frame.
+    Rates below round-off or a small share of the lowest of the ``frequencies`` are ignored.
 
     Damping below the round-off of the matrices, which is estimated from the stiffness, is ignored.
     """
@@ -287,9 +290,9 @@ def _strain_energy(
     choice: ShapeOptions,
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
-    """Return the strain energy of a body from matrices in its ``retained`` coordinates: linear, or with the
-    ``geometric`` stiffness that the user gave as a function or for unit loads. ``model`` has the matrices.
-    ``interfaces`` are the regions on which joints and loads act. ``choice`` are the user's options."""
+    """Return the strain energy of a body from matrices in its ``retained`` coordinates. It is linear if
+    ``geometric`` is None, else quadratic strain from the user's geometric stiffness: a function of the
+    displacement, called for each shape, or matrices for unit loads, combined by the shapes' responses."""
     frequencies = retained.basis.frequencies
     if geometric is None:
         return linear_strain(frequencies)
@@ -315,9 +318,9 @@ def _load_matrices(
     choice: ShapeOptions,
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:
-    """Return the ``geometric`` stiffness matrices of unit loads that a user gave, by the index of the load.
-    Loads are those of all ``interfaces``, then the inertial ones. ``model`` has the other matrices.
-    ``choice`` are the user's options."""
+    """Return the user's ``geometric`` stiffness matrices of unit loads, restricted to the unknowns of the
+    ``model``, by the index of the load. Loads are counted over all ``interfaces``, then inertial ones. Raise
+    ``ParameterError`` for unknown names, too many matrices or none at all."""
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

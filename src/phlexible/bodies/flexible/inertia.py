@@ -20,9 +20,9 @@ MEAN_AXIS = "mean_axis"
 def frame_rows(
     frame: str | Sequence[str], structure: ElasticStructure, rows: dict[str, Array], positions: dict[str, Array]
 ) -> Array:
-    """Return the frame conditions of a finite element body, which tie its body frame to it, as a matrix F (r,
-    N). Elastic displacements u of the N unknowns satisfy F u = 0; rigid motions do not. ``structure`` has
-    mass and rigid motions; ``rows`` and ``positions`` are those of the interfaces by name.
+    """Return the conditions that define the body frame of a finite element body, as a matrix F (r, N):
+    displacements u (N,) have F u = 0. With "mean_axis", u has no momentum; with one interface name, that interface
+    does not move; two names fix the line between both. Raise ``ParameterError`` for unknown names.
 
     "mean_axis": u has neither linear nor angular momentum. The name of an interface: it does not move. Two names:
     the first does not move nor rotate about the line to the second, which stays on that line.
@@ -67,10 +67,9 @@ MOMENTUM_ERROR = 1e-4
 
 
 def mesh_moments(mass: sparse.csr_array, positions: Array, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a finite element body with n displacement shapes: mass [kg], S = int rho
-    Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). ``positions`` are the node
-    positions, shape (N, 3) [m]. The columns of Psi are position and shapes. ``mass`` is the mass matrix of
-    the nodes.
+    """Return the mass integrals of a finite element body: mass [kg], S = int rho Psi, shape (3, n + 1), and W[a, b]
+    = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1). The columns of Psi are position and n displacement
+    ``shapes``; integrals are formed with the nodal ``mass`` matrix.
 
     Args:
         mass: of the nodes, shape (N, N) [kg].
@@ -86,9 +85,10 @@ def mesh_moments(mass: sparse.csr_array, positions: Array, shapes: Array) -> tup
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a finite element body, given by its mass matrix, for n displacement
-    shapes: mass [kg], S = int rho Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1).
-    The columns of Psi are position and shapes. ``unknowns`` describes the unknowns of the nodes.
+    """Return the mass integrals of a finite element body known by its mass matrix: mass [kg], S = int rho Psi,
+    shape (3, n + 1), and W[a, b] = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1). The columns of Psi are
+    position and n ``shapes``. W is completed so that momenta of rotation are those of the matrix; shapes have unit
+    mass.
 
     Args:
         mass: shape (N, N).
@@ -128,9 +128,9 @@ def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> 
 
 
 def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Array]:
-    """Return the mass [kg] and mass times centre of mass, shape (3,) [kg m], of a body with the given mass
-    matrix. Raise ``ParameterError`` unless rigid motions have the momentum of a rigid body. ``unknowns``
-    describes the unknowns of the nodes."""
+    """Return the mass [kg] and mass times centre of mass, shape (3,) [kg m], of a body with the given mass matrix.
+    They are computed from its rigid motions; raise ``ParameterError`` unless these have the momentum of a rigid
+    body. ``unknowns`` has node, component and position of each unknown."""
     moves = np.column_stack([unknowns.translation(axis) for axis in unknowns.translation_axes])
     masses = moves.T @ (mass @ moves)
     total = float(np.trace(masses)) / unknowns.dimension
@@ -162,8 +162,9 @@ def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Ar
 
 
 def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
-    """Return the velocities of all N unknowns of a finite element model when the body rotates at 1 rad/s
-    about a coordinate ``axis``; shape (N, n + 1): first undeformed, then per unit of each of n ``shapes``."""
+    """Return the velocities of all N unknowns of a finite element model when the body rotates at 1 rad/s about a
+    coordinate ``axis``. The shape is (N, n + 1): the first column is for the undeformed body, the others are the
+    change per unit of each of n ``shapes``."""
     result = np.zeros((len(shapes), shapes.shape[1] + 1))
     result[:, 0] = unknowns.rotation(axis)
     count = int(unknowns.node.max(initial=-1)) + 1
@@ -180,8 +181,8 @@ def _symmetric(matrix: Array) -> Array:
 
 
 def _skew_completed(matrix: Array) -> Array:
-    """Return the skew-symmetric part of a square matrix Z whose first column (of the undeformed body) is unknown:
-    it is taken as minus the first row."""
+    """Return the skew-symmetric part of a square matrix Z, whose first column (of the undeformed body) is unknown.
+    The first row of the result is that of Z, the first column its negative, the first entry 0."""
     result = (matrix - matrix.T) / 2
     result[0], result[:, 0] = matrix[0], -matrix[0]
     result[0, 0] = 0.0

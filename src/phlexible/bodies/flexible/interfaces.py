@@ -65,9 +65,9 @@ class MeshInterface:
 def user_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces (regions on which joints and loads act) of a solid or plane mesh that a user
-    described by name: nodes, centroid and mean motion of each. ``source`` is the mesh as the user passed it.
-    ``thickness`` is that of a plane mesh.
+    """Return the interfaces (regions on which joints and loads act) of a solid or plane mesh that a user described
+    by name. Each has nodes, centroid and mean motion. ``source`` is the user's mesh, ``mesh`` the same with
+    elements. Raise ``ParameterError`` for regions without area, or two rigid ones that share nodes.
 
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
@@ -80,7 +80,8 @@ def user_interfaces(
 
 def named_specs(interfaces: Mapping[str, InterfaceSpec] | None, kinds: type[Kind]) -> list[tuple[str, Any, Kind]]:
     """Return a list of (name, choice of nodes, kind) for the interfaces in a user's dictionary, in its order; an
-    empty list for None. The choice is what the user wrote, the kind one of ``kinds``, the first if none is given.
+    empty list for None. A value is a choice of nodes, or a pair (nodes, kind) with the name of one of ``kinds``;
+    the default is the first kind.
 
     Raises:
         ParameterError: no dictionary, no such kind.
@@ -98,7 +99,7 @@ def named_specs(interfaces: Mapping[str, InterfaceSpec] | None, kinds: type[Kind
 
 def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
     """Raise ``ParameterError`` if two rigid or hinged interfaces of a body share nodes, since a node cannot follow
-    both."""
+    both; averaged interfaces may share nodes."""
     rigid = [interface for interface in interfaces if interface.kind is not InterfaceKind.AVERAGE]
     for k, first in enumerate(rigid):
         for second in rigid[k + 1 :]:
@@ -112,9 +113,9 @@ def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
 def _mesh_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    """Return one interface (region on which joints and loads act) of a solid or plane mesh from a user's
-    choice of nodes. Raise ``ParameterError`` unless these cover a side of an element. It has this ``name``
-    and ``kind``. ``source`` is the mesh as the user passed it. ``thickness`` is that of a plane mesh."""
+    """Return one interface (region on which joints and loads act) of a solid or plane mesh from a user's choice of
+    ``nodes``. It has centroid, mean motion by least squares, nodes and area vector. Raise ``ParameterError`` if the
+    nodes cover no element side, or an averaged region leaves some of them out."""
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
     region = region_of(name, nodes, source, mesh)
@@ -150,8 +151,8 @@ class MeshRegion:
         return np.setdiff1d(np.flatnonzero(self.selected), np.concatenate(covered))
 
     def nodes(self, mesh: ElementMesh) -> IntArray:
-        """Return the ascending indices of the displacement nodes in this region of a mesh: on its elements and
-        facets, and on chosen edges and vertices outside of these."""
+        """Return the ascending indices of all displacement nodes in this region of a mesh: on its elements and
+        facets, and on chosen vertices outside of these, with edges between such vertices."""
         rest = self.uncovered_vertices(mesh)
         nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
         if mesh.dimension == 3 and len(rest):
@@ -160,9 +161,9 @@ class MeshRegion:
         return np.unique(np.concatenate(nodes))
 
     def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
-        """Raise ``ParameterError`` if the mean motion over this region of a mesh leaves out vertices that the
-        user chose; vertices next to it may be left out. ``averaged`` are the vertices of the mean; ``name``
-        is that of the interface.
+        """Raise ``ParameterError`` if the mean motion over this region of a mesh leaves out vertices that the user
+        chose. ``averaged`` are the vertices of the mean. Vertices of elements that touch the averaged ones may be
+        left out. ``name`` is that of the interface, for the message.
 
         Args:
             averaged: vertices of the averaged region.
@@ -189,9 +190,10 @@ class MeshRegion:
 
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
-    """Return the region of a mesh (elements, facets and vertices) that a user chose: by nodes, by a function
-    of position, or by the name of a group. ``source`` is the mesh as the user passed it. Facets of chosen
-    elements on the boundary count if ``with_sides``.
+    """Return the region of a mesh (elements, facets and vertices) that a user chose by nodes, a function of
+    position, or a group's name. Elements and facets belong to it if all their vertices are chosen, without
+    accidental ones; inner facets only where needed. ``source`` is the user's mesh. Raise ``ParameterError`` if
+    nothing is chosen.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
@@ -226,9 +228,9 @@ def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_s
 
 
 def _intended_cells(nodes: Any, cells: IntArray, selected: BoolArray, mesh: ElementMesh) -> IntArray:
-    """Return those of the chosen elements (``cells``) of a mesh whose vertices are not all chosen by
-    accident. Accidents occur at rims and at ends of lines. ``nodes`` is the user's choice, ``selected`` its
-    mask of vertices.
+    """Return the indices of chosen elements (``cells``) of a mesh without those whose vertices are all chosen by
+    accident, at rims and ends of lines. Suspects are simplices without a chosen neighbour; a user's function
+    ``nodes`` decides by its value at the element's middle. ``selected`` is the mask of chosen vertices.
 
     A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
     """
@@ -247,8 +249,8 @@ def _intended_cells(nodes: Any, cells: IntArray, selected: BoolArray, mesh: Elem
 
 
 def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
-    """Return the ascending indices of the facets of a mesh that belong to a group of the user's mesh,
-    ``name`` of ``source``. Raise ``ParameterError`` if some are no sides of elements.
+    """Return the ascending indices of the facets of a mesh that belong to the group ``name`` of the user's mesh
+    ``source``. Raise ``ParameterError`` if some are no sides of elements of the mesh.
 
     Raises:
         ParameterError: some are no facets of the mesh.
@@ -268,8 +270,8 @@ def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
 
 
 def _extent_hint(nodes: Any, source: UserMesh) -> str:
-    """Return a text for error messages with the range of the mesh's coordinates. If the user chose nodes by a
-    function, it advises a tolerance. ``source`` is the mesh as the user passed it."""
+    """Return a text for error messages with the range of the coordinates of the user's mesh ``source``. If
+    ``nodes`` is a function, advise in it to compare with a tolerance."""
     low, high = source.points.min(axis=0), source.points.max(axis=0)
     box = ", ".join(f"{a:g} <= {c} <= {b:g}" for a, b, c in zip(low, high, "xyz", strict=True))
     return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")
@@ -277,7 +279,7 @@ def _extent_hint(nodes: Any, source: UserMesh) -> str:
 
 def quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
     """Return a scikit-fem basis with quadrature points on the given facets of a mesh, or on the given cells if
-    ``facets`` is None."""
+    ``facets`` is None. Its rule has the degree 2 * order + 2."""
     import skfem
 
     degree = 2 * mesh.order + 2
@@ -287,8 +289,8 @@ def quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray
 
 
 def outward_area(basis: Any) -> Array:
-    """Return the integral of the outward normal over the facets of a scikit-fem basis, shape (3,) [m^(d - 1)]; zero
-    unless the facets lie in one plane."""
+    """Return the integral of the outward normal over the facets of a scikit-fem basis, shape (3,): an area [m2] or,
+    in the plane, a length [m]. Zero if the facets do not lie in one plane."""
     weights, outward = np.asarray(basis.dx), np.zeros(3)
     normals = np.asarray(basis.normals)
     outward[: len(normals)] = np.einsum("deq,eq->d", normals, weights)
@@ -298,10 +300,10 @@ def outward_area(basis: Any) -> Array:
 def mean_rows(
     name: str, basis: Any, mesh: ElementMesh, unknowns: int, thickness: float = 0.0
 ) -> tuple[Array, Array]:
-    """Return the centroid of a mesh region, shape (3,) [m], and the matrix of its mean displacement and rotation
-    by least squares. It multiplies the unknowns of all N nodes: shape (6, ``unknowns`` N), in the plane, with two
-    unknowns a node, (3, 2 N). The scikit-fem ``basis`` has the quadrature points, ``name`` is that of
-    the interface, ``thickness`` that of a plate [m], 0 for other bodies.
+    """Return the centroid of a mesh region, shape (3,) [m], and the matrix (6, ``unknowns`` N) of its mean
+    displacement and least-squares rotation. Columns are the unknowns of N nodes; in the plane (two unknowns) it is
+    (3, 2 N). ``basis`` has the quadrature points, ``thickness`` is that of a plate. Raise ``ParameterError`` if the
+    region is a line.
 
     The mean is over the edge or area, of plates times the thickness: points at height z move by u + z d.
     """
@@ -356,17 +358,19 @@ class TiedStructure:
     untied: ElasticStructure
 
     def loads(self, accelerations: Array) -> Array:
-        """Return the inertial loads of k accelerations on the unknowns q of this structure, whose rigid interfaces
-        move as one, shape (q, k). The accelerations (N, k) are those of all N unknowns."""
+        """Return the inertial loads, mass matrix times accelerations (N, k), projected to the q unknowns of
+        this structure with rigid interfaces, shape (q, k). N counts the unknowns before rigid interfaces were
+        condensed."""
         return np.asarray(self.columns.T @ (self.untied.mass @ accelerations))
 
 
 def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
-    """Return a finite element structure, made from ``full``, in which nodes of each rigid one of the
-    ``interfaces`` follow its displacement and rotation. They are no unknowns any more. ``unknowns`` describes
-    the unknowns of the nodes."""
+    """Return a finite element structure, made from ``full``, in which the nodes of each rigid one of the
+    ``interfaces`` follow its displacement and rotation. These six unknowns (three in the plane) replace those of
+    the nodes; hinged interfaces condense displacements only. ``unknowns`` has node, component and position of each
+    unknown."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
     followers = [_tied_unknowns(each, unknowns) for each in rigid_interfaces]
@@ -396,10 +400,9 @@ def tied_structure(
 def rotation_work(
     interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Return the work of nodal ``forces`` of shape k on second-order displacements of the nodes of
-    ``interfaces`` that rotate with shapes i and j; shape (n, n, n). For a rotation theta these are theta x
-    (theta x xi) / 2 with the node's moment arm xi. ``unknowns`` describes the unknowns of the nodes. Averaged
-    interfaces count too if ``with_averaged``.
+    """Return the work of nodal ``forces`` of shape k on second-order displacements of interface nodes that rotate
+    with shapes i and j. The result has the shape (n, n, n). A rotation theta displaces a node by theta x (theta x
+    xi) / 2, with moment arm xi. Averaged ``interfaces`` count only if ``with_averaged``.
 
     Linear ties omit this displacement: without it the nodes of an interface that rotates in its frame move apart,
     and the forces between them do work.
@@ -426,9 +429,9 @@ def rotation_work(
 
 
 def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, rotations: Array) -> Array:
-    """Return the second-order displacements of the nodes of interfaces that rotate by two shapes i <= j, for
-    all pairs, shape (N, pairs): (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with moment arm xi.
-    ``unknowns`` describes the unknowns of the nodes. ``rotations`` are those of the interfaces in the shapes.
+    """Return the second-order displacements of the nodes of interfaces that rotate in shapes i <= j, shape (N,
+    pairs). They are (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with moment arm xi; zero for all
+    other unknowns. ``rotations`` (k, 3, n) are those of k interfaces in n shapes.
 
     Averaged interfaces are treated as if they were rigid.
 
@@ -449,15 +452,15 @@ def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unkn
 
 
 def _tied_unknowns(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
-    """Return the ascending indices of the ``unknowns`` that a rigid ``interface`` moves: all unknowns of its
-    nodes, or only displacements if it is hinged."""
+    """Return the ascending indices of those ``unknowns`` that a rigid ``interface`` moves: all unknowns of its
+    nodes, or only their displacements if it is hinged."""
     members = unknowns.of_nodes(interface.nodes)
     return members if interface.kind is InterfaceKind.RIGID else members[unknowns.component[members] < 3]
 
 
 def _rigid_motion_at(position: Array, unknowns: Unknowns) -> Array:
-    """Return displacement and rotation at a point (``position``) for each unit rigid motion about the origin;
-    shape (r, r), with r = 6 in space and 3 in the plane. ``unknowns`` describes the unknowns of the nodes."""
+    """Return displacement and rotation at a point (``position``) for each unit rigid motion about the origin as
+    columns. The shape is (6, 6), in the plane (3, 3). Of ``unknowns`` only the dimension is used."""
     components = np.array([*unknowns.translation_axes, *(3 + axis for axis in unknowns.spin_axes)])
     positions = np.tile(position, (len(components), 1))
     return Unknowns(unknowns.dimension, np.zeros_like(components), components, positions).rigid_fields()

@@ -33,7 +33,8 @@ class LabelledMatrix:
 
     def ordered(self, nodes: Sequence[int], components: Sequence[int] = (1, 2, 3)) -> sparse.csr_array:
         """Return this matrix with its unknowns sorted node after node, in the order of ``nodes``, each with the
-        given components, as ``FlexibleBody.from_matrices`` expects them.
+        given ``components``, as ``FlexibleBody.from_matrices`` expects. Unknowns that the file does not have become
+        zero rows; scalar ones come last. Raise ``ParameterError`` if unknowns of the file are left out.
 
         Args:
             nodes: numbers of the program, in the order of their positions; scalars are added at the end.
@@ -59,9 +60,9 @@ class LabelledMatrix:
 
 
 def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_symmetric: bool) -> LabelledMatrix:
-    """Return a matrix whose unknowns have labels (node, component), from a dictionary of entries by the
-    labels of row and column. Of a symmetric matrix (``is_symmetric``) one half is enough. Unknowns are sorted
-    by node, then component; scalar ones (component 0) come last."""
+    """Return a sparse matrix with labels (node, component) of its unknowns, from a dictionary of entries by the
+    labels of row and column. If ``is_symmetric``, missing mirrored entries are added. Unknowns are sorted by node,
+    then component; scalar ones (component 0) come last."""
     labels = sorted({label for pair in entries for label in pair}, key=lambda label: (label[1] == 0, *label))
     number = {label: k for k, label in enumerate(labels)}
     rows = np.array([number[row] for row, _ in entries], dtype=np.int64)
@@ -103,8 +104,8 @@ class FileMatrices(dict[str, LabelledMatrix]):
 def _checked_matrices(
     matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path
 ) -> FileMatrices:
-    """Return the readable matrices of a file, with the reasons why others cannot be read (``unread``). Raise
-    ``ParameterError`` if none can be read.
+    """Return the readable matrices of a ``file`` with the reasons why others cannot be read (``unread``), as
+    ``FileMatrices``. Raise ``ParameterError`` with these reasons if no matrix can be read.
 
     Raises:
         ParameterError: there are none, or none that can be read.
@@ -118,8 +119,9 @@ def _checked_matrices(
 
 
 def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
-    """Read the matrix in a text file of Abaqus, with lines "node, component, node, component, value" or "row,
-    column, value". Its name in the result is that of the file.
+    """Read the matrix in a text file of Abaqus into a dictionary under the name of the file. Lines are "node,
+    component, node, component, value" (symmetric, one half suffices) or "row, column, value" (as written, without
+    labels). Raise ``ParameterError`` for other lines.
 
     The first form has one half of a symmetric matrix (or both); lines with an asterisk are comments. Internal
     unknowns (modal coordinates of substructures) have negative node numbers and become scalars.
@@ -158,8 +160,8 @@ def _split_fields(line: str) -> list[str]:
 
 
 def _abaqus_label(node: int, component: int) -> tuple[int, int]:
-    """Return the label (node, component) of an unknown of an Abaqus matrix. Internal unknowns, with negative node
-    numbers, get component 0 (scalar)."""
+    """Return the label (node, component) of an unknown of an Abaqus matrix. Internal unknowns, with node numbers
+    that are not positive, get component 0 (scalar)."""
     return (node, component) if node > 0 else (node, 0)
 
 
@@ -174,8 +176,9 @@ COMPONENTS = 6  # displacements and rotations; later numbers are temperatures, v
 
 
 def read_full(file: Path) -> dict[str, LabelledMatrix]:
-    """Read mass and stiffness matrix from a .full file of Ansys, for the unknowns without supports, labelled by
-    node and component.
+    """Read "mass" and "stiffness" matrix from a .full file of Ansys, labelled by node and component; rows and
+    columns of supported unknowns are dropped. Raise ``MissingExtraError`` without ansys-mapdl-reader,
+    ``ParameterError`` for unknowns that are no displacements or rotations.
 
     Raises:
         MissingExtraError: ansys-mapdl-reader is not installed.
@@ -201,8 +204,8 @@ def read_full(file: Path) -> dict[str, LabelledMatrix]:
 
 
 def _both_halves(upper: sparse.csc_matrix, selected: list[int]) -> sparse.csr_array:
-    """Return the full symmetric matrix (k, k) of k ``selected`` unknowns from the ``upper`` half of the matrix
-    of all unknowns."""
+    """Return the full symmetric matrix (k, k) of k ``selected`` unknowns. Only the entries on and above the
+    diagonal of the matrix ``upper`` of all unknowns are used."""
     half = sparse.triu(sparse.csr_array(upper)[selected][:, selected], format="csr")
     return sparse.csr_array(half + half.T - sparse.diags_array(half.diagonal()))
 
@@ -214,8 +217,9 @@ REAL = (1, 2)
 
 
 def read_punch(file: Path) -> FileMatrices:
-    """Read all real square matrices (``DMIG`` entries) of a Nastran punch file or input file, labelled by grid
-    point and component.
+    """Read all real square or symmetric matrices (``DMIG`` entries) of a Nastran punch file or input file, labelled
+    by grid point and component. Other matrices are listed as unreadable. Raise ``ParameterError`` if there is no
+    readable one.
 
     Raises:
         ParameterError: no such entries, or components that do not exist.
@@ -253,9 +257,9 @@ def read_punch(file: Path) -> FileMatrices:
 
 
 def _parse_label(name: str, node: str, component: str) -> tuple[int, int]:
-    """Return the label (grid point, component), or (scalar point, 0), from the fields ``node`` and
-    ``component`` of a ``DMIG`` entry of Nastran. ``name`` is that of the matrix. Raise ``ParameterError`` for
-    other components."""
+    """Return the label (grid point, component), or (scalar point, 0), from the text fields ``node`` and
+    ``component`` of a Nastran ``DMIG`` entry. An empty component is 0. Raise ``ParameterError`` for other
+    components than 0 to 6; ``name`` is that of the matrix in the message."""
     label = int(node), int(component or 0)
     if not 0 <= label[1] <= COMPONENTS:
         raise ParameterError(
@@ -273,8 +277,8 @@ Column = tuple[int, int, Array]  # column, first row, values
 
 
 def read_output4(file: Path) -> FileMatrices:
-    """Read all real matrices of a Nastran OUTPUT4 file, text or binary, by name; complex ones are listed as
-    unreadable.
+    """Read all real matrices of a Nastran OUTPUT4 file, text or binary, by name, without labels of unknowns.
+    Complex matrices are listed as unreadable. Raise ``ParameterError`` if there is no real matrix.
 
     Raises:
         ParameterError: no real matrices, or a file of another format.
@@ -292,8 +296,8 @@ def read_output4(file: Path) -> FileMatrices:
 
 
 def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
-    """Return a sparse matrix of the given ``shape`` from ``columns`` (index, first row, values) of an OUTPUT4
-    file. A symmetric matrix (``form``) of which only one half is stored is completed."""
+    """Return a sparse matrix of the given ``shape`` from ``columns`` (index, first row, values) of an OUTPUT4 file.
+    If ``form`` says that it is symmetric and only one half is stored, the other half is added."""
     rows = [np.arange(row, row + len(values)) for _, row, values in columns]
     column_indices = [np.full(len(values), column) for column, _, values in columns]
     entries = [values for *_, values in columns]
@@ -304,8 +308,8 @@ def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> spar
 
 
 def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Yield name and matrix of each block of a Nastran OUTPUT4 text file (``lines``); for a complex matrix
-    its type number in place of the matrix."""
+    """Yield (name, sparse matrix) of each block of a Nastran OUTPUT4 text file, given as ``lines``. For a complex
+    matrix, its type number stands in place of the matrix."""
     position = 0
     while position < len(lines) and lines[position].strip():
         head = lines[position]
@@ -332,9 +336,9 @@ def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]
 
 
 def _read_values(lines: list[str], position: int, per_line: int, width: int) -> tuple[Array, int]:
-    """Read real numbers from the ``lines`` of an OUTPUT4 text file, from index ``position`` on, up to the
-    next line of integers. A line has ``per_line`` numbers of ``width`` characters. Return them with the index
-    of that line."""
+    """Read real numbers of ``width`` characters, ``per_line`` on a line, from ``lines`` of an OUTPUT4 text file.
+    Begin at index ``position``; stop at a line whose first number has no decimal point (integers). Return the
+    numbers and the index of that line."""
     values: list[float] = []
     while position < len(lines) and "." in (line := lines[position])[:width]:
         parts = [line[k * width : (k + 1) * width] for k in range(per_line)]
@@ -344,8 +348,8 @@ def _read_values(lines: list[str], position: int, per_line: int, width: int) -> 
 
 
 def _read_binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Yield name and matrix of each block of a binary Nastran OUTPUT4 file (``data``); for a complex matrix
-    its type number in place of the matrix."""
+    """Yield (name, sparse matrix) of each block of a binary Nastran OUTPUT4 file, given as bytes ``data`` of either
+    byte order. For a complex matrix, its type number stands in place of the matrix."""
     order = "<" if data[0] == 24 else ">"
     records = _fortran_records(data, order)
     for head in records:
@@ -388,8 +392,9 @@ def _fortran_records(data: bytes, order: str) -> Iterator[bytes]:
 
 
 def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
-    """Read all matrices in a file (``path``) of a finite element program (Matrix Market, Abaqus, Nastran,
-    Ansys), by name. A single matrix without a name gets that of the file.
+    """Read all matrices in a file (``path``) of a finite element program: Matrix Market, Abaqus, Nastran or Ansys.
+    Return them as a mapping by name; a matrix without a name gets that of the file. Raise ``ParameterError`` for
+    files that cannot be read and entries that are not finite.
 
     Access to complex matrices, and to rectangular ones of punch files, raises an error.
 
@@ -423,7 +428,8 @@ def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
 
 
 def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:
-    """Return the function that reads a file of matrices, chosen by the ending of its name and its first bytes."""
+    """Return the function that reads a file of matrices, chosen by the ending of its name and its first bytes; by
+    default the one for Abaqus. Raise ``ParameterError`` for an OUTPUT2 file (.op2)."""
     if file.suffix.lower() == ".full":
         return read_full
     if file.suffix.lower() == ".op2":

@@ -51,8 +51,9 @@ class ElementMaterials:
     relaxation: Maxwell | None = None
 
     def stress(self, elements: IntArray, gradients: Array) -> Array:
-        """Return the linear elastic stress at p points of a mesh with these materials, shape (p, a, a), from
-        displacement gradients du_c/dx_a (p, c, a). ``elements`` (p,) are the elements of the points."""
+        """Return the linear elastic stress lambda tr(eps) I + 2 mu eps at p points of a mesh, shape (p, a, a). The
+        strain eps is the symmetric part of the displacement gradients du_c/dx_a (p, c, a). ``elements`` (p,) are
+        the elements of the points, whose constants lambda and mu are used."""
         strain = (gradients + gradients.transpose(0, 2, 1)) / 2
         trace = np.trace(strain, axis1=1, axis2=2)
         identity = np.eye(strain.shape[1])
@@ -68,9 +69,10 @@ def element_materials(
     plane: PlaneState,
     thickness: float,
 ) -> ElementMaterials:
-    """Return elastic constants and density of each element of a mesh, from one ``material`` for all or one
-    for each named group of elements. The mesh has ``count`` elements in ``dimension`` dimensions; a plane
-    mesh is in plane stress or strain (``plane``) and has a ``thickness`` [m].
+    """Return elastic constants and density of each of ``count`` elements of a mesh, times ``thickness``. The user
+    passed one ``material`` for all or one for each named group. A plane mesh (``dimension`` 2) is in plane stress
+    or strain (``plane``). Raise ``ParameterError`` unless each element has one material, all with the same
+    viscosity and relaxation.
 
     Raises:
         ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,
@@ -119,9 +121,9 @@ def element_materials(
 
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
-    """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material, for solids and
-    plane strain. In plane stress the Lame constant is the effective one. ``dimension`` is that of the model
-    (1, 2 or 3)."""
+    """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material. In plane stress
+    (``dimension`` 2 only) the Lame constant is the effective one. Otherwise raise ``ParameterError`` for Poisson's
+    ratios above 0.4999."""
     modulus, ratio = material.youngs_modulus, material.poissons_ratio
     shear = material.shear_modulus
     if dimension == 2 and plane is PlaneState.STRESS:
@@ -137,8 +139,8 @@ def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[f
 
 
 def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """Return the consistent mass matrix of the N nodes of a finite element mesh, shape (N, N) [kg]. It
-    applies to each component of the displacement. ``materials`` are the elastic constants of the elements."""
+    """Return the consistent mass matrix int rho N_a N_b dV of the N nodes of a finite element mesh, sparse, shape
+    (N, N) [kg]. It applies to each component of the displacement. ``materials`` has the density of each element."""
     parts = []
     for part in mesh.quadrature(mesh.mass_degree):
         weighted = part.values * (part.weights * materials.density[part.elements, None])[..., None]
@@ -147,9 +149,9 @@ def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_ar
 
 
 def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """Return the stiffness matrix of a finite element mesh with N nodes in d dimensions, shape (N d, N d)
-    [N/m]. Unknowns are component after component at each node. ``materials`` are the elastic constants of the
-    elements."""
+    """Return the linear elastic stiffness matrix of a finite element mesh with N nodes in d dimensions, sparse,
+    shape (N d, N d) [N/m]. Unknowns are ordered node by node, with d components each. ``materials`` has the elastic
+    constants of each element."""
     d, parts = mesh.dimension, []
     for part in mesh.quadrature(mesh.stiffness_degree):
         e, q, _, k = part.gradients.shape
@@ -168,9 +170,9 @@ def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.c
 
 
 def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Return the geometric stiffness matrices of the stresses of n displacement shapes, projected on the
-    shapes, shape (n, n, n): H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j. ``mesh`` is the finite
-    element mesh. ``materials`` are the elastic constants of the elements.
+    """Return the geometric stiffness matrices of the linear stresses of n displacement ``shapes`` (N, d, n),
+    projected on the shapes, shape (n, n, n). They are H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j,
+    symmetric in i and j, by quadrature over the elements of the mesh.
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -189,10 +191,9 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
 
 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Return minus the nodal forces that the quadratic strain of two displacement shapes i <= j causes, for
-    all pairs 00, 01, ..., 11, ...; shape (N d, pairs). This strain is (grad_i^T grad_j + grad_j^T grad_i) /
-    2. Modal derivatives are the responses to these forces. ``mesh`` is the finite element mesh. ``materials``
-    are the elastic constants of the elements.
+    """Return minus the nodal forces caused by the quadratic strain of two displacement shapes i <= j, for all
+    pairs, shape (N d, pairs). This strain is (grad_i^T grad_j + grad_j^T grad_i) / 2 for ``shapes`` (N, d, n);
+    pairs are 00, 01, ..., 11, .... Modal derivatives are the responses to these forces.
 
     Args:
         shapes: nodal fields, shape (N, d, n).

@@ -59,8 +59,8 @@ class MomentElements:
 
     @property
     def moment_indices(self) -> IntArray:
-        """Global indices of the m moment unknowns of each of T plate triangles, shape (T, m): those on edges, which
-        two triangles share, then inner ones."""
+        """Global indices of the m moment unknowns of each of T plate triangles, shape (T, m). First come those on
+        the three edges, which two triangles share, then inner ones of the triangle alone."""
         per_facet, count = self.order + 1, len(self.facets)
         offset = np.where(self.is_reversed[:, :, None], np.arange(per_facet)[::-1], np.arange(per_facet))
         shared = per_facet * self.facets[:, :, None] + offset
@@ -69,15 +69,16 @@ class MomentElements:
         return np.hstack([shared.reshape(count, -1), inner_indices])
 
     def compliance(self, poissons_ratio: float | Array) -> Array:
-        """Return the compliance matrices of the bending moments of each plate triangle for unit flexibility, shape
-        (T, m, m): int psi : ((1 + nu) psi - nu tr(psi) I) with Poisson's ratio nu."""
+        """Return the compliance matrices int psi : ((1 + nu) psi - nu tr(psi) I) of the m bending moments of each
+        of T plate triangles, shape (T, m, m). nu is Poisson's ratio. They hold for unit flexibility; the caller
+        scales them."""
         return np.asarray((1 + poissons_ratio) * self.products - poissons_ratio * self.traces)
 
 
 def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
-    """Return the mixed plate elements, with bending moments as unknowns (Hellan, Herrmann, Johnson), on all
-    triangles of a scikit-fem mesh with straight edges. Moments are polynomials of degree ``order``,
-    deflections have the element ``deflection``.
+    """Return integrals and geometry of mixed plate elements (Hellan, Herrmann, Johnson) on all triangles of a
+    scikit-fem ``mesh`` with straight edges. Their unknowns are bending moments, polynomials of degree ``order``
+    with continuous normal moments. Deflections have the scikit-fem element ``deflection``.
 
     Args:
         deflection: element of scikit-fem of order ``order + 1``.
@@ -141,9 +142,9 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
 
 
 def _polynomials(order: int) -> tuple[IntArray, IntArray]:
-    """Return the m polynomials with which bending moments vary over a triangular plate element. Each is given
-    by the edge whose tensor it multiplies (m,) and by its powers of the three barycentric coordinates (m, 3).
-    ``order`` is their degree along an edge."""
+    """Return the m polynomials with which bending moments of degree ``order`` vary over a triangular plate element.
+    Each is given by the edge whose tensor it multiplies, shape (m,), and by its powers of the three barycentric
+    coordinates, shape (m, 3). Those on edges come first."""
     of_edge, powers = [], []
     for edge, ends in enumerate(EDGES):
         for j in range(order + 1):
@@ -160,16 +161,16 @@ def _polynomials(order: int) -> tuple[IntArray, IntArray]:
 
 
 def _polynomial_values(powers: IntArray, points: Array) -> Array:
-    """Return the values of m polynomials, given by powers (m, 3) of barycentric coordinates, at points (2, q) of
-    the reference triangle, shape (m, q)."""
+    """Return the values of m monomials at q points (2, q) of the reference triangle, shape (m, q). A monomial is
+    given by its ``powers`` (m, 3) of the barycentric coordinates."""
     barycentric = np.vstack([1 - points[0] - points[1], points])
     return np.asarray(np.prod(barycentric ** powers[:, :, None], axis=1))
 
 
 def _derivative_functions(element: Any, degree: int) -> tuple[Any, Any]:
-    """Return two functions of points (2, q) of the reference triangle: first derivatives, shape (p, 2, q),
-    and second derivatives, shape (p, 2, 2, q), of an element's p shape functions, which are polynomials of
-    this ``degree``."""
+    """Return two functions of q points (2, q) of the reference triangle for the p shape functions of a scikit-fem
+    element. The first computes their first derivatives, shape (p, 2, q), the second their second derivatives, shape
+    (p, 2, 2, q). The shape functions are interpolated as polynomials of this ``degree``."""
     powers = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
     lattice = np.array(powers).T / max(degree, 1)
     count = len(powers)
@@ -228,9 +229,9 @@ class MixedBending:
 
 
 def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
-    """Return stiffness and unknowns of thin-plate bending on straight triangles by mixed elements (Hellan,
-    Herrmann, Johnson). Their moments are eliminated; deflections and edge rotations stay. ``mesh`` is the
-    finite element mesh. ``section`` has thickness and stiffness of the plate."""
+    """Return stiffness matrix and unknowns of thin-plate bending on straight triangles by mixed elements (Hellan,
+    Herrmann, Johnson). Their bending moments are eliminated in each element; unknowns are nodal displacements and
+    rotations about the edges. ``section`` has thickness and stiffness of the plate."""
     moments = moment_elements(mesh.mesh, mesh.element, 1)
     stretch = section.membrane[:, 0, 0] * section.thickness**2 / 12
     ratio = section.membrane[:, 0, 1] / section.membrane[:, 0, 0]
@@ -263,10 +264,9 @@ def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
 def _moment_matrix(
     mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
-    """Return the matrix that gives the bending moments xx, yy, xy at the N nodes of a plate from its q
-    unknowns; shape (3 N, q) [N], node after node, as means of adjacent triangles. ``mesh`` is the finite
-    element mesh. ``solution`` are the moments per unknown of each triangle, ``unknown_indices`` their
-    indices, ``size`` is q."""
+    """Return the sparse matrix (3 N, q) [N] from the q unknowns of a plate to the bending moments xx, yy, xy at its
+    N nodes. Moments of adjacent triangles are averaged. ``solution`` are the moments of each triangle per unknown,
+    ``unknown_indices`` the global indices of its unknowns, ``size`` is q."""
     values = _polynomial_values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
@@ -278,10 +278,9 @@ def _moment_matrix(
 
 
 def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
-    """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of the N nodes of a plate from its
-    unknowns. Its shape is (5 N, 3 N + 2 edges), with the rows node after node. Unknowns are u, v, w of each node,
-    then two rotations about each edge, one at each of its ends. ``mesh`` is the finite element mesh, ``moments``
-    holds its edges, ``middles`` are the nodes in their middles."""
+    """Return the sparse matrix that maps the unknowns of a plate with mixed elements to nodal displacements u, v, w
+    and rotations dw/dy, -dw/dx. Its shape is (5 N, 3 N + 2 edges), node by node. Unknowns are u, v, w of N nodes,
+    then two rotations about each edge. ``middles`` (edges,) are the nodes in the middles of edges."""
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2

@@ -26,8 +26,8 @@ def real_number(text: str) -> float:
 
 
 def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Return name and fields of each entry (card) in the lines of a Nastran file, joined with its continuation
-    lines."""
+    """Return (name, fields) of each entry (card) in the lines of a Nastran file. Fields of continuation lines are
+    appended; comments after "$" and empty lines are skipped. Names are in upper case, fields are text."""
     result: list[tuple[str, list[str]]] = []
     for raw in lines:
         line = raw.split("$")[0].expandtabs(8).rstrip()
@@ -42,8 +42,9 @@ def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 
 def _split_line(line: str) -> tuple[str, list[str]]:
-    """Return the keyword and the fields of one line of a Nastran file: 8 fields of 8 characters, 4 of 16 with an
-    asterisk, or fields between commas."""
+    """Return the keyword and the text fields of one line of a Nastran file: 8 fields of 8 characters, or 4 of 16 if
+    the keyword has an asterisk. Fields between commas are padded or cut to that number, unless there are more than
+    9."""
     keyword = (line.split(",")[0] if "," in line else line[:8]).strip()
     count = 4 if "*" in keyword else 8
     if "," in line:
@@ -109,9 +110,9 @@ class DeckCells:
 
 
 def from_polar(kind: str, position: Array) -> Array:
-    """Return a position in Cartesian coordinates, shape (3,), from cylindrical ones (``kind`` C: radius,
-    degrees, z) or spherical ones (S: radius, angle from the z axis, angle about it, both in degrees). Other
-    kinds are returned unchanged."""
+    """Return a position in Cartesian coordinates, shape (3,). For the ``kind`` "C" it is given as radius, angle
+    [degrees] and z; for "S" as radius, angle from the z axis and angle about it [degrees]. Positions of other kinds
+    are returned unchanged."""
     if kind == "C":
         angle = np.radians(position[1])
         return np.array([position[0] * np.cos(angle), position[0] * np.sin(angle), position[2]])
@@ -123,8 +124,9 @@ def from_polar(kind: str, position: Array) -> Array:
 
 
 def read_nastran(path: str) -> DeckMesh:
-    """Read the finite element mesh of a Nastran input file (``path``): grid points in basic axes, and
-    elements in groups that are named by their property number.
+    """Read the finite element mesh of a Nastran input file (``path``): grid points in basic (global) axes, and
+    elements in groups named by their property number. Entries of other kinds with mechanics, and repeated grid
+    points, are counted in ``left_out`` of the result. Raise ``ParameterError`` for elements with missing nodes.
 
     Raises:
         ParameterError: elements with some of the nodes on their edges.
@@ -159,7 +161,8 @@ def read_nastran(path: str) -> DeckMesh:
 
 
 def _bulk_lines(file: Path) -> list[str]:
-    """Return the lines of the bulk data section of a Nastran input file, with those of included files."""
+    """Return the lines of the bulk data section (BEGIN BULK to ENDDATA) of a Nastran input file; without BEGIN BULK
+    all lines up to ENDDATA. Included files are inserted, recursively."""
     lines = file.read_text(errors="replace").splitlines()
     starts = [k for k, line in enumerate(lines) if line.upper().split()[:2] == ["BEGIN", "BULK"]]
     result: list[str] = []
@@ -203,8 +206,9 @@ class _CoordinateSystems:
         return self._in_basic_axes(*self.grids[grid])
 
     def _in_basic_axes(self, system: int, position: Array) -> Array:
-        """Convert a position from a coordinate system of this Nastran file, given by its number, to basic (global)
-        axes, shape (3,)."""
+        """Convert a position from a coordinate ``system`` of this Nastran file, Cartesian, cylindrical or
+        spherical, to basic (global) axes, shape (3,). System 0 is basic. Axes of a system are computed once,
+        recursively from the systems or points that define it. Raise ``ParameterError`` for an unknown system."""
         if system == 0:
             return position
         if system not in self._defined:

@@ -58,9 +58,9 @@ class Plate(FlexibleBody):
         color: str | None = None,
         large: bool = False,
     ) -> None:
-        """Make the mesh of a rectangular plate, ``elements`` along x and y, and compute the shapes in which it
-        deforms. Shapes are responses to loads on the ``interfaces`` (``moments`` and inertia,
-        ``inertial_shapes``, too) and the lowest ``modes``.
+        """Make the mesh of a rectangular plate, ``elements`` along x and y, and reduce it to a few displacement
+        shapes. They are static responses to loads on the ``interfaces`` (also ``moments`` and inertial loads,
+        ``inertial_shapes``) and the lowest ``modes``. The result of ``FlexibleBody.from_mesh`` becomes this body.
 
         Args:
             length, width, thickness: [m].
@@ -104,8 +104,8 @@ class Plate(FlexibleBody):
 
 
 def checked_elements(elements: Sequence[int]) -> tuple[int, int]:
-    """Return the numbers of elements along length and width of a rectangular plate that a user passed. Raise
-    ``ParameterError`` unless they are two whole numbers."""
+    """Return the numbers of elements along length and width of a rectangular plate that a user passed, as two
+    integers. Raise ``ParameterError`` unless they are a list or tuple of two positive integers."""
     if not isinstance(elements, tuple | list) or len(elements) != 2:
         raise ParameterError(
             f"elements must be two numbers, along length and width, such as (8, 8), got {elements!r}"
@@ -116,9 +116,9 @@ def checked_elements(elements: Sequence[int]) -> tuple[int, int]:
 def _region_interfaces(
     interfaces: Mapping[str, str | InterfaceSpec] | None, x: Array, y: Array
 ) -> Mapping[str, InterfaceSpec] | None:
-    """Return a user's interfaces of a rectangular plate with names of regions replaced by functions of
-    position that choose their nodes. x and y are the ranges of the plate. Regions are edges, corners,
-    "boundary" and "face"."""
+    """Return a user's interfaces of a rectangular plate in the form that ``FlexibleBody.from_mesh`` accepts. Where
+    the value is only a kind of motion, the name of the region (edge, corner, "boundary", "face") is replaced by a
+    function of position; unknown names raise ``ParameterError``. ``x`` and ``y`` are the mesh lines."""
     if not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, InterfaceSpec] = {}
@@ -137,7 +137,7 @@ def _region_interfaces(
 
 def _is_in(name: str, x: Array, y: Array, positions: Array) -> BoolArray:
     """Return whether positions (3, k) [m] lie in the region ``name`` (edge, corner, boundary or face) of a
-    rectangular plate, shape (k,). Its mesh lines are at x and y [m]."""
+    rectangular plate, shape (k,). A corner is the whole element there. Mesh lines are at x and y [m]."""
     along, across = positions[0], positions[1]
     tolerance = 1e-9 * (x[-1] + y[-1])
     if name in CORNERS:

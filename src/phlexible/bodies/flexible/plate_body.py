@@ -55,9 +55,9 @@ ON_A_LINE = 1e-9
 def plate_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name.
-    Their motion is the mean over the area of their elements, else over their edges. ``source`` is the mesh as
-    the user passed it. ``mesh`` is the finite element mesh. ``thickness`` is that of the plate [m].
+    """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name. Their
+    motion is the mean over the area of their elements or, without elements, over their edges. ``source`` is the
+    user's mesh. Raise ``ParameterError`` if two rigid or hinged ones share nodes.
 
     Raises:
         ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
@@ -72,10 +72,9 @@ def plate_interfaces(
 def _plate_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    """Return one interface (region on which joints and loads act) of a plate from a user's choice of nodes.
-    Raise ``ParameterError`` unless these cover an element or an edge. It has this ``name`` and ``kind``.
-    ``source`` is the mesh as the user passed it. ``mesh`` is the finite element mesh. ``thickness`` is that
-    of the plate [m]."""
+    """Return one interface (region on which joints and loads act) of a plate from a user's choice of ``nodes``. Its
+    mean motion is over the elements that are chosen, else over edges. Raise ``ParameterError`` if there is neither,
+    if an average leaves out chosen nodes, or if a hinged interface lies on one line."""
     if isinstance(nodes, str) and nodes in source.element_groups:
         region = MeshRegion(source.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
     else:
@@ -102,7 +101,8 @@ def _plate_interface(
 
 
 def _is_line(positions: Array) -> bool:
-    """Return whether positions ``positions`` (k, 3) all lie on one straight line, up to round-off."""
+    """Return whether ``positions`` (k, 3) all lie on one straight line, up to round-off, by their singular
+    values."""
     arms = positions - positions.mean(axis=0)
     singular = np.linalg.svd(arms, compute_uv=False)
     return bool(singular[1] <= ON_A_LINE * singular[0])
@@ -128,8 +128,9 @@ class PlatePoints(FlexiblePoints):
     moments: Array | None = None
 
     def in_smaller_basis(self, basis: Array) -> Self:
-        """Return the material points of this plate for k elastic coordinates in place of n; ``basis`` (n, k)
-        expresses the old coordinates by the new ones."""
+        """Return a copy of these material points of a plate for k elastic coordinates in place of n. Displacements,
+        rotations and moments per unit coordinate are multiplied by ``basis`` (n, k), which expresses the old
+        coordinates by the new ones."""
         moments = None if self.moments is None else self.moments @ basis
         return replace(super().in_smaller_basis(basis), moments=moments)
 
@@ -156,16 +157,18 @@ class PlatePoints(FlexiblePoints):
 
     @property
     def rotations(self) -> Array:
-        """Small rotations of this plate's normal about x and y at its N nodes per unit of each of n elastic
-        coordinates. They follow from the displacements of both faces over the thickness, and are zero about z;
-        shape (N, 3, n)."""
+        """Small rotations of this plate's normal at its N nodes per unit of each of n elastic coordinates, shape
+        (N, 3, n). Components about x and y are the difference of the displacements of both faces over the
+        thickness; that about z is zero."""
         upper, lower = np.split(self.shapes, 2)
         director = (upper - lower) / self.thickness
         return np.stack([-director[:, 1], director[:, 0], np.zeros_like(director[:, 0])], axis=1)
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at an undeformed position (3,) [m] in this plate. Raise ``AttachmentError``
-        outside of it; ``described`` names the position in the message.
+        """Return the material point at an undeformed position (3,) [m] in this plate, with displacement and
+        rotation per unit of each elastic coordinate. They are interpolated in the element there; sensors may use
+        the point, loads may not. Raise ``AttachmentError`` outside of the plate; ``described`` names the position
+        in the message.
 
         Raises:
             AttachmentError: outside the plate.
@@ -186,8 +189,9 @@ class PlatePoints(FlexiblePoints):
 
 
 def surface_shapes(unknowns: Unknowns, columns: Array, count: int, height: float) -> Array:
-    """Return the displacements of points at +height and -height [m] above the N nodes of a plate, upper
-    points first, shape (2 N, 3, n). ``columns`` (5 N, n) are its nodal unknowns in n shapes. ``count`` is N."""
+    """Return the displacements of the points at +height and -height [m] of the N nodes of a plate in n shapes. The
+    shape is (2 N, 3, n), upper points first. They are the nodal displacement plus or minus height times the rotated
+    normal. ``columns`` (5 N, n) are nodal unknowns, ``count`` is N."""
     middle, rotations = unknowns.vectors(columns, count), unknowns.rotations(columns, count)
     director = np.stack([rotations[:, 1], -rotations[:, 0], np.zeros_like(rotations[:, 0])], axis=1)
     return np.concatenate([middle + height * director, middle - height * director])
@@ -199,8 +203,9 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def plate_skin(points: PlatePoints) -> Skin:
-    """Return what pictures draw for a plate (``points``): its upper and lower surface and the rim between
-    them, with vertices that move with the nodes."""
+    """Return what pictures draw for a plate (``points``): triangles of its upper and lower surface and of the rim
+    between them. Vertices are attached to the nodes of the middle surface and move with their displacements and
+    rotations."""
     mesh, up = points.mesh, points.thickness / 2 * UP
     nodes = mesh.vertex_nodes
     count, shapes = len(nodes), points.middle_shapes[nodes]
@@ -246,9 +251,9 @@ CHUNK = 256  # elements that are evaluated at once
 
 
 def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntArray) -> Array:
-    """Return the linear stress at k nodes on the surfaces of a plate per unit of each of n elastic
-    coordinates; shape (k, 6, n) [Pa]. ``points`` has the mesh. ``section`` has thickness and stiffness of the
-    plate. The stress is the mean over adjacent elements.
+    """Return the linear stress at k nodes on a plate's surfaces per unit of each of n elastic coordinates, shape
+    (k, 6, n) [Pa]. It is averaged over adjacent elements; components with z are zero. ``nodes`` counts those of the
+    upper, then of the lower surface. ``points`` has the mesh, ``section`` the stiffness.
 
     Components xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
     """
@@ -299,10 +304,9 @@ class _PlateModel:
 def _plate_model(
     mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
 ) -> _PlateModel:
-    """Return mass and stiffness matrix of a plate for its kind of elements: with nodal rotations, or with
-    bending moments that are eliminated. ``mesh`` is the finite element mesh. ``materials`` are the elastic
-    constants of the elements. ``section`` has thickness and stiffness of the plate. ``nodal_mass`` is the
-    mass matrix of the nodes."""
+    """Return mass and stiffness matrix and unknowns of a plate. Elements with shear have nodal displacements and
+    rotations; mixed ones (Hellan, Herrmann, Johnson) have eliminated bending moments. ``nodal_mass`` is the mass
+    matrix of the nodes, ``section`` has thickness and stiffness."""
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")
@@ -323,10 +327,9 @@ def body_of_plate(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
-    """Return the arrays of the floating body of a plate, and its retained displacement shapes. These are read
-    from the cache folder or computed. ``mesh`` is the finite element mesh. ``materials`` are the elastic
-    constants of the elements. ``section`` has thickness and stiffness of the plate. ``interfaces`` are the
-    regions on which joints and loads act. ``choice`` are the user's options.
+    """Return the arrays of the floating body of a plate, and its retained displacement shapes with their data. The
+    shapes are read from the cache ``folder``, or computed by ``condense`` and stored there. ``section`` has
+    thickness and stiffness of the plate, ``interfaces`` are the loaded regions, ``choice`` the user's options.
 
     Raises:
         ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.

@@ -71,8 +71,8 @@ class PlateSection:
 
     @property
     def stiffness(self) -> Array:
-        """Stiffness of each element of this plate for its 3 membrane strains, 3 curvatures and 2 shear strains,
-        shape (e, 8, 8)."""
+        """Stiffness of each of e elements of this plate for 3 membrane strains, 3 curvatures and 2 shear strains,
+        shape (e, 8, 8); these three groups are not coupled."""
         result = np.zeros((len(self.shear), 8, 8))
         result[:, :3, :3] = self.membrane
         result[:, 3:6, 3:6] = self.bending
@@ -86,9 +86,9 @@ def plate_section(
     theory: PlateTheory,
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
-    """Return thickness, stiffness and mass per area of the elements of a plate. They follow from elastic
-    constants of plane stress that are already multiplied by the thickness. ``mesh`` is the finite element
-    mesh. ``materials`` are the elastic constants of the elements. ``theory`` says whether shear deforms them."""
+    """Return thickness, stiffness and mass per area of the elements of a plate. ``materials`` has their elastic
+    constants for plane stress, already multiplied by the thickness. In Mindlin's ``theory`` shear has its
+    stiffness, in Kirchhoff's a large one that suppresses shear; in mixed elements (``element`` "hhj") zero."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -136,15 +136,16 @@ class ShearInterpolation:
     inverse: Array
 
     def fields(self, points: Array) -> Array:
-        """Return the shear strain in a plate element at points (2, q) for unit values of its T degrees of freedom.
-        The points are in the reference cell; the shape is (q, 2, T). Components are along the reference axes."""
+        """Return the shear strain in a plate element at q points (2, q) of the reference cell for unit values of
+        its T degrees of freedom. Its shape is (q, 2, T), with components along the reference axes."""
         basis = _simplex_basis(points) if self.is_simplex else _quadrilateral_basis(points)
         return np.asarray(basis @ self.inverse)
 
 
 def shear_interpolation(kind: CellKind) -> ShearInterpolation:
-    """Return the interpolation of the transverse shear strain in plate elements on triangles or
-    quadrilaterals (``kind``), with which thin plates do not lock."""
+    """Return the interpolation of the transverse shear strain in plate elements on triangles or quadrilaterals
+    (``kind``), with which thin plates do not lock. It has the points and functionals that define its degrees of
+    freedom, and the inverse of their values on the basis functions."""
     points, functionals = _triangle_functionals() if kind.is_simplex else _quadrilateral_functionals()
     basis = _simplex_basis(points) if kind.is_simplex else _quadrilateral_basis(points)
     inverse = np.linalg.inv(np.einsum("tpa,pam->tm", functionals, basis))
@@ -152,8 +153,9 @@ def shear_interpolation(kind: CellKind) -> ShearInterpolation:
 
 
 def _triangle_functionals() -> tuple[Array, Array]:
-    """Return points (2, P) and functionals (8, P, 2) that determine the shear strain in a triangular plate element:
-    components along the edges at Gauss points, and means of both components."""
+    """Return points (2, P) and 8 functionals (8, P, 2) that determine the shear strain in a triangular plate
+    element. They are its components along the edges at two Gauss points each, and the mean of both components over
+    the element."""
     from skfem.quadrature import get_quadrature
     from skfem.refdom import RefTri
 
@@ -169,8 +171,9 @@ def _triangle_functionals() -> tuple[Array, Array]:
 
 
 def _quadrilateral_functionals() -> tuple[Array, Array]:
-    """Return points (2, P) and functionals (12, P, 2) that determine the shear strain in a quadrilateral plate
-    element: each component at two Gauss points along it, three positions across."""
+    """Return points (2, 12) and 12 functionals (12, 12, 2) that determine the shear strain in a quadrilateral
+    plate element. Each is one component at one point: two Gauss points along the component times three
+    positions across."""
     points, directions = [], []
     for g in GAUSS:
         for across in (0.0, 0.5, 1.0):
@@ -182,8 +185,8 @@ def _quadrilateral_functionals() -> tuple[Array, Array]:
 
 
 def _simplex_basis(points: Array) -> Array:
-    """Return the 8 basis functions of the shear strain in a triangular plate element at points (r, s), given as (2,
-    q); shape (q, 2, 8): linear fields, and (-s, r) times linear functions."""
+    """Return the 8 basis functions of the shear strain in a triangular plate element at q points (r, s), given as
+    (2, q); shape (q, 2, 8). They are the 6 linear fields and the vector (-s, r) times r and times s."""
     r, s = points
     one, none = np.ones_like(r), np.zeros_like(r)
     first = [one, r, s, none, none, none, -r * s, -s * s]
@@ -192,8 +195,8 @@ def _simplex_basis(points: Array) -> Array:
 
 
 def _quadrilateral_basis(points: Array) -> Array:
-    """Return the 12 basis functions of the shear strain in a quadrilateral plate element at points (2, q), shape
-    (q, 2, 12): linear along each component, quadratic across."""
+    """Return the 12 basis functions of the shear strain in a quadrilateral plate element at q points (2, q), shape
+    (q, 2, 12). Each component is linear along its axis and quadratic across."""
     r, s = points
     none = [np.zeros_like(r)] * 6
     first = [r**i * s**j for i in range(2) for j in range(3)]
@@ -235,9 +238,8 @@ class PlateQuadrature:
 
 
 def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[PlateQuadrature]:
-    """Yield strains and shape functions of plate elements at their quadrature points, for chunks of elements
-    that fit into memory. ``mesh`` is the finite element mesh. ``section`` has thickness and stiffness of the
-    plate."""
+    """Yield strain matrices, shape functions and weights of plate elements at their quadrature points, for chunks
+    of elements that fit into memory. ``section`` has thickness and stiffness of the plate."""
     points, weights = _quadrature(mesh)
     for elements in _element_chunks(mesh):
         jacobians = _jacobians(mesh, points, elements)
@@ -254,9 +256,9 @@ def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[Plate
 
 
 def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray, points: Array) -> Array:
-    """Return membrane strains, curvatures and shear strains of plate elements per unit of their nodal
-    unknowns, shape (e, q, 8, 5 k). They are at points (2, q) of the reference cell. ``mesh`` is the finite
-    element mesh. ``section`` has thickness and stiffness of the plate."""
+    """Return 3 membrane strains, 3 curvatures and 2 shear strains of plate elements per unit of their 5 k nodal
+    unknowns. Their shape is (e, q, 8, 5 k), at q points (2, q) of the reference cell. Inner rotations of triangles
+    are eliminated by least strain energy, with the stiffness of ``section``."""
     shear = shear_interpolation(mesh.kind)
     result = _nodal_strains(mesh, shear, elements, points)
     if mesh.kind.is_simplex:
@@ -291,8 +293,9 @@ def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
 
 
 def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Array, Array]:
-    """Return values (q, k) and gradients (e, q, 2, k) [1/m] of the k shape functions of e plate elements at q
-    points. ``jacobians`` are those of the elements there, from the reference cell to the mesh."""
+    """Return the k nodal shape functions of e plate elements at q ``points`` of the reference cell: values (q, k)
+    and gradients in mesh axes (e, q, 2, k) [1/m]. ``jacobians`` (e, q, 2, 2) are those of the map from reference
+    cell to mesh."""
     functions = [mesh.element.lbasis(points, i) for i in range(mesh.element_nodes.shape[1])]
     values = np.array([np.broadcast_to(value, points.shape[1]) for value, _ in functions]).T
     slopes = np.array([np.broadcast_to(slope, points.shape) for _, slope in functions])  # (k, 2, q)
@@ -301,8 +304,8 @@ def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tupl
 
 
 def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the strains of plate elements per unit of their nodal unknowns, without inner rotations, shape
-    (e, q, 8, 5 k). They are at points (2, q) of the reference cell. ``mesh`` is the finite element mesh.
+    """Return the 8 strains (membrane, curvature, shear) of plate elements per unit of their nodal unknowns, shape
+    (e, q, 8, 5 k). They are at q points (2, q) of the reference cell, without inner rotations of triangles.
     ``shear`` interpolates the shear strain."""
     jacobians = _jacobians(mesh, points, elements)
     _, gradients = _shape_functions(mesh, points, jacobians)
@@ -332,18 +335,17 @@ def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], s
 
 
 def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, values: Array) -> Array:
-    """Return the shear strains of e plate elements at points (2, q), in the axes of the mesh, shape (e, q, 2,
-    m). They belong to m sets of values of the functionals, ``values`` (e, T, m). ``jacobians`` are those of
-    the map from the reference cell."""
+    """Return the shear strains of e plate elements at q points (2, q) of the reference cell, in mesh axes, shape
+    (e, q, 2, m). ``values`` (e, T, m) are m sets of the T degrees of freedom of the interpolation ``shear``;
+    ``jacobians`` are those of the map from the reference cell."""
     reference = np.einsum("qat,etm->eqam", shear.fields(points), values, optimize=True)
     return np.asarray(np.swapaxes(np.linalg.inv(jacobians), 2, 3) @ reference)
 
 
 def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the strains of triangular plate elements per unit of their two inner rotations (bubble
-    functions), shape (e, q, 8, 2). They are at ``points`` (2, q) of the reference cell. ``mesh`` is the
-    finite element mesh. ``shear`` interpolates the shear strain. The bubble function is r s (1 - r - s) in
-    reference coordinates r and s."""
+    """Return the strains of triangular plate elements per unit of their two inner rotations, shape (e, q, 8, 2).
+    The rotations are multiplied by the bubble function r s (1 - r - s) of the reference coordinates r and s.
+    ``points`` (2, q) are in the reference cell; ``shear`` interpolates the shear strain."""
     r, s = points
     jacobians, there = (_jacobians(mesh, each, elements) for each in (points, shear.points))
     slopes = np.array([s * (1 - 2 * r - s), r * (1 - r - 2 * s)])
@@ -360,10 +362,9 @@ def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntA
 
 
 def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
-    """Return the matrices that eliminate the inner rotations of plate triangles, shape (e, 2, 5 k): minus the
-    inner rotations, per unit nodal unknown, with the least strain energy. ``mesh`` is the finite element
-    mesh. ``section`` has thickness and stiffness of the plate. ``shear`` interpolates the shear strain in the
-    ``elements``."""
+    """Return minus the two inner rotations of plate triangles with the least strain energy, per unit of each nodal
+    unknown, shape (e, 2, 5 k). With these matrices inner rotations are eliminated. ``section`` has the stiffness;
+    ``shear`` interpolates the shear strain in the ``elements``."""
     points, weights = _quadrature(mesh)
     areas = np.abs(np.linalg.det(_jacobians(mesh, points, elements))) * weights
     inner = _bubble_strains(mesh, shear, elements, points)
