@@ -264,9 +264,9 @@ def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
 def _moment_matrix(
     mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
-    """Return the sparse matrix (3 N, q) [N] from the q unknowns of a plate to the bending moments xx, yy, xy at its
-    N nodes. Moments of adjacent triangles are averaged. ``solution`` are the moments of each triangle per unknown,
-    ``unknown_indices`` the global indices of its unknowns, ``size`` is q."""
+    """Return the sparse matrix (3 N, q) [N] that computes bending moments xx, yy, xy at the N nodes of a plate from
+    its unknowns. Moments of adjacent triangles are averaged. ``solution`` are the moments of each triangle per
+    unknown, ``unknown_indices`` the global indices of its unknowns, ``size`` is q."""
     values = _polynomial_values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]

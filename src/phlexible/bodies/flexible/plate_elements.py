@@ -136,8 +136,9 @@ class ShearInterpolation:
     inverse: Array
 
     def fields(self, points: Array) -> Array:
-        """Return the shear strain in a plate element at q points (2, q) of the reference cell for unit values of
-        its T degrees of freedom. Its shape is (q, 2, T), with components along the reference axes."""
+        """Return the shear strain in a plate element at q points (2, q) of the reference cell, shape (q, 2, T).
+        Column j is the strain for a unit value of degree of freedom j of T. Components are along the reference
+        axes."""
         basis = _simplex_basis(points) if self.is_simplex else _quadrilateral_basis(points)
         return np.asarray(basis @ self.inverse)
 
@@ -379,23 +380,23 @@ def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpol
 
 
 def plate_unknowns(mesh: ElementMesh) -> Unknowns:
-    """Return the description of the five unknowns of each node of a plate: displacements u, v, w, then two
-    rotations, node after node. ``mesh`` is the finite element mesh."""
+    """Return node, component and position of each of the unknowns of a plate, five for each node of the finite
+    element mesh. They are the displacements u, v, w, then the rotations about x and y, node after node."""
     node = np.repeat(np.arange(mesh.node_count), UNKNOWNS)
     return Unknowns(3, node, np.tile(np.arange(UNKNOWNS), mesh.node_count), mesh.nodes[node])
 
 
 def plate_mass(nodal_mass: sparse.csr_array, section: PlateSection) -> sparse.csr_array:
-    """Return the mass matrix of a plate with rotary inertia over its nodal unknowns, shape (5 N, 5 N).
-    ``nodal_mass`` (N, N) [kg] is that of one displacement component. ``section`` has thickness and stiffness
-    of the plate."""
+    """Return the mass matrix of a plate with rotary inertia over its five unknowns a node, sparse, shape (5 N, 5
+    N). ``nodal_mass`` (N, N) [kg] multiplies each displacement, and times thickness^2 / 12 each rotation."""
     turning = section.thickness**2 / 12
     return sparse.csr_array(sparse.kron(nodal_mass, sparse.diags_array([1.0, 1.0, 1.0, turning, turning])))
 
 
 def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_array:
-    """Return the stiffness matrix of a plate (membrane, bending, shear) over its nodal unknowns, shape (5 N,
-    5 N). ``mesh`` is the finite element mesh. ``section`` has thickness and stiffness of the plate."""
+    """Return the stiffness matrix of a plate over its five unknowns a node, sparse, shape (5 N, 5 N). It sums
+    membrane, bending and shear energy of all elements by quadrature. ``section`` has thickness and stiffness of the
+    plate."""
     parts = []
     for part in plate_quadrature(mesh, section):
         e, q, _, k = part.strains.shape
@@ -406,9 +407,9 @@ def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_arra
 
 
 def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: Array) -> Array:
-    """Return the geometric stiffness matrices of the stresses of n displacement shapes of a plate, projected
-    on the shapes, shape (n, n, n): H[k, i, j] = int stress_k : Q(phi_i, phi_j) with the quadratic strain Q.
-    ``mesh`` is the finite element mesh. ``section`` has thickness and stiffness of the plate.
+    """Return the geometric stiffness matrices of the stresses of n displacement ``shapes`` (5 N, n) of a plate,
+    projected on them, shape (n, n, n). They are H[k, i, j] = int stress_k : Q(phi_i, phi_j), symmetric in i and j,
+    with the quadratic strain Q. ``section`` has thickness and stiffness of the plate.
 
     Args:
         shapes: shape (5 N, n).
@@ -438,8 +439,8 @@ def stress_resultants(part: PlateQuadrature, section: PlateSection, shapes: Arra
 
 
 def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Array, Array]:
-    """Return gradients of the displacement u and of the director displacement d (tilt of the normal) of n
-    plate shapes; each (e, q, 3, 2, n). Also return d itself (e, q, 3, n). All are at the quadrature points of
+    """Return gradients of displacement u and director displacement d (change of the normal vector) of n plate
+    ``shapes``, each (e, q, 3, 2, n). Return also d itself, shape (e, q, 3, n). All are at the quadrature points of
     ``part``."""
     e, n = len(part.elements), shapes.shape[1]
     nodal = shapes[part.unknowns].reshape(e, -1, UNKNOWNS, n)
@@ -451,7 +452,7 @@ def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Arra
 
 
 def _symmetric_tensors(rows: Array) -> Array:
-    """Return symmetric tensors (e, q, 2, 2, n) from their components xx, yy, xy, the ``rows`` (e, q, 3, n)."""
+    """Return symmetric tensors (e, q, 2, 2, n) from ``rows`` (e, q, 3, n) of their components xx, yy, xy."""
     return np.stack([rows[:, :, [0, 2]], rows[:, :, [2, 1]]], axis=2)
 
 
@@ -477,10 +478,9 @@ NEGLIGIBLE = 0.1
 def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
-    """Return the membrane strains of a plate that bends in two directions and that no in-plane displacement can
-    relax. They are quadratic forms C (m, n, n): strain k is eta . C_k eta / 2 for amplitudes eta of n ``shapes``
-    with ``frequencies`` [rad/s], with stiffness one. ``mesh`` and ``section`` describe the plate; the function
-    ``relaxed`` returns displacements under loads.
+    """Return quadratic membrane strains of a plate that bends in two directions, as matrices C (m, n, n): strain k
+    is eta . C_k eta / 2. They are what remains after in-plane displacements, computed by ``relaxed``, have relaxed
+    it. eta are amplitudes of n ``shapes`` with ``frequencies`` [rad/s]; negligible strains are left out.
 
     Args:
         shapes: shape (5 N, n).
@@ -509,9 +509,9 @@ def surface_strains(
 
 
 def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Return the ascending indices of those displacement shapes of a plate whose slopes cause a large
-    quadratic membrane strain. Large is more than a tenth of the largest, in the energy norm. ``mesh`` is the
-    finite element mesh. ``section`` has thickness and stiffness of the plate."""
+    """Return the ascending indices of those displacement ``shapes`` of a plate whose slopes cause a large quadratic
+    membrane strain. Large means above a fixed share of the largest one, in the energy norm. ``section`` has
+    thickness and stiffness of the plate."""
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)
@@ -524,9 +524,9 @@ def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) ->
 def _quadratic_energies(
     mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array]:
-    """Return the energies of the quadratic membrane strains between all ``pairs`` of plate ``shapes``, shape
-    (pairs, pairs) [J], and the nodal forces of their stress; shape (5 N, pairs). ``mesh`` is the finite
-    element mesh. ``section`` has thickness and stiffness of the plate."""
+    """Return the mutual strain energies of the quadratic membrane strains of all ``pairs`` of plate ``shapes``,
+    shape (pairs, pairs) [J]. Return also the nodal forces of the stress of each pair, shape (5 N, pairs).
+    ``section`` has thickness and stiffness of the plate."""
     first, second = np.array(pairs).T
     energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
     for part in plate_quadrature(mesh, section):

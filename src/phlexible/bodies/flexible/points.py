@@ -51,12 +51,13 @@ class InterfaceMotion:
 
     @property
     def names_text(self) -> str:
-        """Names of the interfaces of this body as text for messages; "none" if there are none."""
+        """Names of the interfaces of this body for messages, each in quotes, separated by commas; "none" if there
+        are none."""
         return ", ".join(map(repr, self.names)) or "none"
 
     def locate(self, name: str) -> MaterialPoint:
-        """Return the material point of the interface of this body with the given name, on which joints and loads
-        act. Raise ``AttachmentError`` if there is none.
+        """Return the material point of the interface with the given name, on which joints and loads act: position,
+        displacement and rotation per unit coordinate. Raise ``AttachmentError`` if the body has no such interface.
 
         Raises:
             AttachmentError: there is none.
@@ -85,33 +86,37 @@ class FlexiblePoints(MaterialPoints):
     @property
     @abstractmethod
     def nodes(self) -> Array:
-        """Undeformed positions of the N finite element nodes of this body, shape (N, 3) [m]."""
+        """Undeformed positions of the N finite element nodes of this body, shape (N, 3) [m]. Abstract: each kind of
+        body implements it."""
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Indices of the nodes of this body at which contact forces may act: vertices on its surface, or all nodes
-        if the surface is unknown."""
+        """Indices of the nodes of this body at which contact forces may act. By default all nodes; bodies with a
+        known surface return only its vertices."""
         return np.arange(len(self.shapes))
 
     def in_smaller_basis(self, basis: Array) -> Self:
-        """Return the material points of this body for k elastic coordinates in place of n; ``basis`` (n, k)
-        expresses the old coordinates by the new ones."""
+        """Return a copy of these material points of a body for k elastic coordinates in place of n. Displacements
+        and rotations per unit coordinate are multiplied by ``basis`` (n, k), which expresses the old coordinates by
+        the new ones."""
         interfaces = self.interfaces
         reduced = replace(interfaces, shapes=interfaces.shapes @ basis, rotations=interfaces.rotations @ basis)
         return replace(self, shapes=self.shapes @ basis, interfaces=reduced)
 
     @abstractmethod
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at an undeformed position (3,) [m] in this body. Raise ``AttachmentError``
-        outside of it; ``described`` names the position in the message.
+        """Return the material point at an undeformed position (3,) [m] in this body; raise ``AttachmentError`` if
+        the body is not there. ``described`` names the position in the message. Abstract: each kind of body
+        implements it.
 
         Raises:
             AttachmentError: the body is not there.
         """
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this body at a ``location``, an interface or another position. On
-        other positions joints and loads cannot act; sensors may watch them.
+        """Return the material point of this body at a ``location``: an interface, the origin, a surface node or
+        another position. Points other than interfaces are marked for sensors only; joints and loads cannot act
+        there. Raise ``AttachmentError`` for unknown locations and positions outside of the body.
 
         Raises:
             AttachmentError: no interface of that name, or a position outside the body.
@@ -133,8 +138,8 @@ class FlexiblePoints(MaterialPoints):
 
     def outline(self, count: int) -> tuple[Array, Array]:
         """Return the line that pictures draw for this body: positions (k, 3) [m] and displacements per unit
-        coordinate (k, 3, n). It goes from interface to interface or, with fewer than two interfaces, between
-        the two nodes at the ends of the longest axis. ``count`` has no effect."""
+        coordinate (k, 3, n). It goes through all interfaces in order. With fewer than two, it joins the two extreme
+        nodes along the longest axis. ``count`` has no effect."""
         if len(self.interfaces.names) > 1:
             return self.interfaces.positions, self.interfaces.shapes
         axis = int(np.ptp(self.nodes, axis=0).argmax())
@@ -146,8 +151,8 @@ class FlexiblePoints(MaterialPoints):
         return int(((self.nodes - position) ** 2).sum(axis=1).argmin())
 
     def outside_error(self, described: str, position: Array) -> AttachmentError:
-        """Return (not raise) an exception with the message that a position is not in this body, and where the
-        nearest node is. The message begins with ``described``."""
+        """Return (not raise) an ``AttachmentError`` with the message that a position is not in this body. The
+        message begins with ``described`` and names the nearest node and the interfaces."""
         shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(position)])
         return AttachmentError(
             f"{described} is outside the mesh; the nearest node is at ({shown}), interfaces are "
@@ -168,7 +173,8 @@ class NodePoints(FlexiblePoints):
     rotations: Array | None
 
     def in_smaller_basis(self, basis: Array) -> Self:
-        """Return the material points of this body for k elastic coordinates in place of n; ``basis`` (n, k)
+        """Return a copy of these material points of a body for k elastic coordinates in place of n. Displacements
+        and rotations of nodes and interfaces per unit coordinate are multiplied by ``basis`` (n, k), which
         expresses the old coordinates by the new ones."""
         rotations = None if self.rotations is None else self.rotations @ basis
         return replace(super().in_smaller_basis(basis), rotations=rotations)
@@ -179,8 +185,9 @@ class NodePoints(FlexiblePoints):
         return self.positions
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point of the node of this body at an undeformed position (3,) [m]; raise
-        ``AttachmentError`` unless a node is there. ``described`` names it in the message.
+        """Return the material point of the node at an undeformed position (3,) [m] of this body, for sensors only.
+        Raise ``AttachmentError`` unless a node is there, up to a small tolerance. ``described`` names the position
+        in the message.
 
         Raises:
             AttachmentError: no node is there.
@@ -216,8 +223,9 @@ class MeshPoints(FlexiblePoints):
         return np.asarray(self.mesh.vertex_nodes[np.unique(mesh.facets[:, mesh.boundary_facets()])])
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, interpolated
-        in its element. Raise ``AttachmentError`` outside of the mesh. ``described`` names it in the message.
+        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, for sensors only.
+        Displacement and rotation (of the antisymmetric gradient) are interpolated in its element. Raise
+        ``AttachmentError`` outside of the mesh; ``described`` names the position in the message.
 
         Raises:
             AttachmentError: outside the mesh.
@@ -264,7 +272,7 @@ class CellPosition:
 
 def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
     """Return the element of a mesh that contains a position (d,) [m], with the reference coordinates in it; None if
-    the position is outside of the mesh."""
+    the position is outside of the mesh. Only the elements with the nearest centres are tested."""
     centers = mesh.geometry[mesh.cells].mean(axis=1)
     nearest = np.argsort(((centers - position) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
     local = _local_coordinates(mesh, nearest, position)
@@ -274,8 +282,8 @@ def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
 
 
 def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position: Array) -> Array:
-    """Return the coordinates of a position in the reference cell of each of e elements, by Newton's method,
-    shape (d, e); nan where it fails. ``mesh`` is the finite element mesh."""
+    """Return the reference coordinates of a position in each of e ``elements`` of a mesh, by Newton's method, shape
+    (d, e). They may lie outside of the reference cell; they are NaN where the iteration does not converge."""
     mapping = mesh.mesh.mapping()
     middle = np.asarray(mesh.mesh.elem.refdom.p).mean(axis=1)
     X = np.tile(middle[:, None, None], (1, len(elements), 1))
@@ -293,17 +301,17 @@ def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position:
 
 
 def _distance_outside(mesh: ElementMesh, local: Array) -> Array:
-    """Return how far points, given by reference coordinates ``local`` (d, e) in e elements, lie outside of
-    the reference cell, shape (e,); negative inside, infinite for nan. ``mesh`` is the finite element mesh."""
+    """Return how far points lie outside of the reference cell, given by reference coordinates ``local`` (d, e) in e
+    elements, shape (e,). It is the largest violation of a bound of the cell: negative inside, infinite for NaN."""
     over = -local.min(axis=0)
     over = np.maximum(over, local.sum(axis=0) - 1 if mesh.kind.is_simplex else local.max(axis=0) - 1)
     return np.where(np.isnan(over), np.inf, over)
 
 
 def selected_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
-    """Return the indices of the mesh points that a user chose (``nodes``), in the order of the choice: by
-    numbers, by the name of a group, or by a function that is called once with all positions x (3, k) and returns
-    True or False for each point. ``positions`` are those of the points, ``groups`` their indices by name.
+    """Return the indices of the mesh points that a user chose by ``nodes``: a list of indices, the name of one of
+    ``groups``, or a function. The function is called once with all ``positions`` as x (3, k) and returns True or
+    False for each point. Raise ``ParameterError`` for other values.
 
     Args:
         name: name of the choice in error messages.
@@ -320,8 +328,9 @@ def selected_points(name: str, nodes: Any, positions: Array, groups: Mapping[str
 
 
 def points_where(name: str, function: Callable[[Array], ArrayLike], positions: Array) -> IntArray:
-    """Return the indices of those of the ``positions`` (k, 3) [m] at which a user's ``function`` is True. It
-    takes all positions at once, as an array x (3, k). ``name`` is that of the argument, for messages.
+    """Return the ascending indices of those ``positions`` (k, 3) [m] at which a user's ``function`` is True. It is
+    called once with all positions, as an array x (3, k). Raise ``ParameterError`` if it fails or does not return k
+    booleans; ``name`` begins the message.
 
     Raises:
         ParameterError: the function fails, or returns anything but a truth value for each place.
@@ -341,9 +350,9 @@ def points_where(name: str, function: Callable[[Array], ArrayLike], positions: A
 
 
 def listed_points(name: str, nodes: Any, count: int, groups: Mapping[str, IntArray]) -> IntArray:
-    """Return the indices of mesh points that a user listed, or named by a group (``nodes``), as an array.
-    Raise ``ParameterError`` if there are none, or one that is not below ``count``. ``name`` is that of the
-    argument, for messages. ``groups`` are indices by name.
+    """Return the indices of mesh points that a user listed, or those of the group that ``nodes`` names. Raise
+    ``ParameterError`` for an unknown group, an empty or other list, and indices outside of 0 to ``count`` - 1.
+    ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: no list of whole numbers, a number that is none of a point, or no such group.

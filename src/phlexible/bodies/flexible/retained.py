@@ -66,8 +66,9 @@ class RetainedShapes:
 
 
 def all_elastic_shapes(framed: FramedStructure) -> RetainedShapes:
-    """Return all elastic vibration shapes of a structure of at most 3000 unknowns (``framed``, with its frame
-    conditions), with their frequencies. They serve models that another program has reduced already.
+    """Return all vibration modes of a structure with frame conditions (``framed``), without rigid motions, and
+    their frequencies. They serve models that another program has reduced already. Raise ``ParameterError`` above
+    3000 unknowns, or if a mode has no stiffness.
 
     Raises:
         ParameterError: a mechanism is among them.
@@ -91,10 +92,10 @@ def retained_shapes(
     modes: int,
     second_order_loads: Array | None = None,
 ) -> RetainedShapes:
-    """Return the displacement shapes to which a finite element structure is reduced, orthogonal in mass and
-    stiffness: static responses to ``loads`` and ``inertial_loads``, modal derivatives (responses to
-    ``second_order_loads``) and the lowest vibration ``modes``. ``framed`` is the structure with its frame
-    conditions; inertial responses faster than ``fastest`` [rad/s] are left out.
+    """Return the displacement shapes to which a finite element structure (``framed``) is reduced, orthogonal in
+    mass and stiffness. They span static responses to ``loads``, to ``inertial_loads`` (those slower than
+    ``fastest`` [rad/s]) and to ``second_order_loads`` (modal derivatives), and the lowest vibration ``modes``.
+    Dependent shapes are left out; raise ``ParameterError`` if none remains.
 
     Each is scaled to unit energy and orthogonalised against those before it; shapes that depend on earlier ones are
     left out, and so are inertial responses that only expand and contract thin sections.
@@ -123,9 +124,9 @@ def retained_shapes(
 
 
 def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> float:
-    """Return the frequency [rad/s] of the slowest motion of a structure with constant strain
-    (``homogeneous``, displacements as columns): about 3.5 c / length of a bar with wave speed c. Static
-    responses to inertia that are much faster are not retained."""
+    """Return the lowest frequency [rad/s] of a structure whose displacements are limited to constant strains
+    (columns of ``homogeneous``), without rigid momentum. For a bar with wave speed c it is about 3.5 c / length.
+    Much faster static responses to inertia are not retained."""
     from scipy.linalg import eigh
 
     rigid, mass = structure.rigid, structure.mass
@@ -148,7 +149,8 @@ class _Span:
 
     def extend(self, group: Array, fastest: float = np.inf) -> int:
         """Add those columns of ``group`` (N, k) to this set of displacement shapes that are independent of it and
-        have frequencies below ``fastest`` [rad/s]. Return how many were added."""
+        have frequencies below ``fastest`` [rad/s]. They are orthogonalized in the stiffness and scaled to unit
+        energy norm. Return how many were added."""
         stiffness, before = self._structure.stiffness, len(self.shapes)
         for shape in group.T:
             energy = float(shape @ (stiffness @ shape))
@@ -167,9 +169,9 @@ class _Span:
 
 
 def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
-    """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the same space
-    as ``span`` (N, n). Also return their squared frequencies (n,) [rad2/s2]. ``forces`` is the stiffness
-    times ``span``. ``structure`` has mass and stiffness."""
+    """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the columns of
+    ``span`` (N, n). Return also their squared frequencies (n,) [rad2/s2], ascending; shapes without mass get a very
+    large one. ``forces`` is the stiffness times ``span``. Raise ``ParameterError`` if a shape has no stiffness."""
     from scipy.linalg import eigh
 
     mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
@@ -196,9 +198,9 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """Return loads (N, k) balanced by forces on the frame conditions of an elastic structure (which tie the
-    body frame to it), shape (N, l). Loads that become zero by it, and so cause no strain, are left out.
-    ``framed`` is this structure; ``scale`` makes its unknowns comparable."""
+    """Return loads (N, k) balanced by forces on the frame conditions of the structure ``framed``, which tie the
+    body frame to it. Columns that become zero by it, and so cause no strain, are left out; zero is measured after
+    multiplication by ``scale`` (N,)."""
     balanced = framed.balanced_loads(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
@@ -224,10 +226,10 @@ def retained_body(
     relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
-    """Return a floating body as arrays (``FloatingBody``) whose elastic coordinates are amplitudes of
-    displacement shapes of a finite element model. Its mass moments, strain energy, damping and points are
-    passed on. The model has these ``nodes``, a ``viscosity`` [s] and Maxwell branches (``relaxation``).
-    ``dimension`` is that of the model (1, 2 or 3).
+    """Return a ``FloatingBody``, the arrays of a body whose elastic coordinates are amplitudes of displacement
+    shapes of a finite element model. Mass ``moments``, ``strain`` energy, ``damping``, ``viscosity`` [s], Maxwell
+    branches (``relaxation``) and ``points`` are stored unchanged. Its size is the largest extent of the ``nodes``.
+    ``dimension`` is 2 or 3.
 
     Args:
         dimension: 2 or 3.
@@ -262,8 +264,9 @@ DEPENDENT_COLUMN = 1e-12
 
 
 def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tuple[FloatingBody, Array]:
-    """Return the arrays of a flexible body, ``data``, in k coordinates of unit mass that span ``basis`` (n,
-    k), and their frequencies, shape (k,) [rad/s].
+    """Return the arrays of a flexible body in k coordinates that span the columns of ``basis`` (n, k), and their
+    frequencies (k,) [rad/s]. The new coordinates diagonalize mass (to 1) and stiffness. ``data`` are its arrays in
+    n coordinates with ``frequencies``. Raise ``ParameterError`` for another length or dependent columns.
 
     Quadratic strains are condensed again, so that shapes that are left out relax them.
 
@@ -296,9 +299,9 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
 
 
 def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, basis: Array) -> StrainEnergy:
-    """Return the strain energy of a flexible body in a smaller basis ``basis`` (n, k), whose coordinates
-    have the frequencies ``small`` (k,) [rad/s]. ``strain`` is the energy in the old basis, whose coordinates
-    have the ``frequencies`` (n,)."""
+    """Return the strain energy of a flexible body after reduction from n coordinates to the k columns of ``basis``
+    (n, k). ``strain`` is the old energy, ``frequencies`` (n,) and ``small`` (k,) are the old and the new ones
+    [rad/s]. Quadratic strains are projected and assigned to the new coordinates."""
     if not len(strain.factors):
         return linear_strain(small)
     k = len(small)
@@ -318,8 +321,9 @@ def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, basi
 
 
 def effective_mass(data: FloatingBody) -> Array:
-    """Return the effective masses of a body's n elastic coordinates (arrays ``data``): the shares of its mass
-    along x, y, z and of its inertia about x, y, z that each carries, shape (n, 6); in the plane (n, 3)."""
+    """Return the effective masses of a body's n elastic coordinates (arrays ``data``), shape (n, 6), in the plane
+    (n, 3). Columns are shares of its mass along x, y, z and of its inertia about x, y, z through the origin of its
+    frame."""
     S, W = data.first_moments, data.all_moments
     cyclic = [((axis + 1) % 3, (axis + 2) % 3) for axis in data.rotation_axes]
     spins = np.array([W[a, b, 0, 1:] - W[b, a, 0, 1:] for a, b in cyclic])
@@ -357,8 +361,9 @@ class ShapeOptions:
         inertial_shapes: bool,
         modal_derivatives: bool = False,
     ) -> "ShapeOptions":
-        """Return options as a user gave them, checked. The caller has checked ``modes``; ``frame`` is checked with
-        the interfaces.
+        """Return the options by which a finite element body is reduced, made from a user's arguments. Raise
+        ``ParameterError`` unless ``strain`` is a known name, ``damping_ratio`` valid, and ``moments``,
+        ``inertial_shapes``, ``modal_derivatives`` booleans. ``modes`` and ``frame`` are stored unchecked.
 
         Raises:
             ParameterError: a value of another kind or out of range.
@@ -374,9 +379,9 @@ class ShapeOptions:
         )
 
     def damping(self, frequencies: Array) -> Array:
-        """Return the diagonal damping matrix of n retained displacement shapes of unit mass, from the user's
-        damping ratios and the shapes' frequencies [rad/s]; shape (n, n) [1/s]. Retained shapes are the few
-        displacement shapes that replace the nodal unknowns."""
+        """Return the diagonal damping matrix of n displacement shapes of unit mass, shape (n, n) [1/s]. Its
+        entries are 2 zeta_i omega_i with the user's damping ratios zeta_i and the shapes' ``frequencies``
+        omega_i [rad/s]."""
         return np.diag(2 * damping_ratios(self.damping_ratio, len(frequencies)) * frequencies)
 
 
@@ -411,12 +416,13 @@ class Condensed:
 
     def static_response(self, loads: Array) -> Array:
         """Return the static displacements (N, k) of this finite element model under loads (N, k) whose resultant is
-        zero."""
+        zero, by the stored factors. Rigid interfaces move as one; the frame conditions exclude rigid motions."""
         return np.asarray(self._columns @ self._constrained.responses(np.asarray(self._columns.T @ loads)))
 
     def response_shares(self) -> Array:
         """Return the coefficients that express the n retained displacement shapes of this model as combinations of
-        its static responses. These are to unit loads and inertial loads; shape (loads, n).
+        its static responses to unit loads and inertial loads. The shape is (loads, n). It is a projection in the
+        energy norm by a pseudo-inverse; the part of the shapes that the responses do not span is ignored.
 
         The part of modes that the responses do not span is ignored.
         """
@@ -432,8 +438,9 @@ SecondOrder = Callable[[TiedStructure, FramedStructure, Array], Array]
 
 
 def interface_motion(interfaces: tuple[MeshInterface, ...], moved: Array, rotated: Array) -> InterfaceMotion:
-    """Return the displacements and rotations of a body's interfaces per unit of each retained shape, with their
-    names, positions and areas. ``moved`` and ``rotated`` have shape (k, 3, n)."""
+    """Return an ``InterfaceMotion``: names, positions and areas of a body's ``interfaces``, with their
+    displacements ``moved`` and rotations ``rotated``. Both have the shape (k, 3, n), per unit of each of n retained
+    displacement shapes."""
     positions = np.array([port.position for port in interfaces]).reshape(-1, 3)
     areas = np.array([port.area for port in interfaces]).reshape(-1, 3)
     return InterfaceMotion(tuple(port.name for port in interfaces), positions, moved, rotated, areas)
@@ -447,10 +454,10 @@ def condense(
     choice: ShapeOptions,
     second_order: SecondOrder | None = None,
 ) -> Condensed:
-    """Reduce a finite element model, given by its ``mass`` and ``stiffness`` matrices, to a few retained
-    displacement shapes: responses to loads on interfaces and lowest modes. The user's options (``choice``)
-    decide which; ``second_order`` returns loads for modal derivatives. ``unknowns`` describes the unknowns of
-    the nodes.
+    """Reduce a finite element model with ``mass`` and ``stiffness`` matrix to a few displacement shapes: static
+    responses to interface and inertial loads, and lowest modes. The options ``choice`` select them.
+    ``second_order``, called with structure and first shapes, returns loads whose responses are modal derivatives.
+    ``unknowns`` has node, component and position of each unknown.
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit
@@ -496,9 +503,9 @@ def condense(
 
 
 def _unit_loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
-    """Return the unit forces and moments on the interfaces of a finite element model (``tied``). ``unknowns``
-    describes the unknowns of the nodes. ``choice`` are the user's options. Also return the inertial loads of
-    an accelerated and spinning frame, both of shape (N, loads)."""
+    """Return unit forces and moments on a finite element model's interfaces, and inertial loads of an accelerated
+    and spinning frame. Both have the shape (q, loads) over the q unknowns of the structure ``tied`` with rigid
+    interfaces. Moments and inertial loads are left out if the options ``choice`` say so."""
     d, size = unknowns.dimension, len(tied.structure.rigid)
     rows = [block if choice.moments else block[:d] for block in tied.rows.values()]
     loads = np.vstack([np.zeros((0, size)), *rows]).T

@@ -15,9 +15,9 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
-    """Return the linear stress at k ``nodes`` of a mesh per unit of each of n retained displacement shapes;
-    shape (k, 6, n) [Pa]. It is averaged over the elements at a node. ``materials`` are the elastic constants
-    of the elements.
+    """Return the linear stress at k ``nodes`` of a mesh per unit of each of n displacement ``shapes`` (N, d, n);
+    shape (k, 6, n) [Pa]. Components are xx, yy, zz, yz, xz, xy. It is averaged over the elements at a node.
+    ``materials`` has the elastic constants.
 
     Components xx, yy, zz, yz, xz, xy in body axes; of a plane mesh those of plane stress or strain in the plane.
 
@@ -59,10 +59,9 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
 
 
 def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Array:
-    """Return the factors by which the stresses of the n retained shapes are multiplied and added, shape (T,
-    n), for elastic coordinates eta (T, n). They contain the quadratic strains too. ``data`` are the arrays of
-    the body, ``frequencies`` those of the shapes. Retained shapes are the few displacement shapes that
-    replace the nodal unknowns.
+    """Return the factors (T, n) by which the stresses of a body's n displacement shapes are multiplied and summed,
+    for elastic coordinates eta (T, n). They are eta plus the quadratic strains over the shapes' ``frequencies``, so
+    that the sum includes nonlinear stress. ``data`` are the arrays of the body.
 
     The stress is the second Piola-Kirchhoff stress in body axes; displacements that relax quadratic strain do no
     work.
@@ -90,8 +89,9 @@ def von_mises(stress: Array) -> Array:
 
 
 def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
-    """Return what pictures draw for a body from a mesh: its surface as triangles, whose vertices move with the
-    displacement shapes ``shapes`` (N, 3, n) of the nodes."""
+    """Return what pictures draw for a body from a mesh (a ``Skin``): its surface, or all cells of a plane mesh, as
+    triangles. Their vertices move with the displacement ``shapes`` (N, 3, n) of the nodes; sharp edges are split
+    for shading."""
     triangles = plane_triangles(mesh) if mesh.dimension == 2 else _surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles = numbered.reshape(-1, 3).astype(np.int64)
@@ -140,8 +140,8 @@ def _surface_triangles(mesh: ElementMesh) -> IntArray:
 
 
 def _ordered_around(positions: Array, corners: IntArray) -> IntArray:
-    """Return the four vertices of each facet, ``corners`` (f, 4), in cyclic order around it, shape (f, 4).
-    ``positions`` (N, 3) are the positions of all vertices."""
+    """Return the four vertices of each facet ``corners`` (f, 4), sorted in cyclic order around it by angle, shape
+    (f, 4). ``positions`` (N, 3) are the positions of all vertices."""
     p = positions[corners]
     middle = p - p.mean(axis=1, keepdims=True)
     normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])

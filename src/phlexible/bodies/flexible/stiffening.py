@@ -40,9 +40,9 @@ def linear_strain(frequencies: Array) -> StrainEnergy:
 
 
 def projected_stiffness(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> Array:
-    """Return the geometric stiffness matrices of the stress of each displacement shape phi_k, projected on the n
-    shapes, shape (n, n, n): H[k, i, j] = phi_i . K_sigma(phi_k) phi_j. ``shapes`` (N, n) are the phi_k. The
-    function ``matrix_of`` is called with each phi_k (N,) and returns its sparse matrix K_sigma (N, N).
+    """Return the geometric stiffness matrices H[k, i, j] = phi_i . K_sigma(phi_k) phi_j of n displacement
+    ``shapes`` phi (N, n), shape (n, n, n), symmetrized in i and j. The function ``matrix_of`` is called with each
+    phi_k (N,) and returns the sparse geometric stiffness K_sigma (N, N) of its stress.
 
     Args:
         shapes: shape (N, n).
@@ -58,10 +58,10 @@ def projected_stiffness(shapes: Array, matrix_of: Callable[[Array], sparse.csr_a
 def condensed_strain(
     frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE, unrelaxed: Array | None = None
 ) -> StrainEnergy:
-    """Return the strain energy of n displacement shapes with geometric stiffness: V = sum_k eps_k^2 / 2, with
-    strains eps_k = omega_k eta_k + eta.C_k eta / 2 and C_k = H_k / omega_k. ``frequencies`` are the omega_k
-    [rad/s], ``geometric`` the H_k. Each matrix in ``unrelaxed`` adds one strain eta.C eta / 2. Eigenvalues of the
-    C_k below the share ``negligible`` of the largest entry are left out.
+    """Return the strain energy V = sum_k eps_k^2 / 2 of n displacement shapes, eps_k = omega_k eta_k + eta.C_k eta
+    / 2. ``frequencies`` are the omega_k [rad/s], C_k = H_k / omega_k with the ``geometric`` stiffness H_k. Each C
+    in ``unrelaxed`` adds one strain eta.C eta / 2. Scaled eigenvalues of C_k below ``negligible`` times the largest
+    entry are left out.
 
     Displacements that are not retained relax the quadratic strain, except its projection on the linear strains of
     the retained shapes. C_k is split into squares in coordinates of equal strain energy, in which entries are
@@ -121,11 +121,10 @@ def derivative_loads(
     framed: FramedStructure,
     shapes: Array,
 ) -> Array:
-    """Return the loads whose static responses are the most important modal derivatives of displacement shapes
-    (q, n), shape (q, m). ``mesh`` is the finite element mesh. ``materials`` are the elastic constants of the
-    elements. ``unknowns`` describes the unknowns of the nodes. ``interfaces`` are the regions on which joints
-    and loads act. ``tied`` and ``framed`` are the structure with rigid interfaces and with frame conditions.
-    Modal derivatives are displacements that relax quadratic strain.
+    """Return the loads (q, m) whose static responses are the modal derivatives with most energy of displacement
+    ``shapes`` (q, n). They are forces of the quadratic strain of pairs of shapes, and of second-order rotations of
+    ``interfaces``. Combinations of little energy are left out. ``tied`` and ``framed`` are the structure with rigid
+    interfaces and with frame conditions.
 
     Derivatives of all pairs are ordered by their energy at unit energies of the shapes.
     """

@@ -39,12 +39,14 @@ class Unknowns:
 
     @property
     def spin_axes(self) -> tuple[int, ...]:
-        """Axes about which a body with these unknowns rotates, as numbers: 2 (z) in the plane, 0 to 2 in space."""
+        """Axes about which a body with these unknowns rotates, as axis indices: 2 (z) in the plane, 0 to 2 in
+        space."""
         return (2,) if self.dimension == 2 else (0, 1, 2)
 
     @property
     def translation_axes(self) -> tuple[int, ...]:
-        """Axes along which a body with these unknowns moves, as numbers: 0 and 1 in the plane, 0 to 2 in space."""
+        """Axes along which a body with these unknowns moves, as axis indices: 0 and 1 in the plane, 0 to 2 in
+        space."""
         return tuple(range(self.dimension))
 
     def of_nodes(self, nodes: IntArray) -> IntArray:
@@ -53,28 +55,29 @@ class Unknowns:
         return np.flatnonzero(np.isin(self.node, nodes))
 
     def selected(self, indices: IntArray) -> "Unknowns":
-        """Return the description (node, component, position) of those unknowns of this finite element model that
-        have the ``indices``."""
+        """Return node, component, position and axis of the unknowns with the given ``indices`` in this finite
+        element model, as new ``Unknowns`` in that order."""
         axes = None if self.axes is None else self.axes[indices]
         return Unknowns(self.dimension, self.node[indices], self.component[indices], self.positions[indices], axes)
 
     def field(self, vectors: Array) -> Array:
-        """Return the values of the N nodal unknowns (displacements, rotations) of this finite element model for
-        displacement vectors (N, 3) at their nodes, shape (N,). Rotations and modal coordinates are zero."""
+        """Return the values of the N unknowns of this finite element model for displacement vectors (N, 3), one for
+        each unknown at its node; shape (N,). A displacement unknown gets its component of the vector; rotations and
+        modal coordinates are zero."""
         moves = (self.component >= 0) & (self.component < 3)
         result = np.zeros(len(self.component))
         result[moves] = vectors[moves, self.component[moves]]
         return result
 
     def translation(self, axis: int) -> Array:
-        """Return the values of the N nodal unknowns (displacements, rotations) of this finite element model in a
-        unit translation. The shape is (N,); ``axis`` is the coordinate axis, 0 to 2."""
+        """Return the values of the N unknowns of this finite element model in a unit translation along a coordinate
+        ``axis``, 0 to 2; shape (N,). Displacements along the axis are 1, all others 0."""
         return self.field(np.tile(np.eye(3)[axis], (len(self.node), 1)))
 
     def rotation(self, axis: int, about: Array | None = None) -> Array:
-        """Return the values of the N nodal unknowns of this finite element model in a small unit rotation, shape
-        (N,). It is about the coordinate axis 0 to 2, which goes through the point ``about`` (3,) [m]; None: the
-        origin."""
+        """Return the values of the N unknowns (displacements and rotations) of this finite element model in a small
+        unit rotation, shape (N,). It is about the coordinate ``axis``, 0 to 2, through the point ``about`` (3,)
+        [m]; None: the origin."""
         arms = self.positions if about is None else self.positions - about
         result: Array = self.field(np.cross(np.eye(3)[axis], arms)) + (self.component == 3 + axis)
         return result if self.axes is None else result + self.axes[:, axis]
@@ -112,16 +115,18 @@ class Unknowns:
         return np.column_stack(fields)
 
     def rotations(self, columns: Array, count: int) -> Array:
-        """Return the rotation vectors of ``count`` nodes, shape (count, 3, n). ``columns`` (N, n) are n vectors of
-        all unknowns of this finite element model."""
+        """Return the rotation vectors of ``count`` nodes, shape (count, 3, n), in n vectors of all unknowns of this
+        finite element model. The entries are selected from these vectors, the ``columns`` (N, n); nodes without
+        rotational unknowns get zero."""
         indices = np.flatnonzero(self.component >= 3)
         result = np.zeros((count, 3, columns.shape[1]))
         result[self.node[indices], self.component[indices] - 3] = columns[indices]
         return result
 
     def vectors(self, columns: Array, count: int) -> Array:
-        """Return the displacement vectors of ``count`` nodes, shape (count, 3, n). ``columns`` (N, n) are n vectors
-        of all unknowns of this finite element model."""
+        """Return the displacement vectors of ``count`` nodes, shape (count, 3, n), in n vectors of all unknowns of
+        this finite element model. The entries are selected from these vectors, the ``columns`` (N, n); components
+        without unknown are zero."""
         moves = np.flatnonzero((self.component >= 0) & (self.component < 3))
         result = np.zeros((count, 3, columns.shape[1]))
         result[self.node[moves], self.component[moves]] = columns[moves]
@@ -129,8 +134,8 @@ class Unknowns:
 
 
 def mesh_unknowns(positions: Array, dimension: int) -> Unknowns:
-    """Return the description of the displacement unknowns of a mesh with k nodes at ``positions`` (k, 3) [m]:
-    component after component at each node. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return node, component and position of the displacement unknowns of a mesh with k nodes at ``positions`` (k,
+    3) [m]. They are ordered node by node, with ``dimension`` (2 or 3) components each."""
     count = len(positions)
     node = np.repeat(np.arange(count), dimension)
     return Unknowns(dimension, node, np.tile(np.arange(dimension), count), positions[node])
@@ -142,8 +147,9 @@ ROUND_OFF = 1e8
 
 
 def fastest_square(mass: sparse.csr_array, stiffness: sparse.csr_array) -> float:
-    """Return the square of the largest frequency of single unknowns of a model [rad2/s2], among those whose
-    mass is not round-off. It is K_ii / M_ii with ``stiffness`` K and ``mass`` M."""
+    """Return the largest ratio K_ii / M_ii of the diagonals of ``stiffness`` K and ``mass`` M, a squared frequency
+    of single unknowns [rad2/s2]. Unknowns without mass, or with a mass that is round-off compared with others, are
+    ignored."""
     masses, stiff = mass.diagonal(), stiffness.diagonal()
     squares = stiff[masses > 0] / masses[masses > 0]
     slow = float(np.quantile(squares, 0.25)) if len(squares) else 0.0
@@ -173,8 +179,9 @@ class ElasticStructure:
         return 2 if self.rigid.shape[1] == 3 else 3
 
     def reduced(self, columns: sparse.csr_array, rigid: Array, positions: Array) -> "ElasticStructure":
-        """Return this elastic structure in fewer unknowns q, where ``columns @ q`` are its present unknowns. Rigid
-        motions ``rigid`` and ``positions`` belong to q."""
+        """Return this elastic structure in fewer unknowns q, where ``columns @ q`` are its present unknowns. Mass
+        and stiffness are projected, columns^T K columns; ``rigid`` motions and ``positions`` of the new unknowns
+        are stored unchanged."""
         mass, stiffness = (columns.T @ matrix @ columns for matrix in (self.mass, self.stiffness))
         return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid, positions)
 
@@ -204,14 +211,15 @@ class FramedStructure:
             )
 
     def balanced_loads(self, loads: Array) -> Array:
-        """Return loads (N, k) on this elastic structure balanced by forces on its frame conditions, so that their
-        resultant is zero. These conditions tie the body frame to it. Loads on them alone become zero."""
+        """Return loads (N, k) on this elastic structure plus forces on its frame conditions, so that the resultant
+        is zero. Frame conditions tie the body frame to the structure. Loads that act on them alone become zero."""
         rigid, frame = self.structure.rigid, self.frame
         return np.asarray(loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads))
 
     def responses(self, loads: Array) -> Array:
-        """Return the static displacements (N, k) of this elastic structure under loads (N, k). They satisfy the
-        frame conditions F u = 0, which exclude rigid motions.
+        """Return the static displacements (N, k) of this elastic structure under loads (N, k), which are first
+        balanced by forces on the frame conditions. The result satisfies the frame conditions F u = 0, which exclude
+        rigid motions. The stiffness matrix is factored once.
 
         The balanced loads need no support, so that a statically determinate support at a few unknowns has no
         reaction: K without them is positive definite and sparse for any frame. A rigid motion then makes F u = 0.
@@ -222,15 +230,17 @@ class FramedStructure:
         return result
 
     def elastic_basis(self, columns: Array) -> Array:
-        """Return a basis of all displacements u of this elastic structure that satisfy its r frame conditions F u =
-        0 (no rigid motions); shape (N, N - r). ``columns`` (N, N) are a basis of all displacements."""
+        """Return a basis of all displacements u of this elastic structure with F u = 0 (r frame conditions), shape
+        (N, N - r). Those ``columns`` (N, N), unit displacements, that a statically determinate support leaves free
+        are corrected by rigid motions."""
         rigid, frame = self.structure.rigid, self.frame
         free = columns[:, self._free]
         return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))
 
     def modes(self, count: int) -> Array:
-        """Return the ``count`` lowest vibration modes of this elastic structure, shape (N, count), in ascending
-        order of frequency. The conditions that fix the body frame to the body exclude rigid motions.
+        """Return the ``count`` lowest vibration modes of this elastic structure under its frame conditions, shape
+        (N, count), in ascending order of frequency. They are computed by shift-invert Lanczos iteration. Raise
+        ``ParameterError`` for more modes than unknowns allow.
 
         Raises:
             ParameterError: more modes than the body has.
@@ -268,8 +278,8 @@ class FramedStructure:
 
     @cached_property
     def _factors(self) -> Factors:
-        """Factored stiffness matrix of this structure without the unknowns of its statically determinate
-        support."""
+        """Sparse factors of the positive definite stiffness matrix of this structure without the unknowns of its
+        statically determinate support; cached."""
         block = self.structure.stiffness[self._free][:, self._free]
         return definite_factors(sparse.csr_array(block), self.structure.positions[self._free])
 
@@ -279,8 +289,8 @@ class FramedStructure:
         return self._factors.solver
 
     def _supported_response(self, loads: Array) -> Array:
-        """Return the static displacements (N, k) of this structure under balanced loads (N, k) that are zero at its
-        statically determinate support."""
+        """Return the static displacements (N, k) of this structure under balanced loads (N, k), by the stored
+        factors. They are zero at the unknowns of its statically determinate support."""
         result = np.zeros_like(loads)
         result[self._free] = self._factors.solve(loads[self._free])
         return result

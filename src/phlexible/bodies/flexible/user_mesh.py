@@ -80,17 +80,17 @@ class UserMesh:
 
     @property
     def points_by_name(self) -> dict[str, IntArray]:
-        """Dictionary with the ascending indices of the points in each named group of facets of this mesh, and
-        the indices in each group of nodes."""
+        """Dictionary of point indices by group name: those of all points in each group of facets of this mesh,
+        ascending, and those in each group of nodes, which replace facet groups of the same name."""
         return {name: np.unique(corners) for name, corners in self.facet_groups.items()} | dict(self.node_groups)
 
 
 def user_mesh(
     mesh: Any, is_flat: bool | None = True, scale: float = 1.0, of_four: CellKind = CellKind.TETRAHEDRON
 ) -> UserMesh:
-    """Convert a mesh passed by the user to one format: an object of scikit-fem or meshio, the path of a mesh
-    file, or a pair of points and cells. Plane meshes lie in z = 0 if ``is_flat``; ``scale`` is the unit of
-    length of the mesh [m]; cells of four points are of the kind ``of_four``.
+    """Convert a mesh passed by the user to a ``UserMesh``: an object of scikit-fem or meshio, the path of a mesh
+    file, or (only if ``is_flat`` is False) a pair of points and cells. Plane meshes must lie in z = 0 if
+    ``is_flat``. Points are multiplied by ``scale`` [m]. Raise ``ParameterError`` for other values.
 
     Args:
         mesh: also points and cells of triangles, or of the kind ``of_four``.
@@ -122,8 +122,9 @@ def user_mesh(
 
 
 def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
-    """Return the finite element mesh of a user's mesh, with displacement elements of order 1 or 2 and without
-    points that belong to no element.
+    """Return the finite element mesh of a user's mesh, with displacement elements of ``order`` 1 or 2. Points that
+    belong to no element are dropped. Raise ``ParameterError`` for elements of order 1 on curved cells, which could
+    not move rigidly.
 
     Raises:
         ParameterError: elements of order 1 on curved cells, which could not move rigidly.
@@ -162,8 +163,8 @@ def _read_file(path: str) -> Any:
 
 
 def _reader(path: str) -> Callable[[str], Any]:
-    """Return the function that reads a mesh file, chosen by the ending of its path: for Abaqus (.inp) and Nastran
-    files, else that of meshio."""
+    """Return the function that reads a mesh file, chosen by the ending of its path: Abaqus (.inp), Nastran (.bdf,
+    .nas, .fem), else ``meshio.read``. Raise ``MissingExtraError`` if meshio is needed and not installed."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".inp":
         return read_abaqus_mesh
@@ -179,9 +180,9 @@ def _reader(path: str) -> Callable[[str], Any]:
 
 
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool | None) -> UserMesh:
-    """Convert a mesh of scikit-fem, with its named subdomains and boundaries, to the format of this package.
-    If ``is_flat``, plane cells must lie in z = 0. ``kind`` is that of its cells, ``order`` that of their
-    geometry."""
+    """Convert a mesh of scikit-fem to a ``UserMesh``: its named subdomains become groups of elements, its
+    boundaries groups of facets. ``kind`` is that of its cells, ``order`` that of their geometry. If ``is_flat``,
+    raise ``ParameterError`` unless plane cells lie in z = 0."""
     positions = np.zeros((mesh.doflocs.shape[1], 3))
     positions[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(positions, kind.dimension, is_flat)
@@ -199,15 +200,15 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool | None) -> 
 
 
 def _check_flat(points: Array, dimension: int, is_flat: bool | None) -> None:
-    """Raise ``ParameterError`` if the points of a mesh of triangles or quadrilaterals have to lie in the
-    plane z = 0 (``is_flat``) and do not. ``dimension`` is that of the cells."""
+    """Raise ``ParameterError`` if ``is_flat`` demands a plane mesh and its ``points`` are not in one plane z =
+    const, up to round-off. ``dimension`` is that of the cells; solids (3) are not checked."""
     if is_flat and is_curved(points, dimension):
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0")
 
 
 def is_curved(points: Array, dimension: int) -> bool:
-    """Return whether the ``points`` (p, 3) of a mesh of triangles or quadrilaterals lie beside the plane z = 0.
-    ``dimension`` is that of the cells; meshes of solids are not curved."""
+    """Return whether a mesh of triangles or quadrilaterals (``dimension`` of cells 2) leaves the plane z = const:
+    whether the z of its ``points`` (p, 3) differ by more than round-off. Always False for solids."""
     return dimension == 2 and bool(np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max())
 
 
@@ -235,9 +236,9 @@ def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
 
 
 def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh:
-    """Convert a mesh of meshio to the format of this package, with its named groups and a list of what was
-    left out. Its cells of highest dimension must be of one kind, or triangles and quadrilaterals of a shell if
-    ``of_four`` are these. Plane cells must lie in z = 0 if ``is_flat``."""
+    """Convert a mesh of meshio to a ``UserMesh`` with its named groups and a list of what was left out. Its cells
+    of highest dimension become elements; they have to be of one known kind, or triangles and quadrilaterals of
+    a shell if ``of_four`` are these. Plane cells have to lie in z = 0 if ``is_flat``. Else raise ``ParameterError``."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -273,7 +274,8 @@ def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh
 
 
 def _cell_dimension(name: str) -> int:
-    """Return the dimension, 0 to 3, of a kind of cells from its name in meshio, such as 2 for "triangle6"."""
+    """Return the dimension, 0 to 3, of a kind of cells from its name in meshio, such as 2 for "triangle6"; 3 for
+    any name that is no vertex, line, triangle, quadrilateral or polygon."""
     plain = name.lower()
     for dimension, prefixes in enumerate((("vertex",), ("line", "curve"), ("tri", "quad", "polygon"))):
         if any(prefix in plain for prefix in prefixes):
@@ -282,8 +284,9 @@ def _cell_dimension(name: str) -> int:
 
 
 def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
-    """Return points, and quadratic cells in scikit-fem's order of nodes. Nodes in the middle of faces and
-    cells that the mesh file lacks are added. ``kind`` is that of the cells."""
+    """Return points, and quadratic cells of the given ``kind`` in scikit-fem's order of nodes. Missing nodes in the
+    middle of faces and cells (of 8-node quadrilaterals and 20-node hexahedra) are added; triangles and tetrahedra
+    are returned unchanged."""
     if kind is CellKind.TETRAHEDRON:
         return points, cells  # edges 01 12 20 03 13 23 in both
     if kind is CellKind.TRIANGLE:
@@ -301,7 +304,8 @@ def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Arr
 
 def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
     """Add nodes in the middle of faces and cells to hexahedra of 20 nodes (e, 20), at their serendipity positions.
-    Return all points, and cells of 27 nodes (e, 27)."""
+    Neighbours share the node of a common face. Return all points with the added ones at the end, and cells of 27
+    nodes (e, 27)."""
     edge_of = {frozenset(edge): 8 + k for k, edge in enumerate(VTK_EDGES)}
     columns = []
     for face in VTK_FACES:
