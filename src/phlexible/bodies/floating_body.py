@@ -84,21 +84,21 @@ class LocalMoments:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this long body are sparse matrices:
-        true if no product is subtracted from them, which would make them full."""
+        """Whether the second mass moments of this long body are sparse matrices: true unless products are
+        subtracted from them (moments about the centre of mass), which make them full."""
         return not self.removed.any()
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:
-        """All arrays that define the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this long body:
-        nine sparse matrices (n + 1, n + 1), [a, b] row by row, and the matrix (3, n + 1) whose products of
-        rows are subtracted."""
+        """All arrays that define the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this long body, as a
+        tuple. They are nine sparse matrices (n + 1, n + 1), [a, b] row by row, and the matrix (3, n + 1) whose row
+        products are subtracted."""
         return (*(plane for row in self.planes for plane in row), self.removed)
 
     def times(self, xi: Array) -> Array:
-        """Return the products W[a, b] xi of the second mass moments of this body with vectors xi = (1, eta); shape
-        (..., 3, 3, n + 1). eta are elastic coordinates, W[a, b] = int rho Psi_a^T Psi_b with the shape functions
-        Psi."""
+        """Return the products W[a, b] xi of the second mass moments of this long body with vectors xi = (1, eta).
+        The result has the shape (..., 3, 3, n + 1). eta (..., n) are elastic coordinates, W[a, b] = int rho Psi_a^T
+        Psi_b with the shape functions Psi."""
         flat = xi.reshape(-1, xi.shape[-1])
         result = -np.einsum("ai,tb->tabi", self.removed, flat @ self.removed.T)
         for a in range(3):
@@ -107,8 +107,9 @@ class LocalMoments:
         return np.asarray(result.reshape(*xi.shape[:-1], 3, 3, xi.shape[-1]))
 
     def elastic_mass(self) -> Matrix:
-        """Return the mass matrix int rho Phi^T Phi of the n elastic coordinates of this body, for its shape
-        functions Phi, shape (n, n)."""
+        """Return the mass matrix int rho Phi^T Phi of the n elastic coordinates of this long body, for its shape
+        functions Phi, shape (n, n). It is the sum of W[a, a] without the first row and column; sparse unless
+        products are subtracted."""
         planes = sum(self.planes[a][a] for a in range(3))[1:, 1:]
         if self.is_sparse:
             return sparse.csr_array(planes)
@@ -116,8 +117,8 @@ class LocalMoments:
         return np.asarray(planes.toarray() - shapes.T @ shapes)
 
     def elastic_diagonal(self) -> Array:
-        """Return the diagonal of the mass matrix of the n elastic coordinates of a body from these second moments,
-        shape (n,)."""
+        """Return the diagonal of the mass matrix of the n elastic coordinates of this long body, shape (n,),
+        without forming the matrix."""
         diagonal = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.removed**2).sum(axis=0)
         return np.asarray(diagonal[1:])
 
@@ -168,16 +169,17 @@ class FloatingBody:
 
     @property
     def inner_count(self) -> int:
-        """Number of internal variables of viscoelastic relaxation in this body: one for each Maxwell branch (spring
-        and dashpot in series), in each elastic coordinate and each scalar strain."""
+        """Number of internal variables of viscoelastic relaxation in this body: number of Maxwell branches
+        (spring and dashpot in series), times the number of elastic coordinates plus scalar strains. 0 without
+        relaxation."""
         return len(self.relaxation.pairs if self.relaxation else ()) * (
             self.elastic_count + len(self.strain.weights)
         )
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:
-        """Unit of each elastic coordinate of this body as text, such as "m" or "rad"; "1" for numbers without
-        unit."""
+        """Unit of each elastic coordinate of this body as text, such as "m" or "rad"; "1" for all if none is
+        stored."""
         return self.elastic_units or ("1",) * self.elastic_count
 
     @property
@@ -194,8 +196,8 @@ class FloatingBody:
 
     @property
     def undeformed_spread(self) -> Array:
-        """Second moments int rho x x^T of the mass of this body, undeformed, about the origin of its frame, shape
-        (3, 3) [kg m2]."""
+        """Second moments int rho x x^T of the mass of this undeformed body about the origin of its frame, shape (3,
+        3) [kg m2]; selected from the stored mass moments."""
         if isinstance(self.second_moments, LocalMoments):
             moments = self.second_moments
             planes = np.array([[plane[0, 0] for plane in row] for row in moments.planes])
@@ -203,8 +205,9 @@ class FloatingBody:
         return self.second_moments[:, :, 0, 0]
 
     def in_smaller_basis(self, columns: Array, points: MaterialPoints) -> "FloatingBody":
-        """Return this body in fewer elastic coordinates, where eta = columns @ (new coordinates). ``points``
-        finds material points in the new coordinates.
+        """Return a copy of this body in k new coordinates, where the old elastic coordinates are eta = columns @
+        new. Mass moments, strains and damping are projected, of ``elastic_units`` the first k are retained.
+        ``points`` are the material points in the new coordinates.
 
         Args:
             columns: shape (n, k), dense.
@@ -227,7 +230,8 @@ class FloatingBody:
         )
 
     def with_arrays(self) -> "FloatingBody":
-        """Return this body with dense arrays in place of all sparse matrices."""
+        """Return a copy of this body with dense arrays in place of all sparse matrices of mass moments, strain
+        energy and damping."""
         return replace(
             self,
             second_moments=self.all_moments,
@@ -237,13 +241,13 @@ class FloatingBody:
 
     @property
     def linear_axes(self) -> tuple[int, ...]:
-        """Axes along which the frame of this body can move, as numbers: 0 (x) on a line, 0 and 1 in the plane, 0 to
-        2 in space."""
+        """Axes along which the frame of this body can move, as axis indices: 0 (x) on a line, 0 and 1 in the plane,
+        0 to 2 in space."""
         return tuple(range(self.dimension))
 
     @property
     def rotation_axes(self) -> tuple[int, ...]:
-        """Axes about which the frame of this body can rotate, as numbers: none for a point mass, 2 (z) in the
+        """Axes about which the frame of this body can rotate, as axis indices: none for a point mass, 2 (z) in the
         plane, 0 to 2 in space."""
         if not self.rotates:
             return ()

@@ -111,9 +111,9 @@ def label_of(location: Location) -> str:
 
 
 def user_locations(locations: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
-    """Convert ``locations``, named positions on a body passed by the user, to location objects: numbers are
-    distances along a beam, rod or string [m], vectors (3,) body coordinates [m]. Raise ``ParameterError`` for
-    names that are in ``taken`` and for other values.
+    """Convert a user's mapping of names to positions on a body (``locations``) to location objects. A number is a
+    distance along a beam, rod or string [m], a vector (3,) a position in body coordinates [m]. Raise
+    ``ParameterError`` for names in ``taken`` and for other values.
 
     Raises:
         ParameterError: no mapping of names to positions, a name that is taken, or numbers of another shape.
@@ -171,8 +171,9 @@ class MaterialPoint:
     stays_in_plane: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
-        """Return how a direction (unit vector fixed to the material at this point) changes per unit of each elastic
-        coordinate, shape (3, n). The material rotates and stretches.
+        """Return how a unit vector ``direction`` (3,), fixed to the material at this point, changes per unit of
+        each elastic coordinate, shape (3, n). It rotates and, at cuts of split beams, is stretched. Zero where the
+        point has no rotation.
 
         Zero where the body has no orientation.
         """
@@ -187,9 +188,9 @@ class MaterialPoints(ABC):
 
     @abstractmethod
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this body at a location such as its start or a distance along it: the
-        undeformed position, and displacement and rotation per unit of each elastic coordinate. Raise
-        ``AttachmentError`` if the body has no such location.
+        """Return the material point of this body at a ``location`` such as its start: undeformed position,
+        displacement and rotation per unit of each elastic coordinate. Raise ``AttachmentError`` if the body has no
+        such location. Abstract: each kind of body implements it.
 
         Raises:
             AttachmentError: the body has no such location; the message lists those it has.
@@ -197,8 +198,9 @@ class MaterialPoints(ABC):
 
     @abstractmethod
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return a polyline that pictures draw for this body: undeformed positions (k, 3) [m], and their
-        displacements per unit of each elastic coordinate, shape (k, 3, n). A line has ``count`` points.
+        """Return a polyline that pictures draw for this body: undeformed positions (k, 3) [m] and displacements per
+        unit of each elastic coordinate (k, 3, n). Line bodies have ``count`` points, rigid bodies the origin and
+        centre of mass. Abstract: each kind of body implements it.
 
         A line body gives ``count`` points of its axis, a rigid body its origin and, where it
         is elsewhere, its center of mass; the points move with eta like a ``MaterialPoint``.

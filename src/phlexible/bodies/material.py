@@ -84,8 +84,9 @@ ROUND_OFF = 1e-9
 
 
 def section_along(section: object, length: float, elements: int) -> AnySection:
-    """Check the argument ``section`` of a beam or rod and return it as a cross-section, uniform or varying. A
-    user's function of the position is sampled in each of the ``elements`` of the body of the given length [m].
+    """Return the cross-section of a beam or rod from a user's argument ``section``, uniform or varying. A function
+    of the position is sampled in each of the ``elements`` over the ``length`` [m]. Raise ``ParameterError`` for
+    other types and tables that do not cover the length.
 
     Raises:
         ParameterError: no section, or one that is not defined everywhere.
@@ -108,9 +109,9 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
 
 
 def check_material(section: AnySection, material: object, length: float) -> None:
-    """Raise ``ParameterError`` unless a beam or rod has either a ``material`` or a ``GeneralSection``
-    (cross-section given by its own stiffness and mass), and not both. Warn if it is so heavy (over 1e6 kg) that its
-    ``length`` and section are probably in millimetres.
+    """Raise ``ParameterError`` unless a beam or rod has either a ``material`` or a ``GeneralSection`` (which has
+    stiffness and mass), and not both. Warn (``UnitWarning``) if density times ``length`` times first area exceeds
+    1e6 kg, since these are probably in millimetres.
 
     Raises:
         ParameterError: two materials, or none.
@@ -133,9 +134,9 @@ def check_material(section: AnySection, material: object, length: float) -> None
 
 
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
-    """Return the Maxwell branches (springs and dashpots in series) of a beam or rod, with stiffnesses
-    relative to the elastic one; None without relaxation. They are those of its ``material``, or of its
-    ``sections``.
+    """Return the Maxwell branches (springs and dashpots in series) of a beam or rod, with stiffnesses divided by
+    Young's modulus; None without relaxation. Without ``material`` they are those of its ``sections``. Raise
+    ``ParameterError`` if these differ.
 
     Raises:
         ParameterError: sections with different ones.
@@ -149,8 +150,8 @@ def relative_relaxation(material: Material | None, sections: Iterable[object]) -
 
 
 def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
-    """Raise ``ParameterError`` if a body has viscoelastic relaxation (Maxwell branches), for a form of the
-    equations, named ``form``, that has no states for it.
+    """Raise ``ParameterError`` if a body has viscoelastic relaxation (Maxwell branches), since the equations named
+    ``form`` in the message have no states for it; None passes.
 
     Raises:
         ParameterError: there is one.

@@ -49,8 +49,9 @@ class ProductElements:
 
 
 def products_and_gradients(group: ProductElements, x: Array) -> tuple[Array, Array]:
-    """Return the n products p of each of e elements, shape (e, n), and their derivatives to its k nodes. These have
-    the shape (e, n, k, d) for nodes x (N, d)."""
+    """Return the n dot products of nodal vectors in each of e elements, and their derivatives with respect to its k
+    nodal vectors. The shapes are (e, n) and (e, n, k, d). The nodal vectors of the body are x (N, d), ``group`` are
+    the elements."""
     first, second = _factors(group)
     u, v = (np.einsum("nk,ekd->end", rows, x[group.nodes], optimize=True) for rows in (first, second))
     slopes = np.einsum("nk,end->enkd", first, v) + np.einsum("nk,end->enkd", second, u)
@@ -58,43 +59,48 @@ def products_and_gradients(group: ProductElements, x: Array) -> tuple[Array, Arr
 
 
 def stress(group: ProductElements, strain: Array) -> Array:
-    """Return H times numbers of the products of each element, shape (e, n)."""
+    """Return the stresses H s of e product elements for their n strains s (``strain``, shape (e, n)), shape (e,
+    n). A strain is a dot product of nodal vectors minus its value at rest; H is the stiffness matrix of each
+    element."""
     return np.asarray(np.einsum("eij,ej->ei", stiffness_matrices(group), strain))
 
 
 def strain_energy(group: ProductElements, x: Array) -> float:
-    """Return the strain energy [J] of a group of product elements for nodes x (N, d)."""
+    """Return the strain energy [J] of a group of product elements for nodal vectors x (N, d): the sum of s.H s / 2
+    with strains s, dot products of nodal vectors minus their values at rest."""
     strain = products_and_gradients(group, x)[0] - group.rest
     return float((strain * stress(group, strain)).sum() / 2)
 
 
 def elastic_force(group: ProductElements, x: Array, terms: Terms = np.asarray) -> Array:
-    """Return the elastic force dU/dx of a group of product elements on its nodes x (N, d); shape (N, d) [N]. With
-    np.abs as ``terms`` it is the sum of the absolute values of its terms."""
+    """Return the elastic force dU/dx of a group of product elements on its nodes x (N, d), shape (N, d) [N]. Their
+    energy is quadratic in dot products of nodal vectors. With np.abs as ``terms``, all factors of the sum are
+    replaced by absolute values."""
     p, slopes = products_and_gradients(group, x)
     forces = np.einsum("en,enkd->ekd", terms(stress(group, p - group.rest)), terms(slopes))
     return nodal_sums(group.nodes, x, forces)
 
 
 def elastic_tangent(group: ProductElements, x: Array) -> sparse.csr_array:
-    """Return the tangent stiffness d2U/dx2 of a group of product elements at nodes x (N, d), symmetric and sparse;
-    shape (d N, d N) [N/m]."""
+    """Return the tangent stiffness d2U/dx2 of a group of product elements (energy quadratic in dot products of
+    nodal vectors) at nodes x (N, d). It is symmetric and sparse, shape (d N, d N) [N/m]."""
     p, slopes = products_and_gradients(group, x)
     blocks = _material_blocks(group, slopes) + _geometric_blocks(group, stress(group, p - group.rest), x.shape[1])
     return assembled(group.nodes, x, blocks)
 
 
 def geometric_stiffness(group: ProductElements, x: Array, change: Array) -> sparse.csr_array:
-    """Return the geometric stiffness of the stress that a small displacement ``change`` (N, d) of nodes x (N, d)
-    adds to product elements, sparse; shape (d N, d N) [N/m]."""
+    """Return the geometric stiffness of the stress that a small displacement ``change`` (N, d) adds to product
+    elements at nodes x (N, d). The stress is linear in the displacement. The result is sparse, shape (d N, d N)
+    [N/m]."""
     strain = np.einsum("enkd,ekd->en", products_and_gradients(group, x)[1], change[group.nodes])
     return assembled(group.nodes, x, _geometric_blocks(group, stress(group, strain), x.shape[1]))
 
 
 def viscous_matrix(group: ProductElements, x: Array) -> sparse.csr_array:
-    """Return the damping matrix C of the viscous force -C dx/dt of these elements at nodal positions x (N, d). It
-    has the shape (d N, d N) [N s/m]. Their energy is a quadratic form of dot products of nodal vectors (product
-    elements)."""
+    """Return the damping matrix C of the viscous force -C dx/dt of product elements, sparse, shape (d N, d N) [N
+    s/m]. It is the viscosity times the stiffness without its geometric part at nodal vectors x (N, d). Their energy
+    is quadratic in dot products of nodal vectors."""
     return assembled(group.nodes, x, group.viscosity * _material_blocks(group, products_and_gradients(group, x)[1]))
 
 
@@ -111,7 +117,8 @@ def stiffness_matrices(group: ProductElements) -> Array:
 
 
 def _factors(group: ProductElements) -> tuple[Array, Array]:
-    """Return the weights of the nodes of an element in both vectors of each product, two arrays (n, k)."""
+    """Return the weights of an element's k nodal vectors in both vectors of each of its n dot products, two arrays
+    (n, k). Positions count relative to the first node."""
     vectors = np.eye(group.nodes.shape[1])
     vectors[: group.position_count, 0] -= 1.0
     first, second = (group.pairs + (group.position_count > 0)).T
@@ -119,15 +126,16 @@ def _factors(group: ProductElements) -> tuple[Array, Array]:
 
 
 def _material_blocks(group: ProductElements, slopes: Array) -> Array:
-    """Return B^T H B of each element for the derivatives B of its products (e, n, k, d), shape (e, k, d, k, d)."""
+    """Return B^T H B of each of e product elements, shape (e, k, d, k, d). B are the derivatives ``slopes`` (e, n,
+    k, d) of its n dot products, H its stiffness matrix."""
     e, n, k, d = slopes.shape
     flat = slopes.reshape(e, n, k * d)
     return np.asarray((flat.swapaxes(1, 2) @ stiffness_matrices(group) @ flat).reshape(e, k, d, k, d))
 
 
 def _geometric_blocks(group: ProductElements, stresses: Array, dimension: int) -> Array:
-    """Return the second derivatives of the products of each element times their ``stresses`` (e, n). The shape is
-    (e, k, d, k, d) in space of ``dimension`` d."""
+    """Return the second derivatives of the n dot products of each element, summed with its ``stresses`` (e, n) as
+    weights. The shape is (e, k, d, k, d) in space of ``dimension`` d. They do not depend on the nodal vectors."""
     first, second = _factors(group)
     half = np.einsum("en,nk,nl->ekl", stresses, first, second, optimize=True)
     return np.asarray(np.einsum("ekl,cd->ekcld", half + half.swapaxes(1, 2), np.eye(dimension)))

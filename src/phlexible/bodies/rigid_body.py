@@ -45,9 +45,9 @@ gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """Return what pictures draw for a rigid body whose shape is unknown: the box with its ``mass`` and
-    ``inertia`` if the joints' positions fit on it, else rods from the centre of mass to these positions.
-    ``center`` is the centre of mass, ``ports`` are the positions of joints, shape (k, 3) [m].
+    """Return what pictures draw for a rigid body whose shape is unknown: the homogeneous box with its ``mass`` and
+    ``inertia`` if there are no joints or their positions ``ports`` (k, 3) [m] lie on such a box. Else a ball at the
+    centre of mass and rods from it to these positions.
 
     Args:
         mass: [kg].
@@ -71,15 +71,15 @@ def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> S
 
 
 def _largest_moment(inertia: Array) -> float:
-    """Return the largest principal moment of inertia [kg m2] of an inertia tensor (3, 3), or the number itself if
-    only I_zz is known."""
+    """Return the largest principal moment of inertia [kg m2] of an inertia tensor (3, 3). If only I_zz, shape (),
+    is known, return it."""
     return float(inertia if inertia.ndim == 0 else np.linalg.eigvalsh(inertia)[-1])
 
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
     """Return the edge lengths (3,) [m] and the axes, as columns (3, 3), of the homogeneous box with the given
-    ``mass`` and ``inertia`` tensor. From I_zz alone a flat square plate is made. There the edges are (a, a, a
-    / 4). Edges are at least a twentieth of the longest."""
+    ``mass`` and ``inertia`` tensor. Edges are at least a twentieth of the longest. From I_zz alone, return a square
+    plate with the edges (a, a, a / 4)."""
     if inertia.ndim == 0:
         edge = float(np.sqrt(6 * inertia / mass))
         return np.array([edge, edge, edge / 4]), np.eye(3)
@@ -105,9 +105,9 @@ INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
 def _checked_inertia(name: str, value: ArrayLike) -> Array:
-    """Convert the inertia of a rigid body, ``value`` passed by the user as I_zz, three moments or a matrix;
-    the result is a read-only array of shape () or (3, 3) [kg m2]. Raise ``ParameterError`` if no body has it.
-    ``name`` is that of the argument, for messages."""
+    """Convert a user's inertia of a rigid body (I_zz, three moments or a matrix) to a read-only array, shape () or
+    (3, 3) [kg m2]. Raise ``ParameterError`` if it is not finite, symmetric and positive, or violates the triangle
+    inequality of moments. ``name`` is used in messages."""
     inertia = reals(name, value, INERTIA)
     if inertia.shape not in ((), (3,), (3, 3)):
         raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
@@ -169,8 +169,9 @@ class RigidBody(Body):
     def box(
         cls, size: ArrayLike, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid box with edges ``size`` (3,) [m] along the body axes and a density
-        [kg/m3]. The middle of the box is at ``center`` in body axes. ``color`` is for pictures.
+        """Return a homogeneous rigid box with edges ``size`` (3,) [m] along the body axes and a density [kg/m3].
+        Mass and inertia are computed; the middle of the box, its centre of mass, is at ``center`` in body axes.
+        ``color`` is for pictures.
 
         Args:
             size: edges along x, y, z, shape (3,) [m].
@@ -216,9 +217,9 @@ class RigidBody(Body):
     def from_stl(
         cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid body with a density [kg/m3] whose surface is read from an STL file
-        (``path``). The file is text or binary, with lengths in units of ``scale`` [m]. Body axes and origin
-        are those of the file. ``color`` is for pictures.
+        """Return a homogeneous rigid body with a density [kg/m3] whose closed surface is read from an STL file
+        (``path``), text or binary. Lengths in the file are in units of ``scale`` [m]; body axes and origin are
+        those of the file. Raise ``ParameterError`` for an open surface.
 
         Args:
             path: of the file.
@@ -236,8 +237,9 @@ class RigidBody(Body):
     def from_mesh(
         cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid body with a ``density`` [kg/m3] inside a closed surface of
-        ``triangles``. Body axes and origin are those of the ``vertices``. ``color`` is for pictures.
+        """Return a homogeneous rigid body with a ``density`` [kg/m3] inside the closed surface of ``triangles`` (t,
+        3), indices of the ``vertices`` (v, 3) [m]. Body axes and origin are those of the vertices. Raise
+        ``ParameterError`` for an open surface. ``color`` is for pictures.
 
         Args:
             vertices: shape (v, 3) [m].
@@ -252,8 +254,9 @@ class RigidBody(Body):
 
     @classmethod
     def _homogeneous(cls, shape: Shape, density: float, color: str | None) -> Self:
-        """Return a homogeneous rigid body of the given ``shape`` and ``density`` [kg/m3], with mass, inertia
-        and centre of mass of the shape. Warn if the density seems to be in g/cm3. ``color`` is for pictures."""
+        """Return a rigid body of the given ``shape`` and ``density`` [kg/m3], with mass, inertia and centre of mass
+        of the filled shape. Warn (``UnitWarning``) if the density is that of a metal in g/cm3, or a mesh is of
+        unusual size. ``color`` is for pictures."""
         weight, moments = positive("density", density), shape.moments()
         if any(least <= weight <= most for least, most in METALS):
             warn_user(
@@ -266,8 +269,9 @@ class RigidBody(Body):
         return cls(weight * moments.volume, weight * moments.inertia, center, shape=shape, color=color)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return this rigid body as arrays: mass and its first and second moments about the origin of the body
-        frame. The model is in the plane (dimension 2) or in space (3).
+        """Return this rigid body as a ``FloatingBody``: mass and its first and second moments about the origin of
+        the body frame. ``dimension`` is 2 (plane) or 3. Raise ``ParameterError`` if only I_zz is known in space, or
+        the centre of mass is out of the plane.
 
         In the plane only W_xx + W_yy = I_zz + m c^2 has a meaning; I_zz is split evenly.
 
@@ -301,9 +305,9 @@ class RigidBody(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this rigid body: the surface of its shape; without a shape, a box or
-        rods that suit its inertia and the positions of its joints, ``ports`` (k, 3) [m]. ``data`` are the
-        arrays of the body."""
+        """Return what pictures draw for this rigid body: the surface of its shape, at the body's centre of mass
+        unless the shape has a center. Without a shape, a box or rods that suit its inertia and the positions of its
+        joints, ``ports`` (k, 3) [m]."""
         center = np.asarray(self.center, dtype=np.float64)
         if self.shape is not None:
             return solid_skin(self.shape.placed(center))
@@ -319,7 +323,8 @@ class RigidPoints(MaterialPoints):
 
     def locate(self, location: Location) -> MaterialPoint:
         """Return the material point of this rigid body at its origin or at given body coordinates; it has no
-        elastic displacement. Raise ``AttachmentError`` for other locations.
+        elastic displacement. Raise ``AttachmentError`` for locations of other kinds, and for z other than 0 in the
+        plane. The point may lie outside of the body's shape.
 
         Raises:
             AttachmentError: the location belongs to a line body, or is outside the plane.
@@ -346,7 +351,7 @@ class RigidPoints(MaterialPoints):
 
 def _check_moments(principal: list[float]) -> None:
     """Raise ``ParameterError`` unless the three ``principal`` moments of inertia, ascending, are those of a body:
-    positive, none larger than the sum of the others."""
+    positive, and none larger than the sum of the two others, up to rounding."""
     shown = ", ".join(f"{moment:g}" for moment in principal)
     if principal[0] <= ROUND_OFF * principal[2]:
         raise ParameterError(f"inertia must be positive definite, got principal moments {shown}")

@@ -91,18 +91,19 @@ class RodNode(Body):
 
     @property
     def length(self) -> float:
-        """Length of the piece of the rod that moves rigidly with this cross-section [m]."""
+        """Length of the part of the rod that moves rigidly with this cross-section, the lengths before and after it
+        [m]."""
         return self.before + self.after
 
     @property
     def elements(self) -> int:
-        """Number of elements of the rigid piece of the rod around this cross-section: always 1."""
+        """Number of elements of the rigid part of the rod around this cross-section: always 1."""
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the rigid piece of a rod around this cross-section as arrays: mass, first and second
-        moments, those per length times the length of rod that it represents. ``dimension`` is that of the
-        model (1, 2 or 3).
+        """Return the rigid part of a rod around this cross-section as a ``FloatingBody``. Its mass and moments are
+        those per length of the section times the length of rod that it represents. Components out of the model's
+        ``dimension`` (1, 2 or 3) are zero; on a line it does not rotate.
 
         On a line only m remains.
         """
@@ -122,9 +123,9 @@ class RodNode(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface that pictures draw for the straight piece of a rod around this cross-section. It
-        overlaps its neighbours by a tenth of the width of the section, so that bends have no gaps. ``data``
-        are the arrays of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
+        """Return the surface that pictures draw for the straight part of a rod around this cross-section: a tube
+        with its outline. It overlaps its neighbours by a tenth of the width of the section, so that bends have no
+        gaps. ``data`` and ``ports`` are not used."""
         outline = outline_of(self.section)
         lap = LAP * float(np.ptp(outline.corners, axis=0).max())
         ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]
@@ -143,8 +144,9 @@ class RodPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this rigid piece of a rod at a location: one of its ends, a distance from
-        its beginning, its origin, or body coordinates."""
+        """Return the material point of this rigid part of a rod at a location: one of its ends, a distance from its
+        beginning, its origin, or body coordinates. Positions outside of the part are not refused. Raise
+        ``AttachmentError`` for z other than 0 in the plane."""
         match location:
             case Origin():
                 position = np.zeros(3)
@@ -161,8 +163,9 @@ class RodPoints(MaterialPoints):
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the line that pictures draw for this rigid piece of a rod, from one of its ends to the other,
-        shape (2, 3) [m]; ``count`` is not used."""
+        """Return the line that pictures draw for this rigid part of a rod, from one of its ends to the other,
+        shape (2, 3) [m]. Its displacements per elastic coordinate, the second result, are empty. ``count`` is
+        not used."""
         return np.array([[-self.before, 0.0, 0.0], [self.after, 0.0, 0.0]]), np.zeros((2, 3, 0))
 
 
@@ -265,13 +268,14 @@ class Rod:
         return np.linspace(0.0, self.length, self.elements * self.order + 1)
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements of this rod and the estimated memory [bytes] of a simulation
-        with it. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the number of finite elements of this rod and the estimated memory [bytes] of a simulation with
+        it, proportional to elements times order. ``dimension`` is not used."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def nodes(self) -> tuple[RodNode, ...]:
-        """Return the rigid cross-sections (bodies) of which this rod consists, one for each node from start to end;
-        elastic elements connect them."""
+        """Return the rigid cross-sections (bodies) of which this rod consists, one for each node from start to end.
+        Neighbours divide the length between them in halves; equal cross-sections are one object. Elastic elements
+        connect them."""
         positions, weights = self.node_positions, self._node_weights
         half = np.full(len(positions) - 1, 0.5 * self.length / (len(positions) - 1))
         before, after = np.concatenate([[0.0], half]), np.concatenate([half, [0.0]])
@@ -286,8 +290,8 @@ class Rod:
         return tuple(nodes)
 
     def element_shape(self, number: int) -> ElementShape:
-        """Return nodes, quadrature points and shape functions of one finite element of this rod, with the index
-        ``number`` from 0 at the start."""
+        """Return nodes, quadrature points, weights and shape functions of one finite element of this rod, with the
+        index ``number`` from 0 at the start. The quadrature points are positions along the rod [m]."""
         size, order = self.length / self.elements, self.order
         points, weights, values, slopes = self._quadrature
         nodes = tuple(range(order * number, order * (number + 1) + 1))
@@ -295,8 +299,9 @@ class Rod:
 
     @cached_property
     def _quadrature(self) -> tuple[Array, Array, Array, Array]:
-        """Gauss points (g,) in (0, 1) and weights (g,) of an element of this rod. With them, values (g, nodes) and
-        derivatives (g, nodes) [1/m] of its shape functions there."""
+        """Gauss points (g,) in (0, 1) and weights (g,) of an element of this rod, with its shape functions
+        there. They are values (g, nodes) and derivatives (g, nodes) [1/m]. There are as many points as the
+        order, 1 or 2."""
         size, (points, weights) = self.length / self.elements, gauss(self.order)
         if self.order == 1:
             return points, weights, lagrange_values(points), lagrange_slopes(points, size)
@@ -324,10 +329,10 @@ class Rod:
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this rod alone, with strains as states, see
-        ``RodForm``. Its ends are free with prescribed forces, or clamped, as ``start`` and ``end`` say.
-        ``gravity`` is the acceleration [m/s^2]; ``shape``, ``velocity`` and ``angular_velocity`` are initial.
-        ``dimension`` is that of the model (1, 2 or 3).
+        """Return the port-Hamiltonian state-space model of this rod alone, with strains as states. Its ends have
+        prescribed forces, or are clamped, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2];
+        ``shape``, ``velocity`` and ``angular_velocity`` are the initial ones. ``dimension`` is that of the model
+        (1, 2 or 3).
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -347,8 +352,9 @@ class Rod:
         return sections_at(self._section, x)
 
     def stiffness_at(self, x: Array) -> Array:
-        """Return the stiffness matrices of the cross-sections of this rod at positions x (k,) [m], shape (k, 6, 6):
-        section forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain."""
+        """Return the stiffness matrices of the cross-sections of this rod, with shear (Timoshenko), at positions x
+        (k,) [m], shape (k, 6, 6). They map strains to section forces (N, Q_y, Q_z, M_x, M_y, M_z). Without shear
+        areas of the user, the whole area is used."""
         return stiffness_at(_shear_sections(self._section), self.material, Theory.TIMOSHENKO, x)
 
     @property
@@ -359,7 +365,8 @@ class Rod:
     @property
     def _node_weights(self) -> Array:
         """Length of this rod whose mass each node represents, shape (N,) [m]: weights of a quadrature rule along
-        the rod, with the sum of its length.
+        the rod, with the sum of its length. Simpson's rule for order 2, else the trapezoidal rule with end
+        corrections.
 
         Half masses at free ends would make the moment of inertia of a rod too large by 2 / elements^2.
         """
@@ -375,8 +382,8 @@ class Rod:
 
 
 def _shear_sections(section: AnySection) -> AnySection:
-    """Return a cross-section, uniform or varying, for a rod, which always shears: where the user gave no shear
-    areas, the whole area is taken."""
+    """Return a cross-section, uniform or varying, for a rod, which always shears. Sections without shear areas are
+    replaced by copies whose shear areas are the whole area."""
     if isinstance(section, VaryingSection):
         sheared = tuple(_with_shear_areas(part) for part in section.sections)
         return VaryingSection(section.stations, sheared, section.breaks)
@@ -384,8 +391,8 @@ def _shear_sections(section: AnySection) -> AnySection:
 
 
 def _with_shear_areas(section: UniformSection) -> UniformSection:
-    """Return a uniform cross-section for a rod, which always shears: if the user gave no shear areas, the whole
-    area is taken."""
+    """Return a uniform cross-section for a rod, which always shears. If the user gave no shear area along y, return
+    a copy in which it is the whole area; else the section itself."""
     if not isinstance(section, Section) or section.shear_area_y is not None:
         return section
     return Section(
@@ -416,10 +423,10 @@ class RodPose:
 
 
 def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
-    """Return the poses of the N cross-sections of a rod along a user's curve (``shape``) at t = 0. They are
-    world positions (N, 3) and rotation matrices (N, 3, 3). Local x axes are tangents of the curve, y and z
-    rotate about x as little as possible. ``dimension`` is that of the model (1, 2 or 3). ``name`` is that of
-    the rod, for messages. ``position`` and ``rotation`` are those of the whole rod.
+    """Return the world positions (N, 3) and rotation matrices (N, 3, 3) of the N cross-sections of a rod along a
+    user's curve (``shape``; None: along x). Local x axes are tangents of the curve, y and z rotate as little as
+    possible. All are moved by ``position`` and ``rotation``. Raise ``ParameterError`` for a wrong length or too
+    much bending between nodes.
 
     Args:
         rod: the description.
@@ -461,15 +468,15 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
 
 
 def derivatives_along(positions: Array, values: Array) -> Array:
-    """Return the derivatives d/ds of values (N, 3) that are known at positions s, ``positions`` (N,), by
-    second-order finite differences, shape (N, 3). Two positions give their difference quotient twice."""
+    """Return the derivatives d/ds of values (N, 3) that are known at ``positions`` s (N,), by second-order finite
+    differences, shape (N, 3). For two positions, their difference quotient is returned twice."""
     slopes = np.gradient(values, positions, axis=0, edge_order=2) if len(positions) > 2 else None
     return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(positions), (2, 1)) if slopes is None else slopes)
 
 
 def _check_rotations(name: str, rotation: float) -> None:
-    """Raise ``ParameterError`` if the largest angle between neighbouring cross-sections of the rod ``name``,
-    ``rotation`` [rad], is above 0.75 rad."""
+    """Raise ``ParameterError`` if ``rotation``, the largest angle [rad] between neighbouring cross-sections of the
+    rod called ``name``, is above 0.75 rad."""
     if rotation > LARGEST_ROTATION:
         raise ParameterError(
             f"{name}: neighbouring sections of this shape rotate by {rotation:.3g} rad against each other, where"
@@ -479,10 +486,9 @@ def _check_rotations(name: str, rotation: float) -> None:
 
 
 def _curve_tangents(positions: Array, shape: Field | None, local: Array, dimension: int) -> Array:
-    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are differences of the user's
-    function ``shape``, which is called with one arc length s [m] and returns a position, or of the node positions
-    ``local`` (N, 3) if there is none. The nodes are at arc lengths ``positions`` [m]. ``dimension`` is that of the
-    model (1, 2 or 3)."""
+    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are central differences of the
+    user's function ``shape``, called with arc lengths s [m], or else differences of the node positions ``local``
+    (N, 3). ``positions`` are the arc lengths of the nodes [m]."""
     if not callable(shape):
         return derivatives_along(positions, local)
     step = STEP * positions[-1]

@@ -14,9 +14,9 @@ SCALED = "Give metres (scale=1e-3)"
 
 
 def refuse_large(elements: object, needed: float, where: str, is_large: bool) -> None:
-    """Raise ``ParameterError`` if a body would need more memory, ``needed`` [bytes], than most machines have
-    (32 GB). The user can allow it by large=True, which is ``is_large`` here. The message has the number of
-    ``elements`` and the name of the function (``where``).
+    """Raise ``ParameterError`` if a body would need more than 32 GB of memory (``needed`` [bytes]), unless the user
+    passed large=True (``is_large``). The message has the number of ``elements`` and the name of the function
+    (``where``) that accepts large=True.
 
     Args:
         elements: their number, for the message.
@@ -39,8 +39,9 @@ HEAVY, LONG = 1e6, 300.0
 
 
 def warn_of_size(mass: float, points: Array, remedy: str = "Give metres") -> None:
-    """Warn the user if a body is so heavy (over 1e6 kg) or so long (over 300 m) that its mesh is probably in
-    millimetres. ``mass`` is that of the body [kg], ``points`` are those of the mesh, ``remedy`` is what to do.
+    """Warn the user (``MeshWarning``) if a body has more than 1e6 kg or is longer than 300 m. Its mesh is then
+    probably in millimetres. ``mass`` is that of the body [kg], ``points`` (k, d) [m] are those of the mesh,
+    ``remedy`` ends the message.
 
     Args:
         mass: [kg].
@@ -59,6 +60,6 @@ def warn_of_size(mass: float, points: Array, remedy: str = "Give metres") -> Non
 
 
 def warn_of_damping(text: str) -> None:
-    """Warn the user that a damping ratio is another one in the model, for the reason in ``text``, and of the way to
-    give it."""
+    """Warn the user (``DampingWarning``) that a damping ratio has another value in the whole model, for the reason
+    in ``text``. The message advises to use the material's viscosity instead."""
     warn_user(f"{text} take Material(viscosity=2 * ratio / frequency [rad/s])", DampingWarning)

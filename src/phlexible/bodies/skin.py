@@ -67,7 +67,8 @@ class Skin:
 
     def node_positions(self, eta: Array, scale: float = 1.0) -> Array:
         """Return the positions of the N nodes of this skin (drawn surface of a body) in the body frame, shape (k,
-        N, 3) [m]. They are for k vectors eta (k, n) of elastic coordinates. ``scale`` magnifies displacements."""
+        N, 3) [m]. They are for k vectors eta (k, n) of elastic coordinates. ``scale`` magnifies displacements;
+        positions that are themselves coordinates (strings, soft bodies) are not magnified."""
         if self.coordinates is not None:
             return np.where(self.coordinates >= 0, eta[:, self.coordinates], 0.0)
         return np.asarray(self.positions + scale * np.einsum("pin,tn->tpi", self.shapes, eta))
@@ -78,17 +79,17 @@ class Skin:
         return len(self.triangles) > 0
 
     def edges(self) -> IntArray:
-        """Return the sharp edges of the undeformed surface that pictures draw for a body, as pairs of vertex
-        indices, shape (e, 2)."""
+        """Return the sharp edges of the undeformed surface that pictures draw for a body, and its boundary edges,
+        as pairs of vertex indices (e, 2). Normals differ by more than 35 degrees at sharp edges."""
         vertices, triangles = merged_vertices(self.positions[self.vertex_nodes] + self.offsets, self.triangles)
         used, first = np.unique(triangles, return_index=True)
         return np.asarray(self.triangles.ravel()[first][np.searchsorted(used, sharp_edges(vertices, triangles))])
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
-    """Return what pictures draw for a body of unknown thickness: lines through its nodes and ``balls`` at its
-    nodes, both given as node indices, without a surface. Nodes are at ``positions`` and move by ``shapes``
-    per unit of each elastic coordinate."""
+    """Return what pictures draw for a body of unknown thickness: ``lines`` through its nodes and ``balls`` at its
+    nodes, both given as node indices, without a surface. Nodes are at ``positions`` (N, 3) and move by ``shapes``
+    (N, 3, n) per unit of each elastic coordinate."""
     nothing = np.zeros((0, 3))
     empty = np.zeros(0, dtype=np.int64)
     return Skin(
@@ -97,9 +98,9 @@ def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], ball
 
 
 def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Sequence[Outline]) -> Skin:
-    """Return the surface that pictures draw for a beam or rod along body x: a tube or prism with one outline
-    of the cross-section at each position, and a cap at each end. ``shapes`` and ``rotations`` are
-    displacements and rotations there per unit of each elastic coordinate."""
+    """Return the surface that pictures draw for a beam or rod along body x: a tube or prism through one outline of
+    the cross-section at each of k ``positions`` (k, 3), with a cap at each end. ``shapes`` and ``rotations`` (k, 3,
+    n) move the cross-sections per unit of each elastic coordinate."""
     stations, rings = len(positions), [_section_ring(outline) for outline in outlines]
     count = len(rings[0][0])
     vertex_nodes = np.repeat(np.arange(stations), count)
@@ -135,8 +136,8 @@ def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Seque
 
 
 def solid_skin(surface: Triangulation) -> Skin:
-    """Return the surface that pictures draw for a rigid body, made of a mesh of triangles. All its vertices are
-    attached to one node at the body's origin."""
+    """Return the surface that pictures draw for a rigid body, made of a mesh of triangles. Vertices are split at
+    sharp edges for shading, and all are attached to one node at the body's origin."""
     vertices, triangles = merged_vertices(surface.vertices, surface.triangles)
     vertex_of, normals, faces = shading_vertices(vertices, triangles)
     return Skin(
@@ -168,9 +169,8 @@ def _section_ring(outline: Outline) -> tuple[Array, Array]:
 
 def side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
     """Return the triangles of the side of a tube as vertex indices, shape (t, 3), two for each face between
-    neighbouring rings. Vertex i of ring k, of ``stations`` rings, is number k ``count`` + i. With
-    ``is_round`` neighbouring faces share vertices; otherwise each corner has two vertices, and faces join
-    vertices 2 i and 2 i + 1."""
+    neighbouring rings. Vertex i of ring k, of ``stations`` rings, has the index k ``count`` + i. With ``is_round``,
+    neighbouring faces share vertices; else a face joins the vertices 2 i and 2 i + 1 of a ring."""
     first = np.arange(count) if is_round else np.arange(0, count, 2)
     second = (first + 1) % count
     quads = []

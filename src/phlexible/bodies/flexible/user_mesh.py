@@ -324,7 +324,7 @@ def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
 
 def hexahedron_order() -> IntArray:
     """Return, for each of the 27 nodes of a quadratic hexahedron in scikit-fem's order, its index in VTK's order,
-    shape (27,)."""
+    shape (27,). Nodes are matched by their positions in the reference cell."""
     from skfem import ElementHex2
 
     corners = np.array(VTK_CORNERS, dtype=np.float64)
@@ -337,9 +337,9 @@ def hexahedron_order() -> IntArray:
 def _collect_groups(
     mesh: Any, blocks: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
-    """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of
-    facets, and indices of nodes. ``blocks`` are the indices of the cell blocks with the elements.
-    ``dimension`` is that of the elements."""
+    """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of facets (one
+    row each), and indices of nodes. Groups of cells are sorted by the dimension of their cells. ``blocks`` are the
+    indices of the cell blocks with the elements, ``dimension`` is that of the elements."""
     starts = dict(zip(blocks, np.cumsum([0, *(len(mesh.cells[n].data) for n in blocks)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}
@@ -361,8 +361,8 @@ def _collect_groups(
 
 
 def _cell_groups(mesh: Any) -> Any:
-    """Yield name, index of the cell block, and cell indices of each named group of a meshio mesh. Groups are its
-    cell sets and gmsh's physical groups."""
+    """Yield (name, index of the cell block, cell indices) of each named group of a meshio mesh, once for each block
+    with cells in it. Groups are its cell sets and gmsh's physical groups that are no cell sets."""
     for name, per_block in (mesh.cell_sets or {}).items():
         if not name.startswith("gmsh:"):
             for number, members in enumerate(per_block):
@@ -394,8 +394,9 @@ LIGHTEST, HEAVIEST = 0.5, 3e4
 
 
 def check_mesh(mesh: UserMesh) -> None:
-    """Raise ``ParameterError`` if a user's mesh cannot be a body: no elements, infinite coordinates, repeated
-    elements, separate parts. Warn of parts of the file that are not used.
+    """Raise ``ParameterError`` if a user's mesh cannot be a body: no elements, infinite coordinates, elements
+    listed twice, or parts that share no nodes. Warn (``MeshWarning``) of points and entries of the file that are
+    not used.
 
     Raises:
         ParameterError: no elements, coordinates that are not finite, elements that are listed twice, or parts that
@@ -433,8 +434,9 @@ def check_mesh(mesh: UserMesh) -> None:
 
 
 def check_elements(mesh: ElementMesh) -> None:
-    """Raise ``ParameterError`` if elements of a mesh are unusable: inverted, folded, flat, or connected with the
-    others only as by a hinge (by nodes or edges). The message lists them.
+    """Raise ``ParameterError`` if elements of a mesh are flat, folded, inverted, overlap neighbours, or touch the
+    others only in nodes or edges (a hinge). The message lists them. Volumes are tested by Jacobian determinants at
+    quadrature points and nodes.
 
     Raises:
         ParameterError: there are some; the message lists them.
@@ -476,9 +478,9 @@ def check_elements(mesh: ElementMesh) -> None:
 
 
 def check_units(materials: list[Material]) -> None:
-    """Warn the user of materials whose density or speed of sound suggests other units than kilograms, metres
-    and seconds. Usual are densities between 0.5 and 30 000 kg/m3 and speeds sqrt(E / density) between 1 and
-    50 000 m/s."""
+    """Warn the user (``MeshWarning``) of each material whose density or speed of sound suggests other units than
+    kilograms, metres and seconds. Usual are densities between 0.5 and 30 000 kg/m3 and speeds sqrt(E / density)
+    between 1 and 50 000 m/s."""
     for material in materials:
         speed = float(np.sqrt(material.youngs_modulus / material.density))
         if not LIGHTEST < material.density < HEAVIEST or not SLOWEST < speed < FASTEST:
@@ -489,7 +491,8 @@ def check_units(materials: list[Material]) -> None:
 
 
 def warn_of_stiff_elements(mesh: ElementMesh) -> None:
-    """Warn the user if the elements of a mesh are of order 1, since they are too stiff in bending."""
+    """Warn the user (``MeshWarning``) if the elements of a mesh are of order 1, since they are too stiff in
+    bending."""
     if mesh.order == 1:
         stiff = "about twice as stiffly as they should" if mesh.kind.is_simplex else "1.4 times too stiffly"
         _warn_of_mesh(
@@ -499,8 +502,8 @@ def warn_of_stiff_elements(mesh: ElementMesh) -> None:
 
 
 def _overlapping(mesh: ElementMesh) -> IntArray:
-    """Return the indices of triangles or tetrahedra of a mesh that overlap a neighbour: their centers are on
-    the same side of the common facet."""
+    """Return the indices of those triangles or tetrahedra of a mesh that overlap the most neighbours; none if no
+    two overlap. Neighbours overlap if their centers are on the same side of the common facet."""
     facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
     inner = np.flatnonzero(neighbours[:, 1] >= 0)
     positions = mesh.geometry
@@ -519,7 +522,7 @@ def _overlapping(mesh: ElementMesh) -> IntArray:
 
 def _reference_points(mesh: ElementMesh) -> Array:
     """Return the points of the reference cell at which the elements of a mesh are checked for a positive volume,
-    shape (d, q): quadrature points and, on curved cells, nodes."""
+    shape (d, q). They are quadrature points and, unless the elements are straight simplices, the geometry nodes."""
     from skfem.quadrature import get_quadrature
 
     points = np.asarray(get_quadrature(mesh.mesh.elem.refdom, mesh.mass_degree)[0])
@@ -534,7 +537,8 @@ def _warn_of_mesh(text: str) -> None:
 
 
 def _listed(indices: IntArray | list[int]) -> str:
-    """Return the first eight of a list of numbers as text, followed by the total count if there are more."""
+    """Return the first eight of a list of integers as text, separated by commas; if there are more, "..." and the
+    total count follow."""
     return ", ".join(map(str, indices[:8])) + (f", ... ({len(indices)})" if len(indices) > 8 else "")
 
 

@@ -21,8 +21,8 @@ ROUND_OFF = 1e-14
 
 
 def mass_matrix(body: AbsoluteBody) -> sparse.csr_array:
-    """Return the constant mass matrix of a string or soft body with N nodes in dimension d, shape (d N, d N)
-    [kg]."""
+    """Return the constant mass matrix of a string or soft body with N nodes in dimension d, sparse, shape (d N, d
+    N) [kg]: the nodal mass matrix for each component."""
     return sparse.csr_array(sparse.kron(body.nodal_mass, sparse.eye_array(body.dimension), "csr"))
 
 
@@ -47,8 +47,8 @@ def strains(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
 
 
 def strain_energy(body: AbsoluteBody, q: Array) -> float:
-    """Return the strain energy [J] of a string or soft body for its coordinates q (d N,): the positions of its N
-    nodes in dimension d."""
+    """Return the strain energy [J] of a string or soft body for its coordinates q (d N,). They are positions of its
+    N nodes in dimension d. The energy is summed over scalar strains and all kinds of finite elements."""
     energy = sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains)
     nodes = node_positions(body, q)
     return float(energy + sum(kind.strain_energy(group, nodes) for kind, group in _elements(body)))
@@ -56,8 +56,8 @@ def strain_energy(body: AbsoluteBody, q: Array) -> float:
 
 def elastic_force(body: AbsoluteBody, q: Array, terms: Terms = np.asarray) -> Array:
     """Return the gradient dV/dq of the strain energy V of a string or soft body with respect to its node positions
-    q (d N,); shape (d N,) [N]. With np.abs as ``terms`` it is the sum of the absolute values of all its terms, by
-    which the balance of forces is judged."""
+    q (d N,); shape (d N,) [N]. With np.abs as ``terms``, all factors of the sum are replaced by absolute values: a
+    scale for the balance of forces."""
     force = np.zeros((body.node_count, body.dimension))
     for group in body.strains:
         forces = group.weights * terms(group.law.derivative(strains(body, group, q)))
@@ -68,8 +68,8 @@ def elastic_force(body: AbsoluteBody, q: Array, terms: Terms = np.asarray) -> Ar
 
 
 def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
-    """Return the tangent stiffness d2V/dq2 of a string or soft body at node positions q (d N,), symmetric and
-    sparse; shape (d N, d N) [N/m]."""
+    """Return the tangent stiffness d2V/dq2 of a string or soft body at node positions q (d N,). It is symmetric and
+    sparse, shape (d N, d N) [N/m]. Stresses of scalar strains that are only round-off are left out."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         C, gradients = strains(body, group, q), _gradients(body, group, q)
@@ -104,16 +104,16 @@ def node_positions(body: AbsoluteBody, q: Array) -> Array:
 
 
 def with_row_sum(rows: Array) -> Array:
-    """Return rows (g, k) with their sum appended as one more entry, shape (g, k + 1). A sum that is round-off is
-    set to zero."""
+    """Return rows (g, k) with the sum of each appended as a last entry, shape (g, k + 1). A sum that is only
+    round-off is set to zero."""
     total = rows.sum(axis=1, keepdims=True)
     total[np.abs(total) <= ROUND_OFF * np.abs(rows).max(axis=1, keepdims=True)] = 0.0
     return np.hstack([rows, total])
 
 
 def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
-    """Return the gradients dC_g/dq of the strains of a ``group`` of string elements of a body as columns.
-    They are a sparse matrix, shape (d N, g). Node positions are ``nodes`` (N, d)."""
+    """Return the gradients dC_g/dq of the strains of a ``group`` of string elements as columns of a sparse matrix,
+    shape (d N, g). The N nodes of the ``body`` are at the positions ``nodes`` (N, d)."""
     d, gradients = body.dimension, _gradients(body, group, nodes.ravel())
     rows = group.nodes[:, :, None] * d + np.arange(d)
     columns = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)
@@ -122,15 +122,16 @@ def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) 
 
 
 def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array) -> sparse.csr_array:
-    """Return the weighted sum of the Hessians of the strains of a ``group`` of string elements of a body. It
-    is sum_g factors[g] d2C_g/dq2, shape (d N, d N)."""
+    """Return the sparse sum of the constant Hessians of the strains of a ``group`` of string elements of a
+    ``body``, weighted by ``factors`` (g,). It is sum_g factors[g] d2C_g/dq2, shape (d N, d N)."""
     one = np.eye(body.dimension)
     half = np.einsum("g,gi,gj->gij", factors, group.first, group.second)
     return _assembled(body, group, np.einsum("gij,ab->giajb", half + half.transpose(0, 2, 1), one))
 
 
 def _elements(body: AbsoluteBody) -> list[tuple[Any, Any]]:
-    """Return all groups of finite elements of a body, each after the module of functions for it."""
+    """Return a list of pairs for all groups of finite elements of a body: the module with the functions for that
+    kind of elements, and the group."""
     return [*((soft, group) for group in body.elements), *((product_elements, group) for group in body.products)]
 
 

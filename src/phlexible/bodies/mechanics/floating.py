@@ -49,8 +49,8 @@ def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
 
 @cached_on_owner
 def undeformed_mass(body: FloatingBody) -> Matrix:
-    """Return the mass matrix M(0) of an undeformed floating body, as ``mass_matrix`` does; computed once for each
-    body."""
+    """Return the mass matrix M(0) of an undeformed floating body, shape (velocities, velocities), sparse for a long
+    body. It is computed once for each body, cached and read-only."""
     mass = mass_matrix(body, np.zeros(body.elastic_count))
     return read_only(mass) if isinstance(mass, np.ndarray) else mass
 
@@ -98,7 +98,8 @@ def elastic_mass(body: FloatingBody) -> Matrix:
 
 
 def mass_diagonal(body: FloatingBody) -> Array:
-    """Return the diagonal of the mass matrix of a floating body, undeformed, shape (velocity_count,)."""
+    """Return the diagonal of the mass matrix of an undeformed floating body, shape (velocity_count,), without
+    forming the matrix: mass, moments of inertia and elastic masses."""
     spread, moments = body.undeformed_spread.diagonal(), body.second_moments
     rigid = [body.mass] * body.dimension + [spread.sum() - spread[axis] for axis in body.rotation_axes]
     own = moments.elastic_diagonal() if isinstance(moments, LocalMoments) else np.einsum("aaii->i", moments)[1:]
@@ -106,8 +107,9 @@ def mass_diagonal(body: FloatingBody) -> Array:
 
 
 def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
-    """Return the solutions x of M(eta) x = right at T instants, shape (T, velocity_count, k), for the mass matrix M
-    of a floating body. The body is given about its centre of mass.
+    """Solve M(eta) x = right for the mass matrix M of a floating body at T instants, and return x, shape (T,
+    velocity_count, k). ``body`` is given about its centre of mass, so that translation is decoupled. The constant
+    elastic block is factored once (Cholesky).
 
     The elastic block of M is constant and factored once for all instants.
 
@@ -144,8 +146,9 @@ def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
 
 @cached_on_owner
 def check_mass(body: FloatingBody) -> None:
-    """Raise ``SingularMassError`` if some motion of the undeformed floating body has no kinetic energy. The message
-    names the velocities of this motion.
+    """Raise ``SingularMassError`` if some motion of the undeformed floating body has no kinetic energy. The mass
+    matrix, scaled to unit diagonal, then has an eigenvalue below 1e-12 of the largest, or a diagonal entry is not
+    positive. The message names the velocities of this motion. Point masses pass.
 
     Raises:
         SingularMassError: M(0), scaled to a unit diagonal, has an eigenvalue below 1e-12 of the
@@ -187,8 +190,9 @@ def _is_above(matrix: Array, number: float) -> bool:
 
 
 def _least_value(matrix: Matrix) -> tuple[float, Array]:
-    """Return the least eigenvalue of a symmetric matrix, divided by its largest, and its eigenvector. Both
-    are approximate if the matrix is sparse. The vector has unit length."""
+    """Return the least eigenvalue of a symmetric matrix divided by its largest, and its unit eigenvector. Of a
+    sparse matrix, both are approximate (Lanczos), and the largest eigenvalue is replaced by the largest absolute
+    row sum."""
     if isinstance(matrix, np.ndarray):
         values, vectors = np.linalg.eigh(matrix)
         return float(values[0] / values[-1]), vectors[:, 0]
@@ -211,7 +215,8 @@ def strains(body: FloatingBody, eta: Array) -> Array:
 
 
 def strain_energy(body: FloatingBody, eta: Array) -> float:
-    """Return the strain energy of a floating body at elastic coordinates eta (n,) [J]."""
+    """Return the strain energy of a floating body at elastic coordinates eta (n,) [J]: the quadratic form of its
+    stiffness matrix plus weighted squares of its scalar strains, both halved."""
     return float(eta @ body.strain.stiffness @ eta + body.strain.weights @ strains(body, eta) ** 2) / 2
 
 
@@ -231,21 +236,22 @@ def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
 
 def is_vectorized(body: FloatingBody) -> bool:
     """Return whether forces and tangents of this floating body can be computed for elastic coordinates of many
-    instants (..., n) at once. Long bodies with sparse matrices cannot."""
+    instants, shape (..., n), in one call. This needs dense matrices; long bodies have sparse ones."""
     strain = body.strain
     return all(isinstance(matrix, np.ndarray) for matrix in (strain.stiffness, strain.rows, strain.squares))
 
 
 def elastic_force(body: FloatingBody, eta: Array) -> Array:
-    """Return the elastic force of a floating body at elastic coordinates eta: the gradient dV/deta of its strain
-    energy V, shape (n,)."""
+    """Return the elastic force of a floating body at elastic coordinates eta (n,): the gradient dV/deta of its
+    strain energy V, shape (n,). For dense matrices eta may have more leading axes."""
     stress, rows = body.strain.weights * strains(body, eta), strain_rows(body, eta)
     return np.asarray((body.strain.stiffness @ eta.T).T + (transposed(rows) @ stress[..., None])[..., 0])
 
 
 def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the damping matrix C of the viscous force -C deta/dt of a floating body at elastic coordinates eta,
-    shape (n, n): modal damping plus the viscosity of the material."""
+    """Return the damping matrix C of the viscous force -C deta/dt of a floating body at elastic coordinates
+    eta, shape (n, n). It is the modal damping plus the material's viscosity times stiffness without its
+    geometric part."""
     rows = strain_rows(body, eta)
     material = body.strain.stiffness + rows.T @ scaled_rows(body.strain.weights, rows)
     return body.damping + body.viscosity * material
@@ -261,8 +267,8 @@ def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def velocity_components(body: FloatingBody) -> list[int]:
-    """Return the indices of those entries of the full list (v, w, deta/dt), 6 + n numbers, that are
-    velocities of this body. A planar body, for example, has no v_z. Axes of the frame come first."""
+    """Return the indices of the velocities of this body in the full list (v, w, deta/dt) of 6 + n entries,
+    ascending. A planar body, for example, has no v_z, w_x and w_y."""
     rigid = [*body.linear_axes, *(3 + axis for axis in body.rotation_axes)]
     return rigid + list(range(6, 6 + body.elastic_count))
 
@@ -280,8 +286,9 @@ ROUND_OFF, CLEAR = 1e-12, 1e-10  # relative to the bound by the diagonal: round-
 
 @cached_on_owner
 def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
-    """Return the floating body with its mass integrals taken about its centre of mass. Also return the matrix (3, n
-    + 1) [m] that gives this centre's position from (1, eta) in the original body frame.
+    """Return the floating body with its mass integrals about its centre of mass, where translation is decoupled.
+    Return also the matrix (3, n + 1) [m] that, times (1, eta), gives the centre's position in the original body
+    frame. The body's material points are not changed.
 
     The position is S xi / m in body axes, a linear function of xi = (1, eta). The returned body has S = 0 and W[a,
     b] minus S_a^T S_b / m, so that translation is decoupled from rotation and deformation. Its points are those of
@@ -304,8 +311,9 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
 
 @cached_on_owner
 def without_round_off(body: FloatingBody) -> FloatingBody:
-    """Return the floating body with zeros in place of those entries of its matrices that are only round-off.
-    Similar bodies then have equal sparsity patterns.
+    """Return the floating body with zeros in place of those entries of its dense matrices that are only round-off.
+    Similar bodies then have equal sparsity patterns. Long bodies with sparse matrices, and matrices with entries of
+    all sizes, are not changed.
 
     Beams that differ in numbers alone, such as a width, then have the same sparsity pattern, which lanes and
     libraries with parameters need. Bodies from meshes, whose entries are of all sizes, are not changed.
@@ -349,9 +357,9 @@ def _without_small(matrix: Array, bound: Array) -> Array:
 
 
 def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Array:
-    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body with elastic
-    coordinates eta and velocities nu; shape (..., velocity_count) [N, N m, ...]. They stand in M dnu/dt = h +
-    other forces.
+    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body, shape (...,
+    velocity_count) [N, N m, ...]. They stand in M dnu/dt = h + other forces. Elastic coordinates eta (..., n) may
+    be those of many instants, but there is one vector of velocities nu.
 
     It takes eta (..., n) and one nu.
 
@@ -398,8 +406,9 @@ def _inertia_times(spread: Array, w: Array) -> Array:
 
 
 def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """Return the inertial forces M dnu/dt - h(eta, nu) of a floating body that moves rigidly, with constant
-    elastic coordinates eta, shape (..., velocity_count). nu are its velocities, ``acceleration`` is dnu/dt.
+    """Return the inertial forces M dnu/dt - h(eta, nu) of a floating body in rigid motion, shape (...,
+    velocity_count). Elastic coordinates eta are constant: elastic rates in the velocities nu and the
+    ``acceleration`` dnu/dt are ignored. ``body`` is given about its centre of mass.
 
     Args:
         body: about its centre of mass (``centred``), in whose frame its translation has no part in h.
@@ -418,16 +427,16 @@ def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration:
 
 
 def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """Return the derivative with respect to eta of the inertial forces of a floating body that moves rigidly,
-    with constant elastic coordinates eta; shape (velocity_count, n). nu are its velocities, ``acceleration``
-    their rates. The forces are quadratic in eta."""
+    """Return the derivative of the inertial forces of a floating body in rigid motion with respect to its elastic
+    coordinates eta, shape (velocity_count, n). It is a central difference, exact since the forces are quadratic in
+    eta. nu are the velocities, ``acceleration`` is dnu/dt."""
     return quadratic_slopes(lambda at: rigid_motion_forces(body, at, nu, acceleration), eta, body.size)
 
 
 def quadratic_slopes(function: Callable[[Array], Array], x: Array, size: float) -> Array:
-    """Return the derivative of a quadratic ``function`` at x (n,), shape (values, n), by central differences, which
-    are exact for changes of any ``size``. The function is called with k arguments at once, shape (k, n), and
-    returns an array (k, values)."""
+    """Return the derivative of a quadratic ``function`` at x (n,), shape (values, n), by central differences with
+    steps of ``size``, which are exact. The function takes k arguments (k, n), some of the coordinates at a time,
+    and returns (k, values). Zero for size 0."""
     sides = (
         [function(x + sign * change) for sign in (1, -1)]
         for change in np.array_split(size * np.eye(len(x)), 1 + len(x) // TOGETHER)

@@ -16,16 +16,17 @@ Terms = Callable[[Array], Array]
 
 
 def deformation(group: ElementStrains, x: Array) -> Array:
-    """Return the transposed deformation gradients, rows dx/dX_a, at the q quadrature points of a soft body.
-    Its e elements are ``group``, the shape is (..., e, q, 3, d). Node positions are x (..., N, d)."""
+    """Return the transposed deformation gradients, rows dx/dX_a, at the q quadrature points of a soft body's e
+    elements. The shape is (..., e, q, 3, d). ``group`` are the elements, x (..., N, d) the node positions."""
     nodal = x[..., group.nodes, :]
     differences = nodal - nodal[..., :1, :]
     return np.asarray(np.einsum("eqka,...ekd->...eqad", group.gradients, differences, optimize=True))
 
 
 def metric(group: ElementStrains, x: Array) -> Array:
-    """Return the right Cauchy-Green tensors C at the q quadrature points of e elements (``group``) of a soft
-    body, shape (..., e, q, 3, 3). Node positions are x (..., N, d)."""
+    """Return the right Cauchy-Green tensors C at the q quadrature points of e elements (``group``) of a soft body,
+    shape (..., e, q, 3, 3). Node positions are x (..., N, d). For sheets, the entry C_33 across the thickness is
+    set to 1."""
     F = deformation(group, x)
     C = F @ np.swapaxes(F, -1, -2)
     if group.is_sheet:
@@ -34,8 +35,9 @@ def metric(group: ElementStrains, x: Array) -> Array:
 
 
 def least_volumes(group: ElementStrains, x: Array) -> Array:
-    """Return the smallest ratio of deformed to undeformed volume (of a sheet: area) in each of e elements
-    (``group``) of a soft body with node positions x, shape (e,); negative if a solid element is inverted."""
+    """Return the smallest ratio of deformed to undeformed volume (of a sheet: area) over the quadrature points of
+    each of e elements of a soft body, shape (e,). It is negative if a solid element is inverted, never for sheets.
+    ``group`` are the elements, x (N, d) the node positions."""
     F = deformation(group, x)
     if not group.is_sheet:
         return np.asarray(np.linalg.det(F).min(axis=-1))
@@ -45,13 +47,15 @@ def least_volumes(group: ElementStrains, x: Array) -> Array:
 
 
 def strain_energy(group: ElementStrains, x: Array) -> float:
-    """Return the strain energy [J] of a group of elements of a soft body for node positions x (N, d)."""
+    """Return the strain energy [J] of a group of elements of a soft body for node positions x (N, d), integrated by
+    quadrature."""
     return float((group.weights * group.law.energy(metric(group, x))).sum())
 
 
 def elastic_force(group: ElementStrains, x: Array, terms: Terms = np.asarray) -> Array:
-    """Return the elastic force dV/dx of a group of elements of a soft body on its nodes at positions x (N, d);
-    shape (N, d) [N]. With np.abs as ``terms`` it is the sum of the absolute values of its terms."""
+    """Return the elastic force dV/dx of a group of elements of a soft body on its nodes, shape (N, d) [N]. The node
+    positions are x (N, d). With np.abs as ``terms``, all factors of the sum are replaced by absolute values: a
+    scale for the balance of forces."""
     return stress_force(group, x, group.law.stress(metric(group, x)), terms)
 
 
@@ -64,9 +68,9 @@ def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
 
 
 def stress_force(group: ElementStrains, x: Array, S: Array, terms: Terms = np.asarray) -> Array:
-    """Return the nodal forces of second Piola-Kirchhoff stresses S (e, q, 3, 3) in the elements of a soft
-    body (principle of virtual work); shape (N, d) [N]. ``group`` are the elements. ``x`` are the node
-    positions, shape (N, d). With np.abs as ``terms`` they are the sums of the absolute values of their terms."""
+    """Return the nodal forces of second Piola-Kirchhoff stresses S (e, q, 3, 3) in the elements of a soft body, by
+    virtual work; shape (N, d) [N]. ``group`` are the elements, ``x`` (N, d) the node positions. With np.abs as
+    ``terms``, all factors are replaced by absolute values."""
     forces = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * terms(S), terms(deformation(group, x)))
     return nodal_sums(group.nodes, x, np.einsum("eqka,eqad->ekd", terms(group.gradients), forces))
 
@@ -92,17 +96,18 @@ def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
 
 
 def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the damping matrix C of the viscous force -C dx/dt of soft elements (``group``) at node
-    positions x (N, d); shape (d N, d N) [N s/m]."""
+    """Return the damping matrix C of the viscous force -C dx/dt of soft elements (``group``), sparse, shape (d N, d
+    N) [N s/m]. The node positions are x (N, d). The viscous modulus is the viscosity times the linear elastic
+    tangent of the material."""
     tangent = group.viscosity * QuadraticConstitution(group.law.lame, group.law.shear).tangent(np.eye(3))
     blocks = _material_blocks(group, x, np.broadcast_to(tangent, (*group.weights.shape, 6, 6)))
     return assembled(group.nodes, x, blocks)
 
 
 def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
-    """Return the nodal forces of the springs of Maxwell branches in soft elements, whose strains are e (e, q,
-    6), shape (N, d) [N]. The springs have the linear elasticity of the elements. ``group`` are the elements.
-    ``x`` are the node positions, shape (N, d)."""
+    """Return the nodal forces of the springs of Maxwell branches in soft elements (``group``), shape (N, d) [N].
+    Their stress is linear elastic, with the constants of the elements, in the spring strains e (e, q, 6) with
+    doubled shear. ``x`` (N, d) are the node positions."""
     E = np.empty((*e.shape[:2], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         E[..., a, b] = E[..., b, a] = e[..., k]
@@ -111,9 +116,9 @@ def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
 
 
 def _strain_rows(group: ElementStrains, x: Array) -> Array:
-    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at each quadrature point of a
-    soft body; shape (e, q, 6, k, d). They are with respect to the positions of the k nodes of its element.
-    ``group`` are the elements. ``x`` are the node positions, shape (N, d)."""
+    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at each quadrature point of a soft
+    body with respect to its element's node positions. The shape is (e, q, 6, k, d) for k nodes of an element.
+    ``group`` are the elements, ``x`` (N, d) the node positions."""
     F, g = deformation(group, x), group.gradients
     rows = [
         np.einsum("eqk,eqd->eqkd", g[..., a], F[..., b, :])
@@ -143,16 +148,16 @@ def _geometric_blocks(group: ElementStrains, x: Array, S: Array) -> Array:
 
 
 def nodal_sums(nodes: IntArray, x: Array, forces: Array) -> Array:
-    """Return the forces on the N nodes of a body, shape (N, d): sums of forces (e, k, d) on the nodes (e, k) of
-    its elements, given as ``forces`` and ``nodes``. x has the shape of the result."""
+    """Return the forces on the N nodes of a body, shape (N, d): sums of the ``forces`` (e, k, d) on the k ``nodes``
+    (e, k) of each element. Of x only the shape (N, d) is used."""
     result = np.zeros_like(x)
     np.add.at(result, nodes, forces)
     return result
 
 
 def assembled(nodes: IntArray, x: Array, blocks: Array) -> sparse.csr_array:
-    """Return the sparse matrix (d N, d N) of a body that is the sum of matrix blocks (e, k, d, k, d). Each of
-    ``blocks`` belongs to the nodes (e, k) of an element, ``nodes``; x are the node positions, shape (N, d)."""
+    """Return the sparse matrix (d N, d N) of a body that is the sum of its element matrices ``blocks`` (e, k, d, k,
+    d). The ``nodes`` (e, k) are those of each element; of x only the shape (N, d) is used."""
     d = x.shape[1]
     indices = nodes[:, :, None] * d + np.arange(d)
     return summed_blocks(indices, indices, blocks, (x.size, x.size))

@@ -35,8 +35,8 @@ def bilinear_values(at: Array) -> Array:
 
 
 def bilinear_slopes(at: Array) -> Array:
-    """Return the derivatives to r and s of the four bilinear shape functions at q points (q, 2); shape (q, 2,
-    4)."""
+    """Return the derivatives of the four bilinear shape functions with respect to r and s at q points (q, 2), shape
+    (q, 2, 4). r and s are the coordinates of the reference square."""
     along = CORNERS[:, 0] * (1 + CORNERS[:, 1] * at[:, 1:]) / 4
     across = CORNERS[:, 1] * (1 + CORNERS[:, 0] * at[:, :1]) / 4
     return np.stack([along, across], axis=1)
@@ -46,40 +46,39 @@ def bilinear_slopes(at: Array) -> Array:
 
 
 def _of_positions(u: Array, v: Array) -> Array:
-    """Return the coefficients of the product of two tangents in the six products of node differences, shape
-    (..., 6). The differences are x_2 - x_1, x_3 - x_1, x_4 - x_1, their products 00, 01, 02, 11, 12, 22. u
-    and v (..., 3) are the weights of the differences in both tangents."""
+    """Return the coefficients with which the dot product of two tangents is a sum of dot products of node
+    differences, shape (..., 6). The differences are x_2 - x_1, x_3 - x_1, x_4 - x_1, their products 00, 01, 02, 11,
+    12, 22. u and v (..., 3) are the weights of the differences in both tangents."""
     a, b = STRAIN_PAIRS.T
     return np.asarray(np.where(a == b, u[..., a] * v[..., b], u[..., a] * v[..., b] + u[..., b] * v[..., a]))
 
 
 def _with_directors(u: Array, v: Array) -> Array:
-    """Return the coefficients of the product of a tangent and a director in the twelve products of node
-    differences and directors, shape (..., 12). The tangent has the weights u (..., 3) of the differences x_k
-    - x_1, the director the weights v (..., 4) of the nodal directors; the directors vary fastest."""
+    """Return the coefficients of the dot product of a tangent and a director in products of node differences with
+    nodal directors, shape (..., 12). The tangent has weights u (..., 3) of the differences x_k - x_1, the director
+    weights v (..., 4); directors vary fastest."""
     return (u[..., :, None] * v[..., None, :]).reshape(*u.shape[:-1], 12)
 
 
 def _membrane_rows(at: Array) -> Array:
-    """Return the coefficients of the membrane strains e_rr, e_ss, 2 e_rs at q points ``at`` (q, 2), shape (q,
-    3, 6). The columns are the six products of node differences x_k - x_1 (pairs 00, 01, 02, 11, 12, 22)."""
+    """Return the coefficients of the membrane strains e_rr, e_ss, 2 e_rs at q points ``at`` (q, 2), shape (q, 3,
+    6). The columns are the dot products of the node differences x_k - x_1 (pairs 00, 01, 02, 11, 12, 22)."""
     a, b = bilinear_slopes(at)[..., 1:].swapaxes(0, 1)
     return np.stack([_of_positions(a, a) / 2, _of_positions(b, b) / 2, _of_positions(a, b)], axis=1)
 
 
 def _curvature_rows(at: Array) -> Array:
-    """Return the coefficients of the curvatures k_rr, k_ss, 2 k_rs at q points ``at`` (q, 2), shape (q, 3,
-    12). The columns are the products of the three node differences x_k - x_1 with the four directors."""
+    """Return the coefficients of the curvatures k_rr, k_ss, 2 k_rs in dot products at q points ``at`` (q, 2), shape
+    (q, 3, 12). The columns are the products of the three node differences x_k - x_1 with the four directors."""
     a, b = bilinear_slopes(at).swapaxes(0, 1)
     mixed = _with_directors(a[:, 1:], b) + _with_directors(b[:, 1:], a)
     return np.stack([_with_directors(a[:, 1:], a), _with_directors(b[:, 1:], b), mixed], axis=1)
 
 
 def _shear_rows(at: Array) -> Array:
-    """Return the coefficients of the transverse shear strains of MITC4 at q points ``at`` (q, 2), shape (q,
-    2, 12). That along r is interpolated linearly in s between the middles of the sides s = -1 and 1, that
-    along s in r. The columns are the products of the three node differences x_k - x_1 with the four
-    directors."""
+    """Return the coefficients of the assumed transverse shear strains (MITC4) in dot products at q points ``at``
+    (q, 2), shape (q, 2, 12). The strain along r is interpolated linearly in s between the middles of two sides,
+    that along s in r. The columns are products of the node differences x_k - x_1 with the four directors."""
     rows = np.zeros((len(at), 2, 12))
     for side in (-1.0, 1.0):
         for axis, middle in enumerate(([0.0, side], [side, 0.0])):
@@ -105,17 +104,20 @@ class ShellElements:
     along: Array | None = None
 
     def tangents(self, at: Array) -> Array:
-        """Return the tangents X,r and X,s of each element at q points (q, 2), shape (e, q, 2, 3) [m]."""
+        """Return the tangents dX/dr and dX/ds of each of e undeformed elements at q points (q, 2), shape (e, q, 2,
+        3) [m]. r and s are the coordinates of the reference square."""
         return np.asarray(np.einsum("qak,eki->eqai", bilinear_slopes(at), self.X - self.X[:, :1]))
 
     def normals(self, at: Array) -> Array:
-        """Return X,r x X,s of each element at q points, shape (e, q, 3) [m2]; its length is dA."""
+        """Return the normal vectors dX/dr x dX/ds of each of e undeformed elements at q points, shape (e, q, 3)
+        [m2]. They are not unit vectors: their length is the area per reference area."""
         tangents = self.tangents(at)
         return np.cross(tangents[:, :, 0], tangents[:, :, 1])
 
     @cached_property
     def is_triangle(self) -> BoolArray:
-        """Whether the last two nodes of each element are one, shape (e,)."""
+        """Whether each of e elements is a triangle, shape (e,): whether its last two nodes are at the same
+        position."""
         return np.asarray((self.X[:, 2] == self.X[:, 3]).all(axis=1))
 
     @cached_property
@@ -124,8 +126,9 @@ class ShellElements:
         return np.asarray(np.linalg.norm(self.normals(GAUSS), axis=2))
 
     def axes(self, at: Array) -> Array:
-        """Return the local axes e_1 and e_2 of each of e elements at q points ``at`` (q, 2) as rows, shape
-        (e, q, 2, 3). They lie in the tangent plane: e_1 as near as possible to ``along``."""
+        """Return the local unit axes e_1 and e_2 of e elements at q points ``at`` (q, 2) as rows, shape (e, q, 2,
+        3). They lie in the tangent plane: e_1 is the projection of ``self.along`` (None: of the middle tangent
+        dX/dr), e_2 normal to it."""
         normals = self.normals(at)
         normals = normals / np.linalg.norm(normals, axis=2, keepdims=True)
         first = self.tangents(MIDDLE)[:, :, 0] if self.along is None else self.along[:, None]
@@ -140,9 +143,9 @@ class ShellElements:
         return np.asarray(np.einsum("eqai,eqji->eqaj", self.tangents(at), self.axes(at)))
 
     def strain_rows(self, at: Array) -> Array:
-        """Return the coefficients of membrane strains and curvatures in local axes at q points ``at`` (q, 2),
-        shape (e, q, 6, 18). The rows are membrane strains 11, 22, 2 12, then curvatures in the same order.
-        The columns are the first 18 products of node differences and directors."""
+        """Return the coefficients of membrane strains and curvatures in local axes at q points ``at`` (q, 2), shape
+        (e, q, 6, 18). The rows are membrane strains 11, 22, 2 12 (assumed as in MITC4+), then curvatures. The
+        columns are the first 18 dot products of node differences and directors."""
         inverse = np.linalg.inv(self.jacobians(at))
         turned = _voigt(np.asarray(inverse))
         rows = np.zeros((len(self.X), len(at), 6, 18))
@@ -151,9 +154,9 @@ class ShellElements:
         return rows
 
     def _assumed_membrane(self, at: Array) -> Array:
-        """Return the coefficients of the membrane strains of MITC4+ at q points ``at`` (q, 2), shape (e, q,
-        3, 6). Their bilinear part, of warping, is replaced by strains of the middles of sides and element.
-        The columns are the six products of node differences."""
+        """Return the coefficients of the membrane strains of MITC4+ in reference axes at q points ``at`` (q, 2),
+        shape (e, q, 3, 6). Their bilinear part, from warping, is replaced by strains at the middles of sides and
+        element. The columns are the six dot products of node differences."""
         twist = CORNERS.prod(axis=1) / 4
         (r, s), x = bilinear_slopes(MIDDLE)[0], self.X - self.X[:, :1]
         tangents, warp = np.einsum("ak,eki->eai", np.stack([r, s]), x), np.einsum("k,eki->ei", twist, x)
@@ -171,9 +174,9 @@ class ShellElements:
         return np.asarray(_membrane_rows(at) + factors[:, :, None] * change[:, None, None])
 
     def shear_rows(self, at: Array) -> Array:
-        """Return the coefficients of the two transverse shear strains in local axes at q points ``at`` (q,
-        2), shape (e, q, 2, 18). The columns are the first 18 products of node differences and directors. Those of
-        triangles are linear, and constant along each side (MITC3)."""
+        """Return the coefficients of the two transverse shear strains in local axes at q points ``at`` (q, 2),
+        shape (e, q, 2, 18). They are assumed strains of MITC4, in triangles of MITC3. The columns are the first 18
+        dot products of node differences and directors."""
         rows = np.zeros((len(self.X), len(at), 2, 18))
         assumed = np.tile(_shear_rows(at), (len(self.X), 1, 1, 1))
         low, right, left = _shear_rows(np.array([(0, -1), (1, 0), (-1, 0)]))
@@ -182,9 +185,9 @@ class ShellElements:
         return rows
 
     def _triangle_shear(self, section: ShellSection) -> Array:
-        """Return the shear part of H of the elements as triangles, without assumed forces, shape (e, 18, 18). The
-        shear stiffness is scaled by t^2 / (t^2 + 0.1 l^2) with the thickness t and the longest side l (Lyly,
-        Stenberg and Vihinen 1993), without which thin triangles lock."""
+        """Return the shear part of the stiffness matrix H of each element, computed as for triangles without
+        assumed forces, shape (e, 18, 18). The shear stiffness is scaled by t^2 / (t^2 + 0.1 l^2) with thickness t
+        and longest side l, without which thin triangles lock (Lyly, Stenberg and Vihinen 1993)."""
         rows = self.shear_rows(GAUSS)
         sides = np.linalg.norm(self.X - np.roll(self.X, 1, axis=1), axis=2).max(axis=1)
         share = section.thickness**2 / (section.thickness**2 + SHEAR_SHARE * sides**2)
@@ -192,8 +195,9 @@ class ShellElements:
         return np.asarray(np.einsum("eq,eqki,kl,eqlj->eij", weights, rows, section.shear, rows, optimize=True))
 
     def stress_shapes(self, at: Array) -> tuple[Array, Array]:
-        """Return the assumed resultants at q points per unit of their parameters: N and M together (e, q, 6, 10),
-        and Q (e, q, 2, 4). Both are constant and linear in the element's coordinates."""
+        """Return the assumed stress resultants at q points ``at`` (q, 2) of each element per unit of their
+        parameters. They are membrane forces and moments together, shape (e, q, 6, 10), and shear forces, shape (e,
+        q, 2, 4). Both have constant terms and terms linear in the reference coordinates."""
         J = self.jacobians(MIDDLE)[:, 0]
         means = np.einsum("eq,qi->ei", self.areas, GAUSS) / self.areas.sum(axis=1)[:, None]
         away = at - means[:, None]
@@ -208,15 +212,15 @@ class ShellElements:
         return both, Q
 
     def resultants(self, section: ShellSection) -> Array:
-        """Return the section forces at the centre of each element per unit change of the first 18 products, shape
-        (e, 6, 18). They are N_11, N_22, N_12 [N/m] and M_11, M_22, M_12 [N], of second Piola-Kirchhoff stress."""
+        """Return the section forces at the centre of each element per unit change of its first 18 dot products,
+        shape (e, 6, 18). The products are those of node differences and directors. The forces are N_11, N_22, N_12
+        [N/m] and M_11, M_22, M_12 [N] in local axes, of second Piola-Kirchhoff stress."""
         return np.asarray(self.stress_shapes(MIDDLE)[0][:, 0] @ self._eliminated(section)[0][1])
 
     def blocks(self, section: ShellSection) -> tuple[tuple[int, ...], Array]:
-        """Return the constant matrix H of each element as diagonal blocks: a tuple of their sizes, and their
-        entries row by row, shape (e, sum of size^2). Membrane and bending are two blocks, one if the
-        ``section`` couples them; then follow four blocks of size 1, stiffnesses across the thickness at the
-        nodes."""
+        """Return the constant stiffness matrix H of each element as diagonal blocks: their sizes, and their entries
+        row by row, shape (e, sum of size^2). Membrane and bending are two blocks, one if the ``section`` couples
+        them. Four blocks of size 1 follow, the stiffnesses across the thickness at the nodes."""
         H, shear = (np.einsum("emn,emk->enk", g, solved) for g, solved in self._eliminated(section))
         H = H + np.where(self.is_triangle[:, None, None], self._triangle_shear(section), shear)
         H = (H + H.swapaxes(1, 2)) / 2
@@ -229,9 +233,9 @@ class ShellElements:
         return sizes, np.hstack([*numbers, section.across / 4 * self.node_areas])
 
     def _eliminated(self, section: ShellSection) -> list[tuple[Array, Array]]:
-        """Return two pairs (g, F^-1 g) of arrays (e, m, 18): for the assumed membrane forces with moments,
-        and for the assumed shear forces. g are integrals over each element of their shapes times strain
-        coefficients, F (e, m, m) those of shapes times compliance of the ``section`` times shapes."""
+        """Return pairs (g, F^-1 g) of arrays (e, m, 18), first for assumed membrane forces and moments, then for
+        assumed shear forces. g are integrals over each element of stress shapes times strain coefficients, F (e, m,
+        m) of stress shapes times compliance of the ``section`` times stress shapes. g^T F^-1 g is the stiffness."""
         found = []
         rows = self.strain_rows(GAUSS), self.shear_rows(GAUSS)
         stiffness = section.stiffness, section.shear
@@ -244,27 +248,30 @@ class ShellElements:
 
     @cached_property
     def node_areas(self) -> Array:
-        """Area int N_I dA that belongs to each node of each element, shape (e, 4) [m2]."""
+        """Area int N_I dA that belongs to each node I of each of e elements, with its shape function N_I, by
+        quadrature; shape (e, 4) [m2]."""
         return np.asarray(self.areas @ bilinear_values(GAUSS))
 
     @cached_property
     def mass_shares(self) -> Array:
-        """Integrals int N_I N_J dA of each element, shape (e, 4, 4) [m2]."""
+        """Integrals int N_I N_J dA of products of two shape functions over each of e elements, shape (e, 4, 4)
+        [m2]. Times mass per area they are the mass matrix."""
         N = bilinear_values(GAUSS)
         return np.asarray(np.einsum("eq,qi,qj->eij", self.areas, N, N))
 
 
 def products(positions: Array, directors: Array) -> Array:
-    """Return the 22 products of node differences and directors of each element, shape (..., e, 22). They are
+    """Return the 22 dot products of node differences and directors of each element, shape (..., e, 22). They are
     six of the differences x_k - x_1, twelve of a difference with a director, and four squares of directors.
-    ``positions`` and ``directors`` (..., e, 4, 3) are positions and directors of its nodes."""
+    ``positions`` and ``directors`` (..., e, 4, 3) belong to its nodes."""
     y = np.concatenate([positions[..., 1:, :] - positions[..., :1, :], directors], axis=-2)
     return np.asarray((y[..., PAIRS[:, 0], :] * y[..., PAIRS[:, 1], :]).sum(axis=-1))
 
 
 def _voigt(inverse: Array) -> Array:
-    """Return the matrices that turn strains e_rr, e_ss, 2 e_rs into e_11, e_22, 2 e_12 of local axes, shape
-    (..., 3, 3). ``inverse`` (..., 2, 2) are the inverse Jacobians, whose rows belong to the local axes."""
+    """Return the matrices that transform strains e_rr, e_ss, 2 e_rs of reference axes to e_11, e_22, 2 e_12 of
+    local axes, shape (..., 3, 3). ``inverse`` (..., 2, 2) are the inverse Jacobians, whose rows belong to the local
+    axes."""
     (a, b), (c, d) = ((inverse[..., i, 0], inverse[..., i, 1]) for i in range(2))
     rows = [[a * a, b * b, a * b], [c * c, d * d, c * d], [2 * a * c, 2 * b * d, a * d + b * c]]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -26,8 +26,9 @@ def body_of_shell(
     data: AbsoluteBody, mesh: ShellMesh, groups: tuple[ShellInterface, ...], choice: ShapeOptions, viscosity: float
 ) -> tuple[FloatingBody, Condensed]:
     """Return the floating body of a shell with small displacements in its frame, and the reduced model with its
-    retained shapes. ``data`` are the masses and elements of the shell, ``groups`` its interfaces, ``choice`` the
-    user's options, ``viscosity`` is the time of its material [s].
+    displacement shapes. Director unknowns are replaced by points near the nodes; then ``condense`` reduces the
+    model. ``data`` has masses and elements, ``groups`` the interfaces, ``choice`` the user's options, ``viscosity``
+    the material's time [s].
 
     Raises:
         ParameterError: interfaces without orientation, or of a kind other than average and rigid.
@@ -71,9 +72,9 @@ def body_of_shell(
 def _interface(
     group: ShellInterface, mesh: ShellMesh, undeformed: Array, vectors: sparse.csr_array
 ) -> MeshInterface:
-    """Return an edge or patch of a shell as an interface of its reduced model: the rows with which its mean
-    displacement and rotation follow from those of the points. ``undeformed`` are positions and directors of the
-    ``mesh``, which are ``vectors`` times those of the points."""
+    """Return an edge or patch of a shell (``group``) as an interface of its reduced model, with the rows of its
+    mean displacement and rotation. ``undeformed`` are positions and directors of the ``mesh``; ``vectors`` maps the
+    model's points to them. Raise ``ParameterError`` unless it is average or rigid and has an orientation."""
     directions = group.directions(mesh)
     if directions is None or group.kind not in (EdgeKind.AVERAGE, EdgeKind.RIGID):
         raise ParameterError(

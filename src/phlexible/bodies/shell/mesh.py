@@ -72,8 +72,9 @@ class ShellMesh(SoftMesh):
     __repr__ = short_repr
 
     def weights_at(self, u: float, v: float) -> tuple[Array, Array]:
-        """Return the weights of the unknown vectors in a position of a grid, and those in its director, two
-        arrays (N + k,). The position is at the parameters ``u`` and ``v``.
+        """Return the weights of the unknown vectors in position and director at the parameters ``u`` and ``v`` of a
+        grid, two arrays (N + k,). They are bilinear in the grid's element there. Raise ``AttachmentError`` for a
+        mesh without grid or parameters outside of 0 to 1.
 
         Raises:
             AttachmentError: a mesh that is no grid, or a parameter that is not from 0 to 1.
@@ -97,13 +98,13 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def used(self) -> IntArray:
-        """Points of the user's mesh that are nodes of elements, ascending, shape (N,)."""
+        """Ascending indices of those points of the user's mesh that are nodes of elements, shape (N,)."""
         return np.unique(self.cells)
 
     @cached_property
     def _order(self) -> list[IntArray]:
-        """Numbers of the unknown vectors in elimination order, an array for each cluster. The positions of
-        the N nodes are numbered first, then the directors; numbers in a cluster are ascending."""
+        """Indices of the unknown vectors (positions of N nodes, then directors) in elimination order, as one
+        ascending array for each cluster of neighbouring vectors."""
         points = np.concatenate([self.used, self.director_nodes])
         cells = np.hstack([np.searchsorted(self.used, self.cells), len(self.used) + self.corner_directors])
         return [np.sort(cluster) for cluster in clusters(cells, self.points[points])]
@@ -115,36 +116,38 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def unknown(self) -> IntArray:
-        """Index among the unknown vectors of the position of each of the N nodes, then of each director, shape (N +
-        k,)."""
+        """Index in the vector of unknowns of the position of each node, then of each director, shape (N + k,). The
+        order of unknowns is that of elimination."""
         return np.argsort(np.concatenate(self._order))
 
     @property
     def moves(self) -> Array:
-        """1 for each unknown vector that is a position, 0 for each director, shape (N + k,)."""
+        """Array of 1 for each unknown vector that is a position and 0 for each director, in the order of unknowns,
+        shape (N + k,)."""
         return (np.concatenate(self._order) < len(self.used)).astype(np.float64)
 
     @cached_property
     def node_at(self) -> IntArray:
-        """Index, among the nodes whose positions are unknowns of the shell, of the node at each point of the user's
-        mesh, shape (p,). It is -1 for points that belong to no element."""
+        """Index of the position unknown of each of the p points of the user's mesh, shape (p,); -1 for points that
+        belong to no element."""
         number = np.full(len(self.points), -1)
         number[self.used] = self.unknown[: len(self.used)]
         return number
 
     @property
     def director_at(self) -> IntArray:
-        """Index of each director among the unknown vectors, shape (k,)."""
+        """Index in the vector of unknowns of each of the k directors, shape (k,)."""
         return np.asarray(self.unknown[len(self.used) :])
 
     @property
     def element_directors(self) -> IntArray:
-        """Indices of the unknown directors at the corners of each element, shape (e, 4)."""
+        """Indices in the vector of unknowns of the directors at the corners of each of e elements, shape (e, 4)."""
         return np.asarray(self.director_at[self.corner_directors])
 
     def first_axes(self, axis: ArrayLike | None) -> Array:
-        """Return the vectors from whose projections on the elements the angles of a laminate count, shape (e, 3):
-        ``axis`` (3,), or, if it is None, the direction of u of a grid.
+        """Return for each of e elements the vector whose projection on the element is the direction of angle 0 of a
+        laminate, shape (e, 3). It is ``axis`` (3,), or for None the direction of u of a grid. Raise
+        ``ParameterError`` without both, or for an axis nearly normal to an element.
 
         Raises:
             ParameterError: no axis and no grid, or an axis that is normal to an element.
@@ -165,27 +168,32 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def elements(self) -> ShellElements:
-        """Geometry of the undeformed elements of this shell."""
+        """Undeformed elements of this shell as ``ShellElements``: positions and directors of their four nodes."""
         return ShellElements(self.points[self.cells], self.directors[self.corner_directors])
 
     @property
     def is_outline(self) -> BoolArray:
-        """Whether the side from each corner of each element to the next is of this element alone, shape (e, 4)."""
+        """Whether each side of each of e elements, from a corner to the next, belongs to this element alone, shape
+        (e, 4)."""
         is_shared = np.zeros(self.cells.size, dtype=bool)
         is_shared[np.concatenate(_side_pairs(self.cells))] = True
         return ~is_shared.reshape(self.cells.shape)
 
     @property
     def corner_shares(self) -> Array:
-        """1 for each corner of each element, 0 for the last one of a triangle, which counts once, shape (e, 4)."""
+        """Weights of the corners of each of e elements, shape (e, 4): 1, but 0 for the last corner of a triangle,
+        which repeats a node."""
         return _corner_shares(self.cells)
 
     def vectors(self, positions: Array, directors: Array) -> Array:
-        """Return positions of the N nodes and the k directors in the order of the unknowns, shape (N + k, 3)."""
+        """Return ``positions`` (N, 3) of the nodes and ``directors`` (k, 3) as one array in the order of the
+        unknowns, shape (N + k, 3)."""
         return np.asarray(np.concatenate([positions, directors])[np.concatenate(self._order)])
 
     def turned_directors(self, positions: Array) -> Array:
-        """Return the directors of a deformed shell without transverse shear: turned like the normals, shape (k, 3).
+        """Return the unit directors of a deformed shell without transverse shear, shape (k, 3): they keep their
+        angle to the normals of the elements. ``positions`` (N, 3) are those of the nodes. At a node, directors of
+        the elements are averaged.
 
         Args:
             positions: of the N nodes, shape (N, 3) [m].
@@ -195,8 +203,9 @@ class ShellMesh(SoftMesh):
         return _unit(self._director_sums(np.asarray(turned)))
 
     def director_rates(self, positions: Array, velocities: Array) -> Array:
-        """Return the rates of the directors with which they stay normal and of unit length in a motion of the
-        nodes, shape (k, 3) [1/s].
+        """Return the rates of the k directors in a motion of the nodes, shape (k, 3) [1/s]. With them, directors
+        follow the normals and keep unit length. ``positions`` and ``velocities`` (N, 3) are those of the nodes;
+        rates of adjacent elements are averaged.
 
         Args:
             positions, velocities: of the N nodes, shape (N, 3) [m], [m/s].
@@ -210,9 +219,9 @@ class ShellMesh(SoftMesh):
         return np.asarray(means - along * directors)
 
     def _gradients(self, positions: Array, velocities: Array | None) -> Array:
-        """Return the deformation gradient of the mid-surface with its normal at the corners of each element,
-        shape (e, 4, 3, 3). ``positions`` (N, 3) are those of the nodes. With their ``velocities`` (N, 3) it
-        is the gradient of the velocity instead."""
+        """Return the deformation gradients of mid-surface and unit normal at the corners of each of e elements,
+        shape (e, 4, 3, 3). The nodes are at ``positions`` (N, 3). If ``velocities`` (N, 3) are given, return the
+        velocity gradients in the deformed shape instead."""
         at = np.searchsorted(self.used, self.cells)
         now = _frames(positions[at], self.cells)
         if velocities is None:
@@ -225,23 +234,26 @@ class ShellMesh(SoftMesh):
         )
 
     def _director_sums(self, at_corners: Array) -> Array:
-        """Return the sums over the corners (e, 4, 3) at each director, shape (k, 3)."""
+        """Return for each of k directors the sum of the vectors ``at_corners`` (e, 4, 3) of the element corners
+        that share it, shape (k, 3). The repeated corner of a triangle counts once."""
         result = np.zeros_like(self.directors)
         np.add.at(result, self.corner_directors, self.corner_shares[..., None] * at_corners)
         return result
 
     @cached_property
     def folds(self) -> IntArray:
-        """Pairs of directors of one node between which the shell keeps its angle, shape (f, 2)."""
+        """Pairs of directors of one node, of adjacent elements that meet at a fold, between which the shell keeps
+        the angle, shape (f, 2)."""
         pairs = _corner_pairs(self.cells)
         first, second = (self.corner_directors.ravel()[pairs[:, k]] for k in range(2))
         return np.unique(np.sort(np.column_stack([first, second])[first != second], axis=1), axis=0)
 
 
 def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellMesh, UserMesh]:
-    """Return the mesh of a shell, and the user's mesh with its groups. Elements are turned to face one way,
-    that of the user's ``directors`` (None: the first element of each part of the surface). ``gyration`` is
-    the radius of gyration of the thickness [m].
+    """Return the mesh of a shell made from a user's ``mesh``, and the user's mesh with its groups. Elements are
+    reoriented to face the same way, that of the user's ``directors`` (None: of the first element; directors are
+    then mean normals). ``gyration`` is the radius of gyration of the thickness [m]. Raise ``ParameterError`` for
+    unsuitable elements.
 
     Args:
         mesh: of scikit-fem or meshio, a path, a ``Grid``, or points (p, 3) and elements (e, 3) or (e, 4).
@@ -283,19 +295,22 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
 
 
 def _are_triangles(cells: IntArray) -> BoolArray:
-    """Return whether the last two corners of elements, the nodes ``cells`` (e, 4), are one node, shape (e,)."""
+    """Return whether each of e elements with the four nodes ``cells`` (e, 4) is a triangle, shape (e,): whether its
+    last two nodes are the same."""
     return np.asarray(cells[:, 2] == cells[:, 3])
 
 
 def _corner_shares(cells: IntArray) -> Array:
-    """Return 1 for each corner of the elements ``cells`` (e, 4), 0 for the last one of triangles, shape (e, 4)."""
+    """Return weights of the corners of the elements ``cells`` (e, 4), shape (e, 4): 1, but 0 for the last corner of
+    a triangle, which repeats a node."""
     shares = np.ones(cells.shape)
     shares[_are_triangles(cells), 3] = 0.0
     return shares
 
 
 def _triangles_last(cells: IntArray) -> IntArray:
-    """Return elements (e, 4) whose corners are numbered so that two neighbouring ones at one node are the last."""
+    """Return the elements ``cells`` (e, 4) with their nodes shifted cyclically such that, in triangles, the
+    repeated node is at the last two corners."""
     for _ in range(3):
         is_last = _are_triangles(cells) | (cells != np.roll(cells, 1, axis=1)).all(axis=1)
         cells = np.where(is_last[:, None], cells, np.roll(cells, 1, axis=1))
@@ -303,16 +318,17 @@ def _triangles_last(cells: IntArray) -> IntArray:
 
 
 def _corner_tangents(x: Array, cells: IntArray) -> Array:
-    """Return the derivatives to r and s of a field at the corners of elements, of triangles at their centre, shape
-    (e, 4, 2, 3). x (e, 4, 3) are its values at the nodes ``cells`` (e, 4)."""
+    """Return the derivatives with respect to r and s of a field at the corners of elements, shape (e, 4, 2, 3). In
+    triangles they are those at the centre of the reference square. x (e, 4, 3) are the values of the field at the
+    nodes ``cells`` (e, 4)."""
     is_triangle = _are_triangles(cells)[:, None, None, None]
     slopes = np.where(is_triangle, bilinear_slopes(MIDDLE), bilinear_slopes(CORNERS))
     return np.asarray(np.einsum("eqak,eki->eqai", slopes, x - x[:, :1]))
 
 
 def _frames(x: Array, cells: IntArray) -> Array:
-    """Return the matrices with the columns x,r, x,s and unit normal at the corners of elements, shape (e, 4, 3, 3).
-    Their nodes ``cells`` (e, 4) are at x (e, 4, 3)."""
+    """Return matrices with the columns dx/dr, dx/ds and unit normal at the corners of e elements, shape (e, 4, 3,
+    3). The nodes ``cells`` (e, 4) are at the positions x (e, 4, 3)."""
     one, two = np.moveaxis(_corner_tangents(x, cells), 2, 0)
     return np.stack([one, two, _unit(np.cross(one, two))], axis=3)
 
@@ -322,14 +338,15 @@ def _unit(vectors: Array) -> Array:
 
 
 def _normals(x: Array, at: Array) -> Array:
-    """Return the unit normals of elements with the nodes x (e, 4, 3) at q points (q, 2), shape (e, q, 3)."""
+    """Return the unit normals of e elements at q points ``at`` (q, 2) of the reference square, shape (e, q, 3).
+    Their nodes are at the positions x (e, 4, 3)."""
     return _unit(ShellElements(x, x).normals(at))
 
 
 def _refuse_folded(x: Array, cells: IntArray) -> None:
-    """Raise ``ParameterError`` if an element has different nodes in one place, is folded (its corners face both
-    sides) or has no area. x (e, 4, 3) are the positions of its nodes ``cells`` (e, 4); the tolerance is 1e-9 of the
-    size of an element."""
+    """Raise ``ParameterError`` if an element has two different nodes at the same position, is folded (its corners
+    face both sides) or has no area. x (e, 4, 3) are the positions of its nodes ``cells`` (e, 4). The tolerance is
+    1e-9, relative to the longest side or its fourth power."""
     sides = np.linalg.norm(x - np.roll(x, -1, axis=1), axis=2)
     size = sides.max(axis=1)
     sides[cells == np.roll(cells, -1, axis=1)] = np.inf  # of triangles
@@ -347,9 +364,9 @@ def _refuse_folded(x: Array, cells: IntArray) -> None:
 
 
 def _check_sides(points: Array, cells: IntArray) -> None:
-    """Raise ``ParameterError`` if some elements share only nodes with the others, and warn of slits.
-    ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements. A slit has different nodes on both sides, at
-    the same positions."""
+    """Raise ``ParameterError`` if a mesh falls into parts that share only nodes and no sides of elements. Warn
+    (``MeshWarning``) of slits, where different nodes are at the same position. ``points`` (p, 3) are positions,
+    ``cells`` (e, 4) the elements."""
     one, two = _side_pairs(cells)
     graph = sparse.coo_array((np.ones(len(one)), (one // 4, two // 4)), shape=(len(cells),) * 2)
     if (count := connected_components(graph.tocsr(), directed=False)[0]) > 1:
@@ -367,8 +384,8 @@ def _check_sides(points: Array, cells: IntArray) -> None:
 
 
 def warn_of_thickness(thickness: float, areas: Array) -> None:
-    """Warn the user if a shell is thicker than its elements are long. ``thickness`` is in m, ``areas`` (e,) are
-    those of its elements [m2]."""
+    """Warn the user (``MeshWarning``) if a shell is thicker than its elements are long. ``thickness`` [m] is
+    compared with the square root of the median of the element ``areas`` (e,) [m2]."""
     side = float(np.sqrt(np.median(areas)))
     if thickness > side:
         warn_user(
@@ -379,8 +396,9 @@ def warn_of_thickness(thickness: float, areas: Array) -> None:
 
 
 def _corner_pairs(cells: IntArray) -> IntArray:
-    """Return pairs of corners of different elements (numbers 4 e + k) at the same end of a common side, shape
-    (pairs, 2). Two elements at a side give two pairs. ``cells`` are the nodes of the elements, shape (e, 4)."""
+    """Return pairs of corners (numbers 4 e + k) of two elements at the same end of a common side, shape (pairs, 2).
+    Two elements at a side give two pairs; both last corners of a triangle, which are one node, give a pair too.
+    ``cells`` (e, 4) are the nodes of the elements."""
     one, two = _side_pairs(cells)
     same = cells.ravel()[one] == cells.ravel()[two]
     ends = [_next(one), _next(two)]
@@ -397,9 +415,9 @@ def _next(corner: IntArray) -> IntArray:
 
 
 def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the pairs of sides of different elements that are the same side of the mesh, as two arrays of
-    shape (pairs,). A side is given by its first corner (number 4 e + k). At a branch there is a pair for each
-    two elements. ``cells`` are the nodes of the elements, shape (e, 4)."""
+    """Return the pairs of sides of different elements that have the same two nodes, as two arrays (pairs,). A side
+    is given by the number 4 e + k of its first corner. Where more than two elements meet, each two of them give a
+    pair. ``cells`` (e, 4) are the nodes of the elements."""
     ends = np.sort(np.stack([cells.ravel(), np.roll(cells, -1, axis=1).ravel()], axis=1), axis=1)
     order = np.lexsort(ends.T)
     ends, most = ends[order], int(np.unique(ends, axis=0, return_counts=True)[1].max())
@@ -412,9 +430,9 @@ def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
-    """Return the elements (e, 4), turned so that neighbours face one way, in each part of a surface that of
-    its first element. ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements; at branches only
-    neighbours with less than 30 degrees between them count.
+    """Return the elements (e, 4) with some node orders reversed, so that neighbours face the same way as the first
+    element of their part. Where more than two meet, only neighbours at less than 30 degrees count. ``points`` (p,
+    3) are positions. Raise ``ParameterError`` for a surface with one side.
 
     Raises:
         ParameterError: a surface with one side, as of Moebius.
@@ -443,9 +461,9 @@ def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
 
 
 def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, IntArray]:
-    """Return the index of the director at each corner of each element, shape (e, 4), the unit directors (k,
-    3) and their points (k,). They are means of the normals of elements that meet at less than 30 degrees.
-    ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements."""
+    """Return unit directors that are means of element normals: their index at each corner of each element (e, 4),
+    the directors (k, 3) and their points (k,). A node gets several directors where adjacent elements meet at more
+    than 30 degrees. ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements."""
     normals = _frames(points[cells], cells)[..., 2].reshape(-1, 3)
     pairs = _corner_pairs(cells)
     smooth = np.einsum("pi,pi->p", normals[pairs[:, 0]], normals[pairs[:, 1]]) > SMOOTH
@@ -480,8 +498,9 @@ def _user_directors(directors: Any, points: Array) -> Array:
 
 
 def _check_directors(mesh: ShellMesh) -> None:
-    """Warn of directors that are more than 26 degrees off the normal of an element, and of folds that may be
-    coarse curves; refuse folds of more than 150 degrees. ``mesh`` is that of the shell."""
+    """Raise ``ParameterError`` if the shell of this ``mesh`` has folds of more than 150 degrees. Warn
+    (``MeshWarning``) of directors more than 26 degrees off the normal of an element, and of slight folds that may
+    be coarse curves."""
     normals = _frames(mesh.points[mesh.cells], mesh.cells)[..., 2]
     cosines = np.einsum("eki,eki->ek", normals, mesh.directors[mesh.corner_directors])
     if (worst := cosines.min()) < TILTED:
@@ -509,17 +528,17 @@ def _check_directors(mesh: ShellMesh) -> None:
 
 
 def grid_cells(columns: int, rows: int) -> IntArray:
-    """Return the quadrilaterals (e, 4) of a grid of (columns + 1) (rows + 1) points, numbered column by
-    column: point (c, r) is c (rows + 1) + r. The corners of a cell are (c, r), (c + 1, r), (c + 1, r + 1),
-    (c, r + 1); ``columns`` and ``rows`` count cells."""
+    """Return the quadrilaterals (e, 4) of a grid of ``columns`` times ``rows`` cells as point indices. Points are
+    numbered column by column: point (c, r) is c (rows + 1) + r. The corners of a cell are (c, r), (c + 1, r), (c +
+    1, r + 1), (c, r + 1)."""
     numbers = np.arange((columns + 1) * (rows + 1)).reshape(columns + 1, rows + 1)
     cells = np.stack([numbers[:-1, :-1], numbers[1:, :-1], numbers[1:, 1:], numbers[:-1, 1:]], axis=-1)
     return cells.reshape(-1, 4)
 
 
 def merged(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
-    """Return ``points`` without those that coincide with an earlier one, in their order, and ``cells`` (e, k)
-    with the new point indices. Points coincide within 1e-9 of the mesh's size."""
+    """Merge ``points`` that coincide within 1e-9 of the mesh's size. Return the remaining points, the first of each
+    set, in their order, and ``cells`` (e, k) with the new point indices."""
     size = np.ptp(points, axis=0).max() or 1.0
     _, first, inverse = np.unique(np.round(points / (size * CLOSE)), axis=0, return_index=True, return_inverse=True)
     return points[np.sort(first)], np.argsort(np.argsort(first))[inverse.ravel()][cells]

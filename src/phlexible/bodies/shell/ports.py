@@ -43,9 +43,9 @@ class ShellInterface(NodeGroup):
     kind: EdgeKind = EdgeKind.AVERAGE
 
     def weights(self, mesh: ShellMesh) -> Array:  # type: ignore[override]
-        """Return the share of each unknown vector of a shell in the mean over this edge or patch, shape (N +
-        k,): by the areas of its elements, else by the lengths of its sides, else equal. They sum to 1;
-        directors have 0. ``mesh`` is that of the shell."""
+        """Return the weight of each unknown vector of a shell in the mean over this edge or patch, shape (N + k,),
+        with sum 1; directors have 0. Weights follow from areas of elements inside, else from lengths of sides, else
+        they are equal. Raise ``ParameterError`` if a mean leaves out chosen nodes."""
         inside, after = np.isin(mesh.cells, self.points), np.roll(mesh.cells, -1, axis=1)
         areas = np.where(inside.all(axis=1, keepdims=True), mesh.elements.node_areas, 0.0)
         lengths = np.linalg.norm(mesh.points[after] - mesh.points[mesh.cells], axis=2)
@@ -69,8 +69,9 @@ class ShellInterface(NodeGroup):
         return np.asarray(result / result.sum())
 
     def refuse_leaning(self, mesh: ShellMesh) -> None:
-        """Raise ``ParameterError`` if the directors of a symmetric edge lean away from its plane. They do if they
-        are normals of the adjacent elements of a shell that is curved there. ``mesh`` is that of the shell."""
+        """Raise ``ParameterError`` if this edge is symmetric and its directors lean away from its plane. This
+        happens where directors are mean normals of elements of a curved shell. Other kinds of edges pass. ``mesh``
+        is that of the shell."""
         if self.kind is not EdgeKind.SYMMETRIC:
             return
         inside, D = np.isin(mesh.cells, self.points) & (mesh.corner_shares > 0), mesh.elements.D
@@ -84,8 +85,9 @@ class ShellInterface(NodeGroup):
             )
 
     def directions(self, mesh: ShellMesh) -> Array | None:
-        """Return the weights of the unknown vectors whose sums are three directions at this edge or patch, shape
-        (3, N + k); None for a single node or where the shell is one row of nodes.
+        """Return the weights of the unknown vectors whose sums are three directions that rotate with this edge or
+        patch, shape (3, N + k). They are fitted to positions and directors, across a straight edge also to adjacent
+        nodes. None if these do not determine three directions, as for a single node.
 
         They are columns of the mean deformation gradient, along the principal axes of the positions and directors,
         and rotate with the shell in a rigid motion. Where these lie in a plane, as of a straight edge, the third is
@@ -114,17 +116,17 @@ class ShellInterface(NodeGroup):
         return result
 
     def _directors(self, mesh: ShellMesh, mean: Array) -> tuple[IntArray, Array]:
-        """Return the indices of the unknown directors at the nodes of this interface, shape (k,), and their
-        shares in the mean over it, shape (k,). ``mean`` (N,) are the shares of the nodes; directors of a
-        folded node divide its share equally. ``mesh`` is that of the shell."""
+        """Return the indices of the unknown directors at the nodes of this interface, shape (k,), and their weights
+        in the mean over it, shape (k,). ``mean`` has the weights of the nodes; directors of a folded node divide
+        its weight equally. ``mesh`` is that of the shell."""
         owners = mesh.node_at[mesh.director_nodes]
         own = np.flatnonzero(mean[owners])
         count = np.bincount(owners[own], minlength=len(mean))
         return mesh.director_at[own], mean[owners[own]] / count[owners[own]]
 
     def _adjacent_rows(self, mesh: ShellMesh) -> IntArray:
-        """Return the indices of the unknown positions of those nodes that are at most two elements away from
-        this edge and not on it. ``mesh`` is that of the shell."""
+        """Return the indices of the position unknowns of nodes that are at most two elements away from this edge
+        and not on it. ``mesh`` is that of the shell."""
         reached = self.points
         for _ in range(2):
             reached = mesh.cells[np.isin(mesh.cells, reached).any(axis=1)]
@@ -144,8 +146,9 @@ class ShellPoints(SoftPoints):
     __repr__ = short_repr
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this shell at a ``location``, with its directions: a node, an interface,
-        parameters u and v, or an undeformed position, where a node must be.
+        """Return the material point of this shell at a ``location``: a node, an interface, parameters u and v, or
+        an undeformed position, where a node must be. It has weights of position and of directions in the unknown
+        vectors. Raise ``AttachmentError`` for other locations.
 
         Raises:
             AttachmentError: no node there, or a location that shells do not have.

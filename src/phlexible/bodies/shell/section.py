@@ -100,8 +100,8 @@ class OrthotropicMaterial:
 
     @property
     def plane_stress(self) -> Array:
-        """Stiffness matrix of a layer in plane stress, in axes along and across the fibres, shape (3, 3) [Pa]. It
-        gives the stresses s_11, s_22, s_12 from the strains e_11, e_22, 2 e_12."""
+        """Stiffness matrix of this orthotropic layer in plane stress, in axes along and across the fibres, shape
+        (3, 3) [Pa]. It maps strains e_11, e_22, 2 e_12 to stresses s_11, s_22, s_12."""
         one, two, nu = self.youngs_modulus, self.transverse_modulus, self.poissons_ratio
         compliance = np.array([[1 / one, -nu / one, 0], [-nu / one, 1 / two, 0], [0, 0, 1 / self.shear_modulus]])
         return np.asarray(np.linalg.inv(compliance))
@@ -170,19 +170,20 @@ class Laminate:
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time of all layers [s]."""
+        """Kelvin-Voigt time of this laminate [s], that of its first layer; all layers have the same."""
         return self.layers[0][0].viscosity
 
     @property
     def stiffness(self) -> Array:
-        """Stiffness of these layers about the middle of the thickness, along and across ``axis``, shape (6, 6).
-        This matrix (A, B; B, D) gives the forces N_11, N_22, N_12 [N/m] and moments M_11, M_22, M_12 [N] from
-        the strains e_11, e_22, 2 e_12 and curvatures k_11, k_22, 2 k_12."""
+        """Stiffness matrix (A, B; B, D) of this laminate about the middle of its thickness, along and across
+        ``axis``, shape (6, 6). It maps strains e_11, e_22, 2 e_12 and curvatures k_11, k_22, 2 k_12 to forces N_11,
+        N_22, N_12 [N/m] and moments M_11, M_22, M_12 [N]."""
         return self.section(0.0).stiffness
 
     def section(self, offset: float) -> ShellSection:
-        """Return stiffness and mass per area of a shell of these layers, whose middle is at ``offset`` [m] from the
-        reference surface, along the director."""
+        """Return stiffness, shear stiffness and mass per area of a shell of these layers, with the heights at which
+        stress is reported. The middle of the thickness is at ``offset`` [m] from the reference surface, along the
+        director. Small couplings from round-off are set to zero."""
         t = np.array([thickness for _, thickness, _ in self.layers])
         kinds = [_orthotropic(material) for material, _, _ in self.layers]
         z = offset + (np.cumsum(t) - t / 2 - t.sum() / 2)
@@ -209,7 +210,8 @@ class Laminate:
 
 
 def _orthotropic(material: Material | OrthotropicMaterial) -> OrthotropicMaterial:
-    """Return a ``material`` as an orthotropic one; those of an isotropic one are equal in both directions."""
+    """Return a ``material`` as an orthotropic one: itself if it is, else one with equal moduli in both directions
+    and the same density."""
     if isinstance(material, OrthotropicMaterial):
         return material
     E, G = material.youngs_modulus, material.shear_modulus
@@ -217,15 +219,15 @@ def _orthotropic(material: Material | OrthotropicMaterial) -> OrthotropicMateria
 
 
 def _strain_rotation(angle: float) -> Array:
-    """Return the matrix that gives strains e_11, e_22, 2 e_12 in axes rotated by an ``angle`` [rad], shape (3,
-    3)."""
+    """Return the matrix (3, 3) that transforms strains e_11, e_22, 2 e_12 to axes rotated by an ``angle`` [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c * c, s * s, c * s], [s * s, c * c, -c * s], [-2 * c * s, 2 * c * s, c * c - s * s]])
 
 
 def _shear(material: OrthotropicMaterial, angle: float) -> Array:
-    """Return the transverse shear moduli of a layer with fibres at an ``angle`` [rad] from the first axis, shape
-    (2, 2) [Pa]."""
+    """Return the transverse shear moduli of an orthotropic layer in laminate axes, shape (2, 2) [Pa]. Its fibres
+    are at an ``angle`` [rad] from the first axis. Along the fibres it is the shear modulus, across them the
+    transverse one, if given."""
     fibre = np.array([np.cos(angle), np.sin(angle)])
     along, across = material.shear_modulus, material.transverse_shear_modulus or material.shear_modulus
     return np.asarray(across * np.eye(2) + (along - across) * np.outer(fibre, fibre))

@@ -132,8 +132,9 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return a flat rectangular shell, 0 <= x <= ``length``, -width/2 <= y <= width/2, with directors along
-        z. Its edges "start" (x = 0), "end", "right" (y = -width/2) and "left" are ``interfaces``.
+        """Return a flat rectangular shell, 0 <= x <= ``length``, -width/2 <= y <= width/2, with directors along z.
+        Its mesh is a grid of ``elements`` along x and y. Its edges "start" (x = 0), "end", "right" (y = -width/2)
+        and "left" become interfaces, averages unless ``interfaces`` gives their kind.
 
         Args:
             length, width, thickness: [m].
@@ -166,9 +167,9 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return the shell on a ``surface``, a function of two numbers u and v from 0 to 1 that returns a
-        position (3,) [m]. It is called for each point of a grid, with ``elements`` along u and v. The edges "u0",
-        "u1", "v0" and "v1" are ``interfaces``.
+        """Return the shell on a ``surface``, a function of two numbers u and v from 0 to 1 that returns a position
+        (3,) [m]. It is called for each point of a grid of ``elements`` along u and v; coinciding points are merged.
+        The edges "u0", "u1", "v0" and "v1" become interfaces.
 
         Its edges "u0" (u = 0), "u1", "v0" and "v1" are interfaces, unless they meet, as at the seam of a cylinder.
 
@@ -201,10 +202,9 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return an open cylinder of a ``radius`` about x, 0 <= x <= ``length`` [m], with directors outwards;
-        its rims "start" (x = 0) and "end" are ``interfaces``. ``elements`` are the numbers along x and
-        around, ``offset`` is the height of the middle surface above the mesh [m]; ``thickness`` [m],
-        ``material`` and ``color`` are those of the shell.
+        """Return an open cylindrical shell about x, 0 <= x <= ``length`` [m], with the given ``radius`` [m] and
+        directors outwards. Its mesh has ``elements`` along x and around. Its rims "start" (x = 0) and "end" become
+        interfaces. ``offset`` is the height of the middle of the thickness above the mesh [m].
 
         Args:
             radius, length, thickness: [m].
@@ -246,10 +246,9 @@ class Shell(NodalBody):
         offset: float = 0.0,
         color: str | None = None,
     ) -> Self:
-        """Return a closed sphere of a ``radius`` [m] about the origin, with directors outwards. Its mesh is
-        that of a cube's faces, with ``elements`` along each edge. ``interfaces`` are named groups of nodes,
-        ``offset`` is the height of the middle surface above the mesh [m]; ``thickness`` [m], ``material`` and
-        ``color`` are those of the shell.
+        """Return a closed spherical shell of a ``radius`` [m] about the origin, with directors outwards. Its mesh
+        is that of a cube's six faces, projected to the sphere, with ``elements`` along each edge. ``interfaces``
+        are the user's; ``offset`` is the height of the middle of the thickness above the mesh [m].
 
         Args:
             radius, thickness: [m].
@@ -290,9 +289,9 @@ class Shell(NodalBody):
         **options: Any,
     ) -> Self:
         """Return the shell on a ``surface``, a function of two parameters u and v from 0 to 1 that returns a
-        position (3,). It is called for each point of a grid with ``elements`` along both. ``names`` are those of
-        the edges u = 0, u = 1, v = 0 and v = 1, which are added to the ``interfaces``; empty names and edges that
-        coincide are left out. ``thickness``, ``material`` and ``options`` are those of the shell."""
+        position (3,). It is called for each point of a grid with ``elements`` along both; coinciding points are
+        merged. ``names`` of the edges u = 0, u = 1, v = 0, v = 1 are added to the ``interfaces``, but not empty
+        names and edges that coincide."""
         columns, rows = checked_elements(elements)
         positions = [
             vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
@@ -319,12 +318,14 @@ class Shell(NodalBody):
 
     @property
     def nodes(self) -> Array:
-        """Undeformed positions of the N nodes of this shell, in the order of their numbers, shape (N, 3) [m]."""
+        """Undeformed positions of the N nodes of this shell, those points of its mesh that belong to elements, in
+        ascending order of their indices; shape (N, 3) [m]."""
         return np.asarray(self.soft_mesh.points[self.soft_mesh.used])
 
     def points_where(self, nodes: Any) -> IntArray:
-        """Return the numbers of the nodes of this shell at which a user's function of position is True, for use in
-        ``placed.node(number)``.
+        """Return the indices of the nodes of this shell at which a user's function ``nodes`` of position is True,
+        for use in ``placed.node(number)``. The function is called once with arrays x[0], x[1], x[2]. Raise
+        ``ParameterError`` if it selects none.
 
         Args:
             nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
@@ -336,19 +337,21 @@ class Shell(NodalBody):
 
     @cached_property
     def _laminate(self) -> Laminate:
-        """Layers of this shell; of a uniform one a single one."""
+        """Layers of this shell as a ``Laminate``: the user's, or one layer of its material and thickness at angle
+        0."""
         return (
             self.material if isinstance(self.material, Laminate) else Laminate([(self.material, self.thickness, 0)])
         )
 
     @cached_property
     def _section(self) -> ShellSection:
-        """Stiffness and mass of this shell per area."""
+        """Stiffness and mass of this shell per area, of its layers at its ``offset``."""
         return self._laminate.section(self.offset)
 
     @cached_property
     def _elements(self) -> ShellElements:
-        """Geometry of the undeformed elements of this shell, with the axes of its laminate."""
+        """Undeformed elements of this shell; those of a laminate with the direction of its first axis in each
+        element."""
         mesh = self.soft_mesh
         if not isinstance(self.material, Laminate):
             return mesh.elements
@@ -360,8 +363,9 @@ class Shell(NodalBody):
         return float(self._section.mass * self.soft_mesh.elements.areas.sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return this shell as arrays: masses of positions and directors, elements and folds whose energy is a form
-        of products of these, points. The model is in space (dimension 3).
+        """Return this shell as an ``AbsoluteBody``: mass matrix of positions and directors, elements and folds with
+        energies quadratic in dot products of these vectors, and its points. Raise ``ParameterError`` unless
+        ``dimension`` is 3.
 
         Raises:
             ParameterError: a model in the plane.
@@ -399,8 +403,9 @@ class Shell(NodalBody):
         )
 
     def _folds(self, areas: Array) -> ProductElements:
-        """Return the folds of this shell: the product of two directors of a node keeps its value by the energy of
-        the thickness. ``areas`` (e, 4) are those of the corners of elements."""
+        """Return the folds of this shell as elements: at each, the dot product of two directors of a node is kept
+        near its initial value by a stiff energy. Its stiffness is that across the thickness times the ``areas`` (e,
+        4) of adjacent element corners."""
         mesh, g = self.soft_mesh, self.soft_mesh.gyration
         own = np.bincount(mesh.corner_directors.ravel(), areas.ravel())
         one, two = mesh.folds.T
@@ -413,9 +418,9 @@ class Shell(NodalBody):
 
     @property
     def surface_positions(self) -> Array:
-        """Undeformed positions on the top of the N nodes, then in the middle of the thickness and on the bottom,
-        shape (3 N, 3) [m]. The top is where the directors point to. Of a laminate of n layers they are on the top
-        and the bottom of each layer, from the top one down, shape (2 n N, 3)."""
+        """Undeformed positions at which stress is reported: above the N nodes on the top, then in the middle, then
+        on the bottom, shape (3 N, 3) [m]. Directors point to the top. Of a laminate of n layers, top and bottom of
+        each layer from the top down, shape (2 n N, 3)."""
         mesh, heights = self.soft_mesh, self._section.heights
         means = np.zeros((len(mesh.points), 3))
         np.add.at(means, mesh.director_nodes, mesh.directors)
@@ -423,7 +428,8 @@ class Shell(NodalBody):
         return np.concatenate([self.nodes + height * means[mesh.used] / count for height in heights])
 
     def stress_field(self) -> BodyStress:
-        """Return the stress of this shell at its ``surface_positions``, of which each drawn node has several."""
+        """Return the stress of this shell at its ``surface_positions`` as a function of its coordinates
+        (``BodyStress``). Each drawn node has the values of all heights of the thickness."""
         positions, mesh = self.surface_positions, self.soft_mesh
         layers = len(mesh.used) * np.arange(len(self._section.heights))
         numbers = np.argsort(mesh.node_at[mesh.used])[:, None] + layers
@@ -434,8 +440,9 @@ class Shell(NodalBody):
         return BodyStress(positions, np.arange(len(positions)), components, lambda skin: numbers)
 
     def surface_stress(self, vectors: Array) -> Array:
-        """Return the second Piola-Kirchhoff stress at ``surface_positions`` in axes of the undeformed shell, each
-        the mean over the centres of a node's elements: components xx, yy, zz, yz, xz, xy, shape (T, k, 6) [Pa].
+        """Return the second Piola-Kirchhoff stress at the k ``surface_positions`` of this shell, shape (T, k, 6)
+        [Pa]. Components are xx, yy, zz, yz, xz, xy in axes of the undeformed body, averaged over the centres of a
+        node's elements. ``vectors`` are positions and directors at T instants, in the order of the unknowns.
 
         Args:
             vectors: positions and directors in the order of the unknowns, shape (T, N + k, 3) [m].
@@ -459,7 +466,8 @@ class Shell(NodalBody):
         return np.concatenate(result).swapaxes(0, 1)
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the named interfaces of this shell as locations."""
+        """Return the locations of all named interfaces of this shell by name, the ports of its port-Hamiltonian
+        model."""
         return {group.name: Interface(group.name) for group in self.interfaces}
 
     def flexible_body(
@@ -472,8 +480,9 @@ class Shell(NodalBody):
         moments: bool = True,
         inertial_shapes: bool = True,
     ) -> FlexibleBody:
-        """Return this shell as a ``FlexibleBody``, whose deformation stays small in a moving frame: its static
-        responses to loads on the interfaces and its lowest ``modes``, which cost far less than its nodes.
+        """Return this shell as a ``FlexibleBody``, whose deformation stays small in a moving frame. It is reduced
+        to static responses to loads on the interfaces and its lowest ``modes``, which cost far less than its nodes.
+        Raise ``ParameterError`` for interfaces that are not average or rigid.
 
         Args:
             modes, frame, strain, damping_ratio, moments, inertial_shapes: as of ``FlexibleBody.from_mesh``.
@@ -513,8 +522,9 @@ class Shell(NodalBody):
         shape: Field | None = None,
         velocity: Field | None = None,
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this shell alone, see ``SoftForm``. Its states are
-        positions and velocities of the nodes and directors; its ports are the means of its interfaces.
+        """Return the port-Hamiltonian state-space model of this shell alone. Its states are positions and
+        velocities of the nodes and directors, its ports the means of its interfaces. ``gravity`` is the
+        acceleration [m/s^2]; ``shape`` and ``velocity`` are the initial ones. ``dimension`` has to be 3.
 
         Args:
             dimension: 3.
@@ -531,15 +541,17 @@ class Shell(NodalBody):
         return form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface that pictures draw for this shell; it moves with the nodes."""
+        """Return the surface of the mesh that pictures draw for this shell; it moves with the nodes. ``data`` has
+        the dimension of the model, ``ports`` are not used."""
         return soft_skin(self.soft_mesh, data.dimension)
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
         """Return world positions and velocities of the nodes and directors of this shell at t = 0. ``shape`` and
-        ``velocity`` of the user are functions of the undeformed position, or arrays (N, 3); directors stay normal
-        and of unit length."""
+        ``velocity`` of the user are functions of the undeformed position or arrays; arrays for all points of the
+        mesh may include directors. Otherwise directors follow the normals. ``position`` and ``rotation`` move the
+        whole."""
         mesh = self.soft_mesh
         fields: tuple[Any, Any] = shape, velocity
         whole = [np.shape(np.asarray(each, dtype=object))[:1] == mesh.positions.shape[:1] for each in fields]
@@ -562,8 +574,8 @@ class Shell(NodalBody):
         return replace(nodes, positions=mesh.vectors(x, mesh.gyration * directors), velocities=v)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """Return the initial state of the nodes and directors of this shell with the velocities of a rigid rotation
-        added: ``spin``, shape (3,) [rad/s], about the point ``origin`` [m]."""
+        """Return the initial state ``nodes`` of this shell with the velocities of a rigid rotation added to those
+        of nodes and directors. The angular velocity is ``spin`` (3,) [rad/s] about the point ``origin`` [m]."""
         arms = nodes.positions - self.soft_mesh.moves[:, None] * origin
         turning = np.cross(vector("angular_velocity", spin), arms)
         velocities = turning if nodes.velocities is None else nodes.velocities + turning
@@ -572,9 +584,9 @@ class Shell(NodalBody):
 
 
 def _with_edges(interfaces: Mapping[str, Any] | None, edges: Mapping[str, IntArray]) -> Mapping[str, Any]:
-    """Return a user's ``interfaces`` of a shell, choices of nodes by name, with its ``edges`` (indices of nodes
-    by name) added as averages. A text as value is the kind of the edge of that name, such as "rigid". None gives
-    the edges alone; what else is no dictionary is returned as it is."""
+    """Return a user's ``interfaces`` of a shell with its ``edges`` (node indices by name) added as averages. Where
+    the value is a text, such as "rigid", it is the kind of the edge of that name; raise ``ParameterError`` for
+    other names. None gives the edges alone; other objects are returned unchanged."""
     if interfaces is not None and not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, Any] = {name: (nodes, "average") for name, nodes in edges.items()}
@@ -589,8 +601,8 @@ def _with_edges(interfaces: Mapping[str, Any] | None, edges: Mapping[str, IntArr
 
 
 def _spread(scale: Array, blocks: Sequence[int]) -> Array:
-    """Return the factors scale_p scale_q of the entries of the diagonal blocks of a matrix H, row by row,
-    shape (sum of squares,). ``scale`` (n,) are factors of the rows, ``blocks`` the sizes of the blocks."""
+    """Return the factors scale_p scale_q of all entries (p, q) of the diagonal blocks of a matrix, row by row,
+    shape (sum of squares,). ``scale`` (n,) has one factor for each row, ``blocks`` the sizes of the blocks."""
     ends = np.cumsum(blocks)
     parts = [scale[end - size : end] for size, end in zip(blocks, ends, strict=True)]
     return np.concatenate([np.outer(part, part).ravel() for part in parts])
