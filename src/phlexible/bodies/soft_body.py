@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 
 def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
-    """Return the surface that pictures draw for a soft body: triangles whose vertices are nodes of its mesh
-    and move with them. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the surface that pictures draw for a soft body (a ``Skin``): triangles whose vertices are nodes of its
+    mesh. Their positions are read from the vector of coordinates. ``dimension`` is that of the model (2 or 3)."""
     triangles = surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles, positions = numbered.reshape(-1, 3).astype(np.int64), mesh.positions[used]
@@ -69,7 +69,8 @@ def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
 
 def surface_triangles(mesh: SoftMesh) -> IntArray:
     """Return triangles, as node indices (t, 3), that cover the boundary of a solid mesh, counter-clockwise seen
-    from outside, or all elements of a sheet."""
+    from outside, or all elements of a sheet. Quadrilaterals are split; nodes in the middle of edges are left
+    out."""
     if mesh.is_sheet:
         return _split_faces(mesh.corners)
     surface, corners = soft_surface(mesh, None), 3 if mesh.kind.is_simplex else 4
@@ -79,7 +80,8 @@ def surface_triangles(mesh: SoftMesh) -> IntArray:
 
 def vertex_normals(positions: Array, triangles: IntArray) -> Array:
     """Return unit normals at the N vertices of a triangulated surface, shape (N, 3): means of the normals of
-    adjacent triangles, weighted by area. ``positions`` (N, 3) are positions."""
+    adjacent triangles, weighted by area. Zero at vertices without triangles. ``positions`` (N, 3) are those of the
+    vertices."""
     a, b, c = (positions[triangles[:, k]] for k in range(3))
     normals = np.zeros_like(positions)
     np.add.at(normals, triangles.ravel(), np.repeat(np.cross(b - a, c - a), 3, axis=0))
@@ -87,8 +89,8 @@ def vertex_normals(positions: Array, triangles: IntArray) -> Array:
 
 
 def _split_faces(faces: IntArray) -> IntArray:
-    """Return quadrilaterals (``faces``, shape (f, 4)) of vertex indices, each split into two triangles, shape
-    (t, 3). Where the last two vertices are the same it is one; triangles (f, 3) are returned as they are."""
+    """Return ``faces`` (f, 4) of vertex indices, quadrilaterals, as triangles, shape (t, 3): each is split into
+    two. A face whose last two vertices are equal gives one triangle. Triangles (f, 3) are returned unchanged."""
     if faces.shape[1] == 3:
         return faces
     return np.concatenate([faces[:, [0, 1, 2]], faces[faces[:, 2] != faces[:, 3]][:, [0, 2, 3]]])
@@ -185,8 +187,9 @@ class SoftBody(NodalBody):
         return self.mesh
 
     def points_where(self, nodes: Any) -> IntArray:
-        """Return the indices of the nodes of this soft body at which a user's function of position is True, for use
-        in ``placed.node(number)``.
+        """Return the indices of the nodes of this soft body at which a user's function ``nodes`` of position is
+        True, for use in ``placed.node(number)``. The function is called once with arrays x[0], x[1], x[2]. Raise
+        ``ParameterError`` if it selects none.
 
         Args:
             nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
@@ -198,12 +201,13 @@ class SoftBody(NodalBody):
 
     @property
     def mass(self) -> float:
-        """Total mass of this soft body [kg]."""
+        """Total mass of this soft body [kg], the sum of all entries of its nodal mass matrix."""
         return float(self._nodal_mass().sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return this soft body as arrays: mass matrix of the nodes, strains of the elements with their law,
-        material points. The model is in the plane (dimension 2) or in space (3)."""
+        """Return this soft body as an ``AbsoluteBody``: mass matrix of the nodes, strains of the elements with
+        their law, material points. ``dimension`` is 2 (plane) or 3. Raise ``ParameterError`` in the plane for
+        solids and for sheets out of z = 0."""
         plane_or_space(dimension)
         mesh, thickness, mass = self.soft_mesh, self._depth, self._nodal_mass()
         if dimension == 2 and not mesh.is_sheet:
@@ -225,8 +229,8 @@ class SoftBody(NodalBody):
         )
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the named interfaces of this soft body as locations: the boundary ports of its port-Hamiltonian
-        model."""
+        """Return the locations of all named interfaces of this soft body by name, the boundary ports of its
+        port-Hamiltonian model."""
         return {group.name: Interface(group.name) for group in self.interfaces}
 
     def port_hamiltonian(  # type: ignore[override]  # a soft body has no frame, variants and stress spaces
@@ -239,10 +243,10 @@ class SoftBody(NodalBody):
         stresses: bool = False,
         strains: str | None = None,
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this soft body alone, see ``SoftForm``. Its states
-        are positions and velocities of the nodes, with ``stresses`` or ``strains`` these too. ``gravity`` is
-        the acceleration [m/s^2]; ``shape`` and ``velocity`` are initial. ``dimension`` is that of the model
-        (1, 2 or 3).
+        """Return the port-Hamiltonian state-space model of this soft body alone. Its states are positions and
+        velocities of the nodes, on request also ``stresses`` or ``strains``. ``gravity`` is the acceleration
+        [m/s^2]; ``shape`` and ``velocity`` are the initial ones. ``dimension`` is 2 or 3. Raise ``ModelError`` for
+        a body with relaxation.
 
         Args:
             dimension: 2 or 3.
@@ -280,8 +284,8 @@ class SoftBody(NodalBody):
         return form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface that pictures draw for this soft body; it moves with the nodes. ``data`` are the
-        arrays of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
+        """Return the surface of the mesh that pictures draw for this soft body; it moves with the nodes. ``data``
+        has the dimension of the model, ``ports`` are not used."""
         return soft_skin(self.soft_mesh, data.dimension)
 
     def initial_nodes(
@@ -293,15 +297,16 @@ class SoftBody(NodalBody):
         return initial_nodes(self.soft_mesh.positions, dimension, shape, velocity, position, rotation)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """Return the initial state of the nodes of this soft body with the velocities of a rigid rotation added:
-        ``spin``, shape (3,) [rad/s], about the point ``origin`` [m]."""
+        """Return the initial state ``nodes`` of this soft body with the velocities of a rigid rotation added. The
+        angular velocity is ``spin`` (3,) [rad/s] about the point ``origin`` [m]."""
         turning = np.cross(vector("angular_velocity", spin), nodes.positions - origin)
         velocities = turning if nodes.velocities is None else nodes.velocities + turning
         return replace(nodes, velocities=velocities, speed=velocities)
 
     @property
     def _depth(self) -> float:
-        """Thickness of this soft body if it is a sheet, by which areas are multiplied [m]; 1.0 if it is solid."""
+        """Factor by which areas or volumes of this soft body are multiplied: the thickness of a sheet [m], 1.0 for
+        a solid."""
         return 1.0 if self.thickness is None else self.thickness
 
     def _nodal_mass(self) -> "sparse.csr_array":

@@ -39,22 +39,22 @@ class ScalarFunction(ABC):
     @abstractmethod
     def value(self, x: Array) -> Array:
         """Return the values h(x) of this function of an invariant of the right Cauchy-Green tensor (a term of a
-        stored energy); of the shape of x [J/m3]."""
+        stored energy). They have the shape of x [J/m3]. Abstract: each function implements it."""
 
     @abstractmethod
     def slope(self, x: Array) -> Array:
         """Return the first derivatives dh/dx of this function of an invariant of the right Cauchy-Green tensor (a
-        term of a stored energy); of the shape of x [J/m3]."""
+        term of a stored energy). They have the shape of x [J/m3]. Abstract: each function implements it."""
 
     @abstractmethod
     def curvature(self, x: Array) -> Array:
         """Return the second derivatives d2h/dx2 of this function of an invariant of the right Cauchy-Green tensor
-        (a term of a stored energy); of the shape of x [J/m3]."""
+        (a term of a stored energy). They have the shape of x [J/m3]. Abstract: each function implements it."""
 
     def quotient(self, x0: Array, x1: Array) -> Array:
-        """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0) of this function h, of the shape of x0,
-        without cancellation: for arguments that differ by at most a tenth of the larger it is the mean of
-        dh/dx between them; dh/dx for equal ones."""
+        """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0) of this function h without cancellation, of
+        the shape of x0. For arguments that differ by at most a tenth of the larger one, it is the mean of dh/dx
+        between them, by Gauss quadrature."""
         x0, x1 = np.asarray(x0, dtype=np.float64), np.asarray(x1, dtype=np.float64)
         mean = (WEIGHTS * self.slope((x0 + x1)[..., None] / 2 + (x1 - x0)[..., None] / 2 * POINTS)).sum(axis=-1) / 2
         is_far = np.abs(x1 - x0) > NEAR * np.maximum(np.abs(x0), np.abs(x1))
@@ -138,8 +138,9 @@ class Thinning(ScalarFunction):
     shear: float
 
     def squared_thickness(self, x: Array) -> Array:
-        """Return the squared thickness of a neo-Hookean membrane, relative to the undeformed one, at which the
-        stress across it is zero; of the shape of x. The argument x is its squared area ratio."""
+        """Return the squared thickness ratio c (deformed to undeformed) of a membrane at zero stress across it, for
+        squared area ratios x. It has the shape of x. The law is neo-Hookean with volume energy lambda (ln J)^2 / 2;
+        Newton's method in ln c solves mu (c - 1) + lambda ln(x c) / 2 = 0."""
         ratio = self.lame / (2 * self.shear)
         with np.errstate(invalid="ignore", divide="ignore"):
             log_x = np.log(x)
@@ -183,7 +184,7 @@ class UserScalar(ScalarFunction):
 
     def curvature(self, x: Array) -> Array:
         """Return the second derivatives of a user's function of one invariant at arguments x, of the shape of x
-        [J/m3]. They are central differences of the user's first derivative."""
+        [J/m3]. They are central differences of the user's first derivative, with steps of 1e-5 of x."""
         change = 1e-5 * np.abs(x)
         return np.asarray((self.slope(x + change) - self.slope(x - change)) / (2 * change))
 
@@ -212,21 +213,23 @@ class Constitution(ABC):
     @abstractmethod
     def energy(self, C: Array) -> Array:
         """Return the stored energy W of this elastic law per undeformed volume, for right Cauchy-Green tensors C
-        (..., 3, 3), shape (...) [J/m3]."""
+        (..., 3, 3), shape (...) [J/m3]. Abstract: each law implements it."""
 
     @abstractmethod
     def stress(self, C: Array) -> Array:
-        """Return the second Piola-Kirchhoff stress S = 2 dW/dC of this elastic law for right Cauchy-Green tensors C
-        (..., 3, 3); shape (..., 3, 3) [Pa]."""
+        """Return the second Piola-Kirchhoff stress S = 2 dW/dC of this elastic law for right Cauchy-Green tensors
+        C, both (..., 3, 3) [Pa]. Abstract: each law implements it."""
 
     @abstractmethod
     def stress_change(self, C: Array, dE: Array) -> Array:
-        """Return the linearized change of the second Piola-Kirchhoff stress of this elastic law at C, for a change
-        dE of the Green-Lagrange strain. All have shape (..., 3, 3) [Pa]."""
+        """Return the linearized change dS of the second Piola-Kirchhoff stress of this elastic law at C for a
+        change dE of the Green-Lagrange strain. All have the shape (..., 3, 3), dS in Pa. Abstract: each law
+        implements it."""
 
     def tangent(self, C: Array) -> Array:
-        """Return the material tangent dS/dE of this elastic law at right Cauchy-Green tensors C: symmetric matrices
-        in the order 11, 22, 33, 23, 13, 12, shape (..., 6, 6) [Pa]."""
+        """Return the material tangent dS/dE of this elastic law at right Cauchy-Green tensors C (..., 3, 3):
+        symmetric matrices (..., 6, 6) [Pa]. Rows are stresses 11, 22, 33, 23, 13, 12, columns strains in this
+        order, with doubled shear. They are ``stress_change`` of unit strains."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -294,8 +297,8 @@ def trace(A: Array) -> Array:
 
 
 def cofactor(A: Array, B: Array) -> Array:
-    """Return the symmetric bilinear form c(A, B) of symmetric matrices, whose value c(A, A) is the cofactor matrix
-    of A. The result has shape (..., 3, 3)."""
+    """Return the symmetric bilinear form c(A, B) of symmetric matrices A and B, shape (..., 3, 3). It is defined by
+    c(A, A) = cofactor matrix of A."""
     AB, BA = A @ B, B @ A
     a, b = trace(A)[..., None, None], trace(B)[..., None, None]
     return np.asarray(((AB + BA) - a * B - b * A + (a * b - trace(AB)[..., None, None]) * IDENTITY) / 2)
@@ -332,7 +335,8 @@ class SoftLaw(ABC):
     @abstractmethod
     def constitution(self, plane: PlaneState | None) -> Constitution:
         """Return the energy, stress and tangent functions of this elastic law for a solid (``plane`` None) or a
-        sheet. A sheet is in plane stress (its thickness is free) or in plane strain (it is constant).
+        sheet. A sheet is in plane stress (its thickness is free) or in plane strain (it is constant). Raise
+        ``ParameterError`` if the law does not suit it. Abstract: each law implements it.
 
         Raises:
             ParameterError: a law that such a body cannot have.
@@ -340,7 +344,8 @@ class SoftLaw(ABC):
 
     @property
     def modulus(self) -> float:
-        """Young's modulus of a solid of this elastic law at small strains [Pa]."""
+        """Young's modulus of a solid of this elastic law at small strains [Pa], mu (3 lambda + 2 mu) / (lambda +
+        mu) with its Lame constants."""
         solid = self.constitution(None)
         return solid.shear * (3 * solid.lame + 2 * solid.shear) / (solid.lame + solid.shear)
 
@@ -372,7 +377,7 @@ class _ModulusLaw(SoftLaw):
 
     @property
     def modulus(self) -> float:
-        """Young's modulus of this elastic law at small strains [Pa]."""
+        """Young's modulus of this elastic law at small strains [Pa], as the user gave it."""
         return self.youngs_modulus
 
     @property
@@ -424,7 +429,8 @@ class NeoHookean(_ModulusLaw):
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
         """Return the energy, stress and tangent functions of the neo-Hookean law for a solid (``plane`` None), or a
-        sheet in plane stress or strain."""
+        sheet in plane stress or strain. In plane stress, the thickness is eliminated from the energy. Raise
+        ``ParameterError`` for Poisson's ratio 0.5 otherwise."""
         shear = self.shear_modulus
         volume: ScalarFunction
         if plane is PlaneState.STRESS:
@@ -493,8 +499,8 @@ class InvariantLaw(Portable, SoftLaw):
 
     @property
     def _form(self) -> InvariantConstitution:
-        """Energy, stress and tangent functions of this user's elastic law, with Lame's constants of small
-        strains."""
+        """Energy, stress and tangent functions of this user's elastic law, made of its functions of three
+        invariants (None: zero). Their Lame constants are read from the tangent at zero strain."""
         f, g, h = (Zero() if pair is None else UserScalar(*pair) for pair in (self.first, self.second, self.third))
         form = InvariantConstitution(f, g, h, 0.0, 0.0)
         tangent = form.tangent(np.eye(3))
@@ -502,8 +508,9 @@ class InvariantLaw(Portable, SoftLaw):
 
 
 def _check_derivative(name: str, pair: Functions, arguments: "np.typing.NDArray[np.float64]") -> None:
-    """Raise ``ParameterError`` unless a user's pair of functions (energy, derivative) is finite at the arguments
-    ``arguments`` and the second is the derivative of the first. ``name`` stands in the message."""
+    """Raise ``ParameterError`` unless a user's ``pair`` of functions (energy, derivative) is finite at the
+    ``arguments``, and the second is the derivative of the first. The latter is tested by integrals between
+    neighbouring arguments. ``name`` stands in the message."""
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ParameterError(f"{name} must be two functions (W, dW) of one number, got {pair!r}")
 

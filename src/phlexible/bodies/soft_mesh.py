@@ -65,8 +65,9 @@ class SoftMesh:
 
     @classmethod
     def from_user_mesh(cls, source: UserMesh, order: int) -> Self:
-        """Return the mesh of a soft body from a user's mesh (``source``). For quadratic elements (order 2) on
-        straight cells, nodes in the middle of edges, faces and cells are added.
+        """Return the mesh of a soft body from a user's mesh (``source``). For quadratic elements (``order`` 2) on
+        straight cells, nodes in the middle of edges, faces and cells are added. Raise ``ParameterError`` for order
+        1 on curved cells.
 
         Raises:
             ParameterError: elements of order 1 on curved cells.
@@ -101,7 +102,7 @@ class SoftMesh:
     @cached_property
     def nodes(self) -> IntArray:
         """Indices of the mesh points that are nodes of elements, in the order of the body's coordinates, shape
-        (N,).
+        (N,). Nodes of one cluster (eliminated as one block) follow one another, ascending.
 
         Those of a cluster follow one another.
         """
@@ -115,8 +116,8 @@ class SoftMesh:
 
     @cached_property
     def _clusters(self) -> list[IntArray]:
-        """Indices of the mesh points in each cluster of nodes of this mesh. A cluster is eliminated as one block
-        when the equations are solved."""
+        """Indices of the mesh points in each cluster of nodes of this mesh, ascending. A cluster is a group of
+        neighbouring nodes that is eliminated as one block when the equations are solved."""
         used, cells = np.unique(self.cells, return_inverse=True)
         groups = clusters(cells.reshape(self.cells.shape), self.points[used])
         return [used[np.sort(cluster)] for cluster in groups]
@@ -152,9 +153,9 @@ class SoftMesh:
         return max(2 * (self.order - 1), 1) if self.kind.is_simplex else 2 * self.order
 
     def quadrature(self, degree: int) -> tuple[Array, Array, Array]:
-        """Return the shape functions (q, k) at q quadrature points of each element of this mesh and their gradients
-        (e, q, k, 3) [1/m]. Also return the volumes (areas of a sheet) of the points (e, q). ``degree`` is the
-        polynomial degree that is integrated exactly.
+        """Return shape functions (q, k), gradients (e, q, k, 3) [1/m], and volumes (areas of a sheet) at the
+        quadrature points of this mesh, shape (e, q). There are q points in each of e elements; polynomials of
+        ``degree`` are integrated exactly. Raise ``ParameterError`` for flat or folded elements.
 
         Gradients in a sheet are along two orthonormal directions of it, which differ from point to point; the third
         is zero.
@@ -201,9 +202,9 @@ class SoftMesh:
     def strains(
         self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None
     ) -> ElementStrains:
-        """Return the strains of all elements of this mesh: gradients and weights at their quadrature points.
-        Their elastic ``law``, ``viscosity`` [s] and Maxwell branches (``relaxation``: springs and dashpots in
-        series) are stored with them. Sheets have a ``thickness`` [m]."""
+        """Return the strains of all elements of this mesh (``ElementStrains``): gradients and weights (times
+        ``thickness``) at their quadrature points. The elastic ``law``, ``viscosity`` [s] and Maxwell branches
+        (``relaxation``: springs and dashpots in series) are stored with them."""
         _, gradients, volumes = self.quadrature(self.strain_degree)
         volumes = thickness * volumes
         return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)
@@ -244,16 +245,17 @@ class NodeGroup:
     points: IntArray
 
     def weights(self, mesh: SoftMesh) -> Array:
-        """Return the weight of each node of a mesh in the mean over this group of nodes, shape (N,): 1 / count in
-        the group, 0 elsewhere."""
+        """Return the weight of each of the N nodes of a mesh in the mean position over this group of nodes, shape
+        (N,): 1 / count for nodes of the group, 0 elsewhere."""
         result = np.zeros(len(mesh.nodes))
         result[mesh.node_at[self.points]] = 1 / len(self.points)
         return result
 
 
 def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> tuple[NodeGroup, ...]:
-    """Return the named groups of nodes (interfaces) of a soft body that a user chose: by point numbers, by a
-    function of position, or by the name of a group of the mesh. ``source`` is the mesh as the user passed it.
+    """Return the named groups of nodes (interfaces) of a soft body that a user chose: by point indices, by a
+    function of position, or by the name of a group of the user's mesh ``source``. A tuple of such groups is
+    returned unchanged, None gives no groups. Raise ``ParameterError`` for an empty choice.
 
     Args:
         interfaces: by name numbers of points, a function of position or the name of a group of the mesh.
@@ -276,10 +278,9 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
 
 
 def selected_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
-    """Return the ascending indices of the mesh points that a user chose (``nodes``) by numbers, by a group's
-    name, or by a function. It is called once with all positions x (3, k) and returns True or False for each.
-    ``source`` is the mesh as the user passed it. Points of no element are left out. Raise ``ParameterError`` if
-    none is left.
+    """Return the ascending indices of the mesh points that a user chose by ``nodes``: indices, a group's name in
+    the mesh ``source``, or a function. The function is called once with the positions x (3, N) of the nodes and
+    returns N booleans. Points of no element are left out; raise ``ParameterError`` if none is left.
 
     Args:
         name: name of the choice in error messages.
@@ -326,7 +327,8 @@ class SoftPoints(MaterialPoints):
 
     def locate(self, location: Location) -> MaterialPoint:
         """Return the material point of this soft body at a node, an interface (mean of nodes) or an undeformed
-        position, where a node must be. Raise ``AttachmentError`` for other locations.
+        position, where a node must be. It is given by weights of the nodes' positions. Raise ``AttachmentError``
+        for other locations.
 
         Raises:
             AttachmentError: no node there, or a location that soft bodies do not have.
@@ -347,8 +349,9 @@ class SoftPoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return at most ``count`` nodes of this soft body that pictures draw: zero positions (k, 3), and
-        shape functions (k, 3, d N), which times the vector of coordinates give their world positions."""
+        """Return at most ``count`` nodes of this soft body that pictures draw: zero positions (k, 3), and shape
+        functions (k, 3, d N). Shape functions times the vector of coordinates are the world positions of the
+        nodes."""
         total = len(self.mesh.nodes)
         chosen = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(np.int64))
         points = [self._node_point(int(node)) for node in chosen]
@@ -367,8 +370,8 @@ class SoftPoints(MaterialPoints):
         return int(self.mesh.node_at[number])
 
     def _node_at(self, position: Array) -> int:
-        """Return the index of the node of this soft body at an undeformed position (3,) [m]; raise
-        ``AttachmentError`` if no node is there."""
+        """Return the index of the node of this soft body at an undeformed position (3,) [m], up to a small
+        tolerance. Raise ``AttachmentError`` that names the nearest node if none is there."""
         positions = self.mesh.positions
         distances = np.linalg.norm(positions - position, axis=1)
         nearest = int(distances.argmin())
@@ -388,13 +391,13 @@ class SoftPoints(MaterialPoints):
 
     def _mean_point(self, weights: Array) -> MaterialPoint:
         """Return the material point of this soft body at the weighted mean of its nodes; ``weights`` has shape (N,)
-        and the sum 1."""
+        and the sum 1. If only one weight is not zero, the point is marked as that node."""
         nodes: IntArray = np.flatnonzero(weights)
         return MaterialPoint(np.zeros(3), self._matrix(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
 
     def _matrix(self, weights: Array) -> Array:
-        """Return the matrix that gives the mean position of the nodes, weighted with ``weights``, from the
-        coordinates of this soft body. It has the shape (3, d N)."""
+        """Return the matrix (3, d N) that, times the coordinates of this soft body, gives the sum of its node
+        positions with these ``weights`` (N,). Rows beyond the dimension d are zero."""
         d = self.dimension
         shapes = np.zeros((3, d * len(weights)))
         for axis in range(d):
@@ -428,9 +431,9 @@ class SoftSurface:
     __repr__ = short_repr
 
     def forces(self, pressure: float, x: Array) -> Array:
-        """Return the nodal forces of a pressure [Pa] on this surface of a soft body, whose k nodes are at
-        positions x (k, 3) [m]; shape (k, 3) [N]. They act along the normals of the faces, which point inwards
-        on a solid."""
+        """Return the nodal forces of a pressure [Pa] on this surface of a soft body, shape (k, 3) [N]. They act
+        along the normals of the faces, which point inwards on a solid, integrated with the shape functions. x (k,
+        3) [m] are the positions of the k nodes of this surface."""
         a, b = self._tangents(x)
         nodal_forces = pressure * np.einsum("qm,fqi->fmi", self.shapes[..., 0], np.cross(a, b))
         result = np.zeros_like(x)
@@ -438,8 +441,9 @@ class SoftSurface:
         return result
 
     def stiffness(self, pressure: float, x: Array) -> "sparse.csr_array":
-        """Return the derivative of the nodal forces of a pressure on this surface with respect to its node
-        positions x (k, 3); shape (3 k, 3 k) [N/m]. It comes from the normals, which rotate."""
+        """Return the derivative of the nodal forces of a pressure [Pa] on this surface with respect to its node
+        positions x (k, 3). It is sparse, shape (3 k, 3 k) [N/m], and comes from rotation and growth of the
+        faces."""
 
         a, b = self._tangents(x)
         N, u, v = (self.shapes[..., k] for k in range(3))
@@ -450,16 +454,17 @@ class SoftSurface:
         return summed_blocks(indices, indices, blocks, (x.size, x.size))
 
     def volume(self, x: Array) -> Array:
-        """Return the volume that this surface of a soft body encloses, if it is closed, for node positions x (...,
-        k, 3) [m]; shape (...) [m3]; positive if its normals point outwards."""
+        """Return the integral of x . n / 3 over this surface of a soft body for node positions x (..., k, 3) [m],
+        shape (...) [m3]. On a closed surface this is the enclosed volume, positive if normals point outwards (those
+        of solids point inwards)."""
         a, b = self._tangents(x)
         middle = np.einsum("qm,...fmi->...fqi", self.shapes[..., 0], x[..., self.faces, :])
         return np.asarray(np.einsum("...fqi,...fqi->...", middle, np.cross(a, b)) / 3)
 
     def _tangents(self, x: Array) -> tuple[Array, Array]:
-        """Return the two tangent vectors (derivatives of position with respect to the reference coordinates)
-        of the faces of this surface at their quadrature points; each (..., f, q, 3). Node positions are x
-        (..., N, 3)."""
+        """Return two tangent vectors of each of the f faces of this surface at their q quadrature points, each of
+        shape (..., f, q, 3). They are derivatives of the position with respect to the reference coordinates. Node
+        positions are x (..., k, 3)."""
         nodal = x[..., self.faces, :]
         nodal = nodal - nodal[..., :1, :]
         u, v = self.shapes[..., 1], self.shapes[..., 2]
@@ -467,9 +472,9 @@ class SoftSurface:
 
 
 def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
-    """Return the faces of a soft body on which a pressure may act: those of a sheet or boundary faces of a
-    solid, all of whose vertices are among ``points`` (None: all). None if there are none. ``mesh`` is the
-    finite element mesh.
+    """Return the faces of a soft body on which a pressure may act: elements of a sheet or boundary faces of a
+    solid, oriented inwards. Only faces all of whose vertices are in ``points`` count (None: all). None if there are
+    no such faces.
 
     Faces of a solid are oriented inwards, so that a positive pressure compresses it.
     """
@@ -491,9 +496,8 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
 
 
 def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
-    """Return the ascending indices of the nodes of a soft body that may touch others: those on the surface of
-    a solid, all of a sheet in space, those on the outline of a sheet in the plane. ``mesh`` is the finite
-    element mesh. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the ascending indices of the nodes of a soft body that may touch others: on the surface of a solid,
+    all of a sheet in space, on the outline of a sheet in the plane. ``dimension`` is that of the model (2 or 3)."""
     if mesh.is_sheet:
         return np.unique(_boundary_edges(mesh, mesh.nodes) if dimension < 3 else mesh.element_nodes)
     surface = soft_surface(mesh, None)
@@ -502,9 +506,9 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
 
 
 def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
-    """Return the matrix int N_i N_j dA of shape functions N_i over the undeformed boundary faces whose
-    vertices are among ``points``, shape (N, N) [m2]; None without such faces. ``mesh`` is the finite element
-    mesh. Sheets have a ``thickness`` [m].
+    """Return the matrix int N_i N_j dA of shape functions N_i over undeformed boundary faces, sparse, shape (N, N)
+    [m2]. Only faces whose vertices are in ``points`` count; None if there are none. Faces of a sheet are its edges
+    times the ``thickness`` [m].
 
     Faces of a sheet are its edges times the thickness.
     """
@@ -531,8 +535,8 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
 
 
 def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
-    """Return the nodes, two or three each, of the boundary edges of a sheet both of whose ends are among
-    ``points``, shape (edges, k). ``mesh`` is the finite element mesh."""
+    """Return the two or three nodes of each boundary edge of a sheet both of whose ends are in ``points``, shape
+    (edges, k). Nodes are in the order along the edge. Boundary edges belong to one element only."""
     cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
     edges_of_elements = []
     for first, last in zip(range(count), [*range(1, count), 0], strict=True):
@@ -548,9 +552,9 @@ def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
 
 
 def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
-    """Return, at q quadrature points of a reference face with m nodes, quadrature weight times shape
-    function, and both derivatives of the shape functions; shape (q, m, 3). ``kind`` is that of the face,
-    ``order`` that of its shape functions, ``degree`` that of the quadrature."""
+    """Return three values for each of m nodes at q quadrature points of a reference face, shape (q, m, 3):
+    quadrature weight times shape function, and its two derivatives. ``kind`` is that of the face, ``order`` that of
+    its shape functions, ``degree`` that of the quadrature."""
     from skfem.quadrature import get_quadrature
 
     element = standard_element(kind, order)
@@ -560,8 +564,8 @@ def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
 
 
 def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
-    """Return the boundary faces of a solid mesh, one in each row: the index of its element, then its m nodes,
-    shape (faces, 1 + m). ``kind`` is that of the faces."""
+    """Return the boundary faces of a solid mesh, which belong to one element only, shape (faces, 1 + m). Each row
+    has the index of its element, then its m nodes in the order of the reference face of this ``kind``."""
     cell, face = (np.asarray(standard_element(k, mesh.order).doflocs).astype(float) for k in (mesh.kind, kind))
     faces_of_elements = []
     for corner, second, *_, last in FACES[mesh.kind]:
@@ -578,9 +582,8 @@ def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
 
 
 def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
-    """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the
-    solid, shape (faces, m). The rows of ``faces`` are element index and nodes. ``mesh`` is the finite element
-    mesh. Faces have ``corners`` vertices."""
+    """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the solid,
+    shape (faces, m). The rows of ``faces`` are element index and nodes; ``corners`` is their number of vertices."""
     positions, nodes = mesh.positions, faces[:, 1:]
     middle = positions[mesh.corners[faces[:, 0]]].mean(axis=1)
     a, b, c = (positions[nodes[:, k]] for k in (0, 1, corners - 1))
@@ -590,8 +593,8 @@ def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
 
 
 def _mirrored_order(kind: CellKind, order: int) -> IntArray:
-    """Return the order of the m nodes of a face that exchanges its two reference directions, which reverses
-    its normal, as indices of shape (m,). ``kind`` and ``order`` are those of the face."""
+    """Return the permutation (m,) of the m nodes of a face that exchanges its two reference directions, which
+    reverses its normal. ``kind`` and ``order`` are those of the face."""
     positions = np.asarray(standard_element(kind, order).doflocs).astype(float)
     distances = np.abs(positions[:, ::-1][:, None] - positions[None]).max(axis=2)
     return np.asarray(distances.argmin(axis=1), dtype=np.int64)

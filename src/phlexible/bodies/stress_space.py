@@ -59,13 +59,13 @@ class StressSpace:
         return len(self.compliance)
 
     def projected_strain(self, eta: Array) -> Array:
-        """Return the strains of a body at elastic coordinates eta (n,), projected on its s stress functions phi
-        (states of a port-Hamiltonian model): the integrals int phi_s eps(eta), shape (s,)."""
+        """Return the strains of a body at elastic coordinates eta (n,), projected on its s stress functions phi:
+        the integrals int phi_s eps(eta), shape (s,). They are linear in eta plus squares of slopes."""
         return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
 
     def strain_rate_matrix(self, eta: Array) -> Array:
-        """Return the matrix B that gives the rates of the projected strains from the rates of the elastic
-        coordinates, shape (..., s, n): the derivative of the strains at eta (..., n)."""
+        """Return the derivative B of the projected strains of a body with respect to its elastic coordinates at eta
+        (..., n), shape (..., s, n). Times the rates of eta it gives the rates of these strains."""
         return np.asarray(self.rows + self.factors @ ((eta @ self.squares.T)[..., None] * self.squares))
 
     def stress(self, eta: Array) -> Array:
@@ -74,15 +74,17 @@ class StressSpace:
         return np.asarray(np.linalg.solve(self.compliance, self.projected_strain(eta)))
 
     def viscous_matrix(self, eta: Array) -> Array:
-        """Return the stiffness matrix B^T M^-1 B of the stress states at elastic coordinates eta, shape (..., n,
-        n). M is their compliance, B the strain-rate matrix; times a Kelvin-Voigt time it is the damping matrix."""
+        """Return the stiffness matrix B^T M^-1 B of the stress states at elastic coordinates eta (..., n), shape
+        (..., n, n). M is their compliance, B the strain-rate matrix. Multiplied by the Kelvin-Voigt time, which
+        this function does not do, it is the damping matrix."""
         rate = self.strain_rate_matrix(eta)
         return np.asarray(rate.mT @ np.linalg.solve(self.compliance, rate))
 
 
 def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
-    """Return a space of stress states for a body without a mesh: one stress for each scalar strain of its
-    energy (``strain``), and one for each eigenvector of its stiffness matrix that is not zero.
+    """Return a space of stress states for a body without a mesh. It has one stress for each eigenvector of the
+    stiffness matrix with nonzero eigenvalue, then one for each scalar strain of its energy (``strain``). Raise
+    ``ParameterError`` unless ``stress`` is "discontinuous".
 
     Raises:
         ParameterError: a space other than "discontinuous", which needs a mesh.

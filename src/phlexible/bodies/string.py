@@ -71,7 +71,8 @@ class StringMesh:
 
     @property
     def nodes(self) -> Array:
-        """Undeformed arc lengths s of the N nodes along this string, shape (N,) [m]."""
+        """Undeformed arc lengths s of the N equidistant nodes along this string, from 0 to its length, shape (N,)
+        [m]."""
         return np.linspace(0.0, self.length, self.order * self.elements + 1)
 
     @property
@@ -108,8 +109,8 @@ class StringMesh:
         )
 
     def slopes(self, points: Array) -> Array:
-        """Return the derivatives d/ds of the shape functions of one element of this string at relative positions in
-        (0, 1); shape (points, order + 1) [1/m]."""
+        """Return the derivatives d/ds of the shape functions of one element of this string at relative ``points``
+        in (0, 1). They have the shape (points, order + 1) [1/m]; their sum at each point is exactly zero."""
         functions = lagrange_slopes if self.order == 1 else quadratic_slopes
         slopes = np.array(functions(points, self.element_length))
         slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
@@ -117,7 +118,8 @@ class StringMesh:
 
     def shape_functions(self, s: float) -> tuple[IntArray, Array]:
         """Return the node indices of the element of this string that contains the arc length s [m], and the values
-        of their shape functions there; each of shape (order + 1,)."""
+        of its shape functions there; each of shape (order + 1,). A position beyond the end belongs to the last
+        element."""
         element = min(int(s / self.element_length), self.elements - 1)
         functions = lagrange_values if self.order == 1 else quadratic_values
         return self.element_nodes()[element], functions(np.asarray(s / self.element_length - element))
@@ -136,8 +138,9 @@ class StringPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this string at a ``location``: its start, its end or an arc length. It
-        is a node if one is closer than 1e-9 of the length.
+        """Return the material point of this string at a ``location``: its start, its end or an undeformed arc
+        length. It is a node if one is closer than 1e-9 of the length. Raise ``AttachmentError`` outside of the
+        string and for other locations.
 
         Raises:
             AttachmentError: outside the string, or a location that strings do not have.
@@ -155,9 +158,9 @@ class StringPoints(MaterialPoints):
         raise AttachmentError(f"a String has no {label_of(location)}; it offers start, end and at(s)")
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return points of this string that pictures join by a line: zero positions (k, 3), and shape
-        functions (k, 3, d N), which times the vector of coordinates give world positions. At most 8 ``count``
-        nodes are used."""
+        """Return points of this string that pictures join by a line: zero positions (k, 3), and shape functions (k,
+        3, d N), which times the coordinates give world positions. They are nodes, at most 8 ``count``; points
+        between the nodes of few quadratic elements are added."""
         nodes = self.mesh.nodes
         if len(nodes) > 8 * count:
             nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, 8 * count).round().astype(int))]
@@ -167,7 +170,8 @@ class StringPoints(MaterialPoints):
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
     def _point_at(self, s: float) -> MaterialPoint:
-        """Return the material point of this string at undeformed arc length s [m]; it is a node if one is there."""
+        """Return the material point of this string at undeformed arc length s [m], as weights of node positions; it
+        is marked as a node if one is closer than 1e-9 of the length."""
         node_positions = self.mesh.nodes
         nearest = int(np.abs(node_positions - s).argmin())
         is_node = abs(node_positions[nearest] - s) <= CLOSE * self.mesh.length
@@ -194,9 +198,9 @@ LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
 
 def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Return the node positions of a string that hangs at rest under gravity between two fixed ends,
-    ``start`` and ``end``, shape (N, 3) [m]. ``body`` has its arrays, ``mesh`` its nodes. It is found by
-    Newton's method from a catenary.
+    """Return the node positions of an elastic string that hangs at rest under gravity between two fixed ends,
+    ``start`` and ``end``, shape (N, 3) [m]. Newton's method with a regularization starts from a catenary. Raise
+    ``EquilibriumError`` if it fails, or if the ends coincide without gravity.
 
     Args:
         body: of the string in dimension 3.
@@ -263,9 +267,9 @@ def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
 
 
 def _initial_guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Return the node positions of an inextensible string that hangs as a catenary between two ends
-    (``start``, ``end``), shape (N, 3) [m]. If it is too short, they are on a straight line. ``mesh`` is the
-    finite element mesh. ``gravity`` is the acceleration [m/s^2]."""
+    """Return the node positions of an inextensible string that hangs as a catenary between ``start`` and ``end``,
+    shape (N, 3) [m]. They are on a straight line if the string is hardly longer than the distance, or without
+    gravity. ``gravity`` is the acceleration [m/s^2]."""
     part = mesh.nodes[:, None] / mesh.length
     line = start * (1 - part) + end * part
     difference, acceleration = end - start, float(np.linalg.norm(gravity))
@@ -370,7 +374,8 @@ class String(NodalBody):
 
     @property
     def mesh(self) -> StringMesh:
-        """Finite element mesh of this string along its arc length, with nodes and shape functions."""
+        """Finite element mesh of this string along its arc length, from its length, number and order of
+        elements."""
         return StringMesh(self.length, self.elements, self.order)
 
     def contact_positions(self) -> tuple[float, ...]:
@@ -378,34 +383,34 @@ class String(NodalBody):
         return tuple(self.mesh.nodes.tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of elements of this string and the estimated memory [bytes] of a simulation with
-        it. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the number of elements of this string and the estimated memory [bytes] of a simulation with it,
+        proportional to elements times order. ``dimension`` is not used."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return this string as arrays: mass matrix of the nodes, strains with their law, material points.
-        ``dimension`` is that of the model: 1 (on a line), 2 or 3."""
+        """Return this string as an ``AbsoluteBody``: mass matrix of the nodes, strains with their law, material
+        points. ``dimension`` is that of the model: 1 (on a line), 2 or 3; others raise ``ParameterError``."""
         line_plane_or_space(dimension)
         return self._arrays(dimension)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this string: the line along its nodes, as thick as its diameter if
-        the user gave one. ``data`` are the arrays of the body, ``ports`` the positions of joints, shape (k,
-        3) [m]."""
+        """Return what pictures draw for this string: the line along its nodes, as thick as its diameter if the user
+        gave one. ``data`` are the arrays of the body, ``ports`` are not used."""
         width = 0.0 if self.diameter is None else self.diameter
         return replace(super().skin(data, ports), width=(width, width))
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this string at t = 0. They follow from the
-        user's shape and velocity, or from position and rotation of the straight string. ``dimension`` is that
-        of the model (1, 2 or 3)."""
+        """Return world positions and velocities of the nodes of this string at t = 0. They follow from the user's
+        ``shape`` (None: straight along x), rotated by ``rotation`` and moved by ``position``, and ``velocity``.
+        ``dimension`` is that of the model (1, 2 or 3)."""
         return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
 
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
-        """Return the node positions of this string at rest under gravity between two fixed points, shape (N,
-        3) [m], for use as ``shape=`` in ``model.add``. The points are ``start`` and ``end``, shape (3,) [m].
+        """Return the node positions of this string at rest under gravity between the fixed points ``start`` and
+        ``end``, shape (N, 3) [m]. They are for use as ``shape=`` in ``model.add``. Raise ``EquilibriumError`` if no
+        equilibrium was found.
 
         Args:
             start, end: positions of the fixed ends, shape (3,) [m].
@@ -431,10 +436,9 @@ class String(NodalBody):
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this string alone, in the form of the paper, see
-        ``StringForm``. Its ends have a prescribed force or velocity, or are fixed. ``start`` and ``end`` say
-        which. ``gravity`` is the acceleration [m/s^2]; ``shape`` and ``velocity`` are initial. ``dimension``
-        is that of the model (1, 2 or 3).
+        """Return the port-Hamiltonian state-space model of this string alone. Its ends have a prescribed force or
+        velocity, or are fixed, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2]; ``shape`` and
+        ``velocity`` are the initial ones. ``dimension`` is that of the model (1, 2 or 3).
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -453,8 +457,9 @@ class String(NodalBody):
         return form
 
     def _arrays(self, dimension: int) -> AbsoluteBody:
-        """Return this string as arrays (nodal masses, strains, material points) for a model of the given dimension,
-        1 to 3, which is not checked."""
+        """Return this string as an ``AbsoluteBody`` (nodal masses, strains, material points) for a model of the
+        given dimension, 1 to 3, which is not checked. A string with ``tension_only`` gets a law without
+        compression."""
         mesh, law = self.mesh, TensionOnly(self.law) if self.tension_only else self.law
         return AbsoluteBody(
             dimension=dimension,

@@ -30,32 +30,33 @@ class StringLaw(ABC):
     @property
     @abstractmethod
     def modulus(self) -> float:
-        """Axial stiffness EA = 4 W''(1) of a string with this elastic law at zero strain [N]."""
+        """Axial stiffness EA = 4 W''(1) of a string with this elastic law at zero strain [N]. Abstract: each law
+        implements it."""
 
     @abstractmethod
     def energy(self, C: ArrayLike) -> Array:
         """Return the stored energy W of this elastic law of a string per undeformed length, at strains C =
-        ``|dr/ds|^2`` (squared stretch); of the shape of C [N]."""
+        ``|dr/ds|^2`` (squared stretch). It has the shape of C [N]. Abstract: each law implements it."""
 
     @abstractmethod
     def derivative(self, C: ArrayLike) -> Array:
         """Return the first derivative dW/dC of the stored energy of this elastic law of a string, at strains C
-        (squared stretch); of the shape of C [N]."""
+        (squared stretch). It has the shape of C [N]. Abstract: each law implements it."""
 
     @abstractmethod
     def curvature(self, C: ArrayLike) -> Array:
         """Return the second derivative d2W/dC2 of the stored energy of this elastic law of a string, at strains C
-        (squared stretch); of the shape of C [N]."""
+        (squared stretch). It has the shape of C [N]. Abstract: each law implements it."""
 
     @abstractmethod
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy of a string [N]. It
-        is accurate also where both strains are close, and dW/dC where they are equal. With it, a time step
-        conserves energy."""
+        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy of a string [N], accurate
+        also for close strains. For equal ones it is dW/dC. With it, a time step conserves energy. Abstract: each
+        law implements it."""
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
-        """Return the viscous coefficient EA / 4 of this elastic law of a string, of the shape of C [N]:
-        Kelvin-Voigt time times it times dC/dt adds to dW/dC."""
+        """Return the viscous coefficient EA / 4 of this elastic law of a string, constant, of the shape of C [N].
+        Multiplied by Kelvin-Voigt time and dC/dt it is added to dW/dC."""
         return np.full(np.shape(C), self.modulus / 4)
 
     def stress(self, C: ArrayLike) -> Array:
@@ -288,9 +289,9 @@ class Law(Portable, StringLaw):
         return np.asarray((self.derivative(C + change) - self.derivative(C - change)) / (2 * change))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient of a user's stored energy W of a string between strains C0 and C1
-        (squared stretches) [N]. If they differ by less than a tenth, it may be the mean of dW between them (8
-        Gauss points). Arguments broadcast together.
+        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of a user's stored energy W of a string [N].
+        C0 and C1 are strains (squared stretches) that broadcast together. For close strains it is the mean of dW
+        between them (8 Gauss points), if both agree to round-off.
 
         Where the two differ by more than the round-off of the quotient, dW has a kink in between and
         the quotient is right.
@@ -300,8 +301,9 @@ class Law(Portable, StringLaw):
         return np.array(values).reshape(pairs.shape)
 
     def _discrete_derivative(self, C0: float, C1: float) -> float:
-        """Return the difference quotient of a user's stored energy W between two numbers C0 and C1 [N]. It is
-        dW/dC for equal numbers, and the mean of dW/dC for close ones if both agree to round-off."""
+        """Return the difference quotient of a user's stored energy W between two numbers C0 and C1 [N]. It is dW/dC
+        for equal numbers. If they differ by less than a tenth, it is the mean of dW/dC between them, unless that
+        differs from the quotient by more than round-off."""
         change = C1 - C0
         if change == 0:
             return float(self._slope_at(C0))
