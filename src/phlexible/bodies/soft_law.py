@@ -344,8 +344,8 @@ class SoftLaw(ABC):
 
     @property
     def modulus(self) -> float:
-        """Young's modulus of a solid of this elastic law at small strains [Pa], mu (3 lambda + 2 mu) / (lambda +
-        mu) with its Lame constants."""
+        """Young's modulus of a solid of this elastic law at small strains [Pa]. It is mu (3 lambda + 2 mu) /
+        (lambda + mu) with the Lame constants lambda and mu of the law."""
         solid = self.constitution(None)
         return solid.shear * (3 * solid.lame + 2 * solid.shear) / (solid.lame + solid.shear)
 

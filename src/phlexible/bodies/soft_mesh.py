@@ -153,9 +153,9 @@ class SoftMesh:
         return max(2 * (self.order - 1), 1) if self.kind.is_simplex else 2 * self.order
 
     def quadrature(self, degree: int) -> tuple[Array, Array, Array]:
-        """Return shape functions (q, k), gradients (e, q, k, 3) [1/m], and volumes (areas of a sheet) at the
-        quadrature points of this mesh, shape (e, q). There are q points in each of e elements; polynomials of
-        ``degree`` are integrated exactly. Raise ``ParameterError`` for flat or folded elements.
+        """Return shape functions (q, k), gradients (e, q, k, 3) [1/m], and volumes (e, q) at the quadrature points
+        of this mesh. There are q points in each of e elements; polynomials of ``degree`` are integrated exactly. In
+        a sheet, volumes are areas. Raise ``ParameterError`` for flat or folded elements.
 
         Gradients in a sheet are along two orthonormal directions of it, which differ from point to point; the third
         is zero.
