@@ -88,8 +88,7 @@ def most_iterations(memory: Memory) -> int:
     much as one elimination of Newton's matrix. It is 0 if the model has other forces, or too few iterations would
     be worth it. The number follows from sizes of the tables in ``memory`` alone.
 
-    They need models of soft bodies alone, whose constraints each contain one node, and are used if the number is
-    large enough. It follows from sizes of tables alone: the same in all runs.
+    Conjugate gradients need models of soft bodies alone, whose constraints each contain one node.
     """
     counts = memory.counts
     others = counts["forces"] or counts["auxiliaries"] or counts["product_elements"]

@@ -249,8 +249,7 @@ class Plan:
         connected to the compiled functions that it needs. Arrays that are equal in the last mechanism are shared
         with its memory, which is cached.
 
-        The last tables and memory of moderate size are cached, by one assignment: threads may do so at the same
-        time. Those that are the same as in the last mechanism are not converted and compared again.
+        Caching is one assignment: threads may do it at the same time. Memory of very large models is not cached.
         """
         if self._last is not None and self._last[0].keys() == tables.keys():
             known, last = self._last

@@ -377,8 +377,7 @@ def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array,
     looked up in a cache by their pattern of nonzero entries. ``band`` is its elastic band of segments, None for a
     dense body.
 
-    Integers, and where each value comes from, follow from which entries are zero: they are found once for types
-    that differ in other numbers alone.
+    Integers, and where each value comes from, follow from which entries are zero.
     """
     if not body.elastic_count:
         return _TypeRows(), np.zeros(0), np.zeros(0)

@@ -242,8 +242,7 @@ class Couplings:
         """Set of carriers (floating bodies or nodes) on whose linear velocity some force in the model depends. The
         translation of other carriers follows from forces that do not depend on the motion.
 
-        For other carriers the balance of the translation is m delta(V) = F with forces F that do not depend on the
-        motion.
+        For other carriers the balance of the translation is m delta(V) = F with such forces F.
         """
         found = {c for n in range(self.constraint_count, len(self.interactions)) for c in self._carriers(n)}
         for pairs in self.pairs:

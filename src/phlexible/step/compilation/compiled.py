@@ -115,8 +115,6 @@ class Kernel(Written):
         """Return the Numba signature of this kernel (compiled function of the time step) for arguments of these
         Numba types. The result has the kind of numbers that the arguments have in common: plain floats, SIMD lanes
         or dual numbers.
-
-        A ``float``, and rows of numbers, are as wide as those of the arguments.
         """
         number_kind = common_kind(arguments)
         pairs = zip(self.forms, arguments, strict=True)
@@ -316,9 +314,8 @@ def entry_point(function: Any) -> Any:
     """Return Numba's dispatcher of a ``function`` that Python calls, to be used as a decorator. The dispatcher
     compiles the function at its first call in each process; compiled code runs while other threads of Python run.
 
-    Those of the step are called as ``EntryPoint``, which stores their machine code (``step/programs.py``).
-    Other threads of Python run at the same time. It writes to the caller's memory alone: two runs have two
-    memories.
+    Entry points of the step are called as ``EntryPoint``, which stores their machine code (``step/programs.py``).
+    They write to the caller's memory alone: two runs have two memories.
     """
     dispatcher = njit(fastmath=FAST, error_model="numpy", no_cfunc_wrapper=True, nogil=True)(function)
     dispatcher._compiler.compile = without_garbage_collector(dispatcher._compiler.compile)

@@ -157,7 +157,7 @@ def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
     apart. L has ones on its diagonal, which are not stored; the inverse of the diagonal of U is stored. The index
     of the row swapped with row k is written to ``pivots[k]``. Return False where a is singular or not finite.
 
-    On the diagonal are the inverses of the pivots: a division takes longer than a row of few numbers.
+    Inverses are stored since a division takes longer than a row of few numbers.
     """
     is_regular: Truth = True
     for begin in range(0, n, PANEL):

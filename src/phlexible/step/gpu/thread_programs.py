@@ -128,8 +128,8 @@ def thread_program(
     the system, shape (numbers, ``columns``), of one column for all or of one for each; ``state`` and ``row`` (the
     last instant as it is stored) have the shape (state numbers, n), ``loads`` (3 loads, n), ``requests`` (n,).
 
-    ``ph_velocities(tables, columns, state, found, counts, n)`` projects velocities onto the joints, shape
-    (velocities, n); ``counts`` [n] become 1, or 0 where that fails.
+    ``ph_velocities(tables, columns, state, found, counts, n)`` projects velocities so that they satisfy the
+    joints, shape (velocities, n); ``counts`` [n] become 1, or 0 where that fails.
 
     Args:
         layout: layout of the memory of a thread.

@@ -130,9 +130,8 @@ class ImplicitLaws:
         its sign. None if an attempt fails or it does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g;
         ``take`` attempts the time step with given values.
 
-        Each value moves by a share of its residual, which is halved whenever the residual changes its sign. A
-        residual may remain only where this share has become small: there the law jumps. Laws without jumps, in
-        steps that are too long, do not converge so.
+        A residual may remain only where the share of it by which a value moves has become small: there the law
+        jumps. Laws without jumps, in steps that are too long, do not converge so.
         """
         shares, before = np.ones(len(values)), np.zeros(len(values))
         for _ in range(MOST_SHARES):

@@ -202,8 +202,7 @@ def specialized_loop(memory: Memory) -> Loop:
     which it calls for steps around contacts. For mechanisms that SIMD lanes do not support, or with teams of equal
     bodies, the result is ``advance`` itself.
 
-    Steps around contacts, trials and all that lanes refuse use the general loop, and so do mechanisms with teams,
-    which gain more by them.
+    Trials, and all else that lanes refuse, use the general loop too. Mechanisms with teams gain more by these.
     """
     if alone(memory) or memory.counts["teams"]:
         return advance

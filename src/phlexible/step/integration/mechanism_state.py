@@ -142,8 +142,6 @@ class MechanismState:
         """Replace the velocities of the stored state by the nearest ones that satisfy the active constraints at a
         time [s]. This precedes time steps of another length. The energy that prescribed motions supply is added to
         their work, the energy that is lost to the dissipated energy.
-
-        Energy that moving frames and drives supply is recorded as their work, energy that is lost as dissipated.
         """
         memory = self.memory
         state = self.state(time)
@@ -239,7 +237,7 @@ class MechanismState:
         state and a time [s], shape (velocities,). They are the mean of a tiny time step forwards and one
         backwards; zero without contact groups.
 
-        Means of a tiny step forward and one back: their errors are of second order.
+        The errors of such means are of second order.
         """
         memory = self.memory
         pushed = np.zeros(len(memory["velocity"]))

@@ -111,7 +111,7 @@ class Run:
         ``storage`` says whether the end is stored; pieces that are halved more often than ``level`` times count
         towards the limit of pieces.
 
-        The size that succeeded is stored: if steps are too long for a while, most failures are avoided.
+        If steps are too long for a while, most failures are avoided by the size that is tried first.
 
         Args:
             start, end: of the step [s].

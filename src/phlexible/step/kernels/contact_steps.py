@@ -348,8 +348,7 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
     largest frequency is at most 0.1 per substep. Velocities and forces of the attempted step are restored.
     ``damping`` is numerical damping. ``t`` holds all tables (arrays) of the model and its state.
 
-    A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
-    Unknowns and forces of the step that was tried are restored afterwards.
+    A power of two stays the same where the frequency changes little; 1: the steps are short enough.
     """
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.velocity, t.velocity1, t.velocities)

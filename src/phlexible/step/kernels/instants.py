@@ -128,7 +128,7 @@ def pair_forces(header: IntegerRow, h: float, moving: Floats, ending: Floats, fo
     ``moving`` and ``ending`` are the prescribed vectors at its start and end; ``header`` is the array with the
     addresses of the model's arrays.
 
-    The state stays, and tables of an attempted step are those of this evaluation.
+    The state does not change; tables of an attempted step are overwritten by this evaluation.
 
     Args:
         header: of the tables.

@@ -214,10 +214,9 @@ def take_step(
     guess is set already; ``most``: iterations of conjugate gradients before matrices are eliminated; ``damping``
     is numerical damping.
 
-    If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
-    request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
-    the first attempt begins with the result of the last try. ``most``: iterations of conjugate gradients that are
-    tried before matrices are eliminated. ``part``: substep of a composed step that has recurrences; else -1.
+    If one lane cannot take the step, no lane does. No attempt of one lane changes the result of another. If
+    contacts request substeps, the step is not taken. ``is_tried``: the first attempt begins with the result of the
+    last try. ``part``: substep of a composed step that has recurrences; else -1.
     """
     begin_ports(t)
     t.ledger[0], t.ledger[1] = 0.0, 0.0
@@ -422,8 +421,7 @@ def solve_recurrence(t: Tables, products: Reals) -> None:
     errors, and are stored in the last column of ``t.recurrence``. ``t`` holds all tables (arrays) of the model and
     its state.
 
-    The coefficients are written to the last column of ``recurrence``. An error that is a combination of later ones
-    has none.
+    An error that is a combination of later ones has the coefficient 0.
     """
     for i in range(MISSES):
         row = t.recurrence + RECURRENCE * i

@@ -191,8 +191,8 @@ def slide_weights(t: Tables, i: int) -> None:
     across it. Derivatives of the coordinate with respect to the functions at the end go to ``t.slope``,
     derivatives of the weights to ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state.
 
-    The tangent at the start of the step serves to find the place at its end alone: weights are the same for the
-    step backwards.
+    The tangent at the start of the step only serves to compute the position at its end: weights are the same for
+    the step backwards.
     """
     f, base, kind, d = i - t.constraints, t.functions_begin[i], t.coordinate_of[i], t.dimension
     s, start, count = t.slide_of[f], t.acting_first[f], t.acting_count[f] // d

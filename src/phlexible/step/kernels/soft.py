@@ -95,8 +95,6 @@ def log_of_thickness_squared(a: float, b: float, x: float) -> float:
     """Return the logarithm of the squared thickness stretch c of an elastic sheet without stress across it, by
     Newton's method. x = det C is the squared area stretch in its plane; a and b are the Lame parameter and the
     shear modulus of small strains [Pa].
-
-    a, b: numbers of its function.
     """
     ratio = a / (2.0 * b)
     log_x = log(x)

@@ -285,7 +285,7 @@ def driven_angles_follow(t: Tables) -> Truth:
     turn away. The equation of the drive, (8.15) of docs/theory.md, is satisfied there too. ``t`` holds all tables
     (arrays) of the model and its state.
 
-    There cos(theta - p), minus its derivative by p, is negative.
+    Half a turn away cos(theta - p), minus its derivative by p, is negative.
     """
     follow = True
     for m in range(t.rows):
@@ -414,8 +414,8 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
     ``turning`` is the step length of the gyroscopic terms; ``moves`` is 1 if derivatives with respect to the pose
     count, else 0. ``t`` holds all tables (arrays) of the model and its state.
 
-    ``turning``: step of the gyroscopic terms; 0 leaves the mass matrix where nothing rotates in the step. With
-    ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
+    ``turning`` = 0 leaves the mass matrix where nothing rotates in the step. With ``moves`` = 0 it is the
+    derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
     """
     fill(t.blocks, t.block_entries, 0.0)
     for b in range(t.frames):

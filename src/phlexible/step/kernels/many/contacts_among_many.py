@@ -154,8 +154,7 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
     a segment (else 0), and the discrete gradients of the distance with respect to both ends of i. ``t`` holds all
     tables (arrays) of the model and its state.
 
-    Then derivatives to both ends in the axes of the solid, whose product with the changes of the ends is the
-    change.
+    Gradients are in the axes of the solid; their products with the changes of the ends sum to the change.
     """
     none = vector(0.0, 0.0, 0.0)
     if is_segment(t, i):

@@ -93,8 +93,6 @@ def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float
     tuple (s, value, derivative with respect to s, normal). The normal is the gradient of the solid's distance. a
     is the start and u the vector of the segment in the axes of the solid; ``ends`` are the penetrations A, B of
     its ends and the preferred middle m. ``t`` holds all tables.
-
-    ``bristle_force``: A, B and m.
     """
     share = SHARE * t.member_size[3 * i]
     A, B, middle = ends
@@ -191,8 +189,6 @@ def _minimum_on_segment(
     solid's distance there. Ends that are too far to touch give a lower bound. a is the start and u the vector of
     the segment; ``first`` and ``last`` are distance and gradient at its ends. ``t`` holds all tables (arrays) of
     the model and its state.
-
-    Between ends that are too far to touch it is a lower bound of F.
     """
     share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
     A, B, middle = ends
@@ -373,7 +369,8 @@ def _half_end_energy(
     penetration x = ``reach`` - |A|; 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is
     A . B and ``other`` B . B with the other end B. All are vectors from the ball.
 
-    They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
+    The derivatives are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment
+    from A to B.
     """
     own, none = dot(A, A), vector(0.0, 0.0, 0.0)
     far = sqrt(own)

@@ -68,7 +68,7 @@ def squared_gyration_radius(t: Tables, i: int, j: int) -> float:
     ball among them (of i if both are balls). It is 0 if neither is a ball, or the other is a segment or has no
     rotation. ``t`` holds all tables (arrays) of the model and its state.
 
-    One is a sphere with a rotation, the other has a rotation too or is fixed; the first one counts.
+    The ball has a rotation; the other member has one too or is fixed.
     """
     small = i if _is_ball(t, i) else j
     other = i + j - small
@@ -165,7 +165,7 @@ def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: V
     and n the unit normal in world axes. ``slope`` is the derivative of the normal force with respect to the
     penetration. Without room only the arms are stored.
 
-    Index ``touching_pairs``: there is no room, and only the arms are stored.
+    Without room the index is ``touching_pairs``.
     """
     place = t.touch_count[0]
     cache_end_frames(t, i)
@@ -194,8 +194,8 @@ def apply_pair_friction(
     axes. ``touch`` is the index of the contact in this time step, ``known`` that of the pair in the last one (-1:
     new).
 
-    Its derivatives (8.44) are added there. History variables of the pair are stored if there is room; ``known``:
-    index of the pair in the last step.
+    Derivatives of the friction (8.44) are added at index ``touch``. History variables of the pair are stored if
+    there is room.
     """
     c, remembers = t.member_contact_group[i], t.kept_turns > 0 and t.pair_met[0] > 0.0
     rubs = t.contact_group_friction[c] > 0.0 and normal > 0.0

@@ -379,7 +379,7 @@ def coupled_squared_frequency(t: Tables, h: float) -> float:
     there was no room to store all pairs. h is the time step in which they were stored. ``t`` holds all tables
     (arrays) of the model and its state.
 
-    A power iteration with the factored blocks of inertia, by Rayleigh's quotient, times ``BEYOND``.
+    The iteration uses the factored blocks of inertia and Rayleigh's quotient; the factor is ``BEYOND``.
     """
     if t.held_count[0] == t.matrix_pairs:
         return -1.0
