@@ -474,15 +474,15 @@ def where(truth: Any, a: Any, b: Any) -> Any:
 
 @emitted_by(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
-    """Return whether a truth holds in any SIMD lane (mechanism); emits the LLVM code for it in compiled code
-    of the time step. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that tests whether a ``truth`` holds in any SIMD lane (mechanism); returns the LLVM value. A
+    truth without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
 @emitted_by(FORMS[bool], TRUTH)
 def all_of(builder: Any, truth: Any) -> Any:
-    """Return whether a truth holds in all SIMD lanes (mechanisms); emits the LLVM code for it in compiled
-    code of the time step. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that tests whether a ``truth`` holds in all SIMD lanes (mechanisms); returns the LLVM value.
+    A truth without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     if not isinstance(truth.type, ir.VectorType):
         return truth
     return builder.not_(is_any(builder, builder.not_(truth)))
@@ -490,17 +490,17 @@ def all_of(builder: Any, truth: Any) -> Any:
 
 @emitted_by(TRUTH, NUMBER)
 def is_nonzero(builder: Any, x: Any) -> Any:
-    """Return whether a number x is not zero or, if it is dual, has a derivative that is not zero. Products
-    with it must then be computed; emits the LLVM code for it in compiled code of the time step. ``builder``
-    is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that tests whether a number x is not zero or, if it is dual, has a derivative that is not
+    zero; returns the LLVM value. Products with x can be left out where it is False. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     return kind_of(x.type).is_nonzero(builder, x)
 
 
 @emitted_by(FORMS[bool], NUMBER)
 def has_derivatives(builder: Any, x: Any) -> Any:
-    """Return whether a number x is dual (a value with derivatives), a constant that is known when a kernel is
-    compiled. Kernels are compiled functions of the time step. ``builder`` is llvmlite's ``IRBuilder``, which
-    writes the code."""
+    """Return whether a number x is dual (a value with derivatives), as an LLVM constant: it is known when a kernel
+    is compiled. Kernels are compiled functions of the time step. ``builder`` is llvmlite's ``IRBuilder``, which is
+    not used."""
     return BIT(int(isinstance(kind_of(x.type), Dual)))
 
 
@@ -527,18 +527,18 @@ def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: Lane
 
 @emitted_as(lambda number_kind: ONE if isinstance(number_kind, Dual) else number_kind, NUMBER, NUMBER)
 def value_of(builder: Any, x: Any) -> Any:
-    """Return the value of a dual number x without its derivatives, and numbers of other kinds unchanged;
-    emits the LLVM code for it in compiled code of the time step. ``builder`` is llvmlite's ``IRBuilder``,
-    which writes the code."""
+    """Emit LLVM code for the value of a dual number x without its derivatives; returns the LLVM value. Numbers of
+    kinds without derivatives are returned unchanged. ``builder`` is llvmlite's ``IRBuilder``, which writes the
+    code."""
     return kind_of(x.type).value(builder, x)
 
 
 @emitted_as(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
-    """Return the components of a vector as three independent secant numbers, with values w at the start and
-    changes dw in a time step. A secant number is a value at the start of a time step, its exact change, and
-    weights that reproduce the change. Emits the LLVM code for it. ``builder`` is llvmlite's ``IRBuilder``,
-    which writes the code."""
+    """Emit LLVM code for the components of a vector as three secant numbers, with values w at the start and
+    changes dw in a time step. Returns the LLVM value. A secant number is a value at the start of a time step, its
+    exact change, and weights that reproduce the change; the weights of the three are unit vectors. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     components = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
     kind = Secant(kind_of(components[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))
@@ -550,8 +550,8 @@ def three_secants(builder: Any, w: Any, dw: Any) -> Any:
 
 @emitted_as(lambda number_kind: number_kind.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
-    """Return the value of a secant number x at the start of a time step, its change, and the weights of its
-    discrete gradient. Emits the LLVM code for it in compiled code of the time step. ``builder`` is llvmlite's
+    """Emit LLVM code for the parts of a secant number x: its value at the start of a time step, its change, and
+    the vector of weights of its discrete gradient. Returns the LLVM value of the tuple. ``builder`` is llvmlite's
     ``IRBuilder``, which writes the code."""
     five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
     return pack(builder, [*five[:2], pack(builder, five[2:])])
@@ -567,8 +567,9 @@ def with_derivative(builder: Any, value: Any, derivative: Any, x: Any) -> Any:
 
 @emitted_by(FORMS[bool], CHOICE)
 def is_same_in_lanes(builder: Any, choice: Any) -> Any:
-    """Return whether the integer ``choice`` is the same in all SIMD lanes (mechanisms); emits the LLVM code
-    for it in compiled code of the time step. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that tests whether the integer ``choice`` is the same in all SIMD lanes (mechanisms); returns
+    the LLVM value, a constant True for an integer without lanes. ``builder`` is llvmlite's ``IRBuilder``, which
+    writes the code."""
     if not isinstance(choice.type, ir.VectorType):
         return BIT(1)
     first = kind_of(choice.type).constant(builder, builder.extract_element(choice, INDEX(0)))
@@ -577,24 +578,25 @@ def is_same_in_lanes(builder: Any, choice: Any) -> Any:
 
 @emitted_by(FORMS[int], CHOICE)
 def lane_count(builder: Any, choice: Any) -> Any:
-    """Return the number of SIMD lanes (mechanisms stepped at the same time) that the integer ``choice`` has a
-    value for, a constant in compiled code. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Return the number of SIMD lanes (mechanisms stepped at the same time) for which the integer ``choice`` has a
+    value, as an LLVM constant. It is 1 for an integer without lanes. ``builder`` is llvmlite's ``IRBuilder``,
+    which is not used."""
     return INTEGER(getattr(choice.type, "count", 1))
 
 
 @emitted_by(FORMS[bool], FORMS[Reals])
 def are_in_lanes(builder: Any, rows: Any) -> Any:
-    """Return whether the array ``rows`` of a kernel holds numbers of several mechanisms in SIMD lanes. It is
-    a constant that is known when the kernel is compiled. Kernels are compiled functions of the time step.
+    """Return whether the array ``rows`` of a kernel contains numbers of several mechanisms in SIMD lanes, as an
+    LLVM constant: it is known when the kernel is compiled. Kernels are compiled functions of the time step.
     ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))
 
 
 @emitted_by(FORMS[int], CHOICE, FORMS[int])
 def lane_value(builder: Any, choice: Any, lane: Any) -> Any:
-    """Return element ``lane`` of the integer ``choice`` that has a value for each SIMD lane (mechanism), as
-    an LLVM value. The code for it is emitted. An integer that all lanes share is returned as it is.
-    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code for the value of the integer ``choice`` in SIMD lane ``lane`` (of one mechanism); returns the
+    LLVM value. An integer that all lanes share is returned as it is. ``builder`` is llvmlite's ``IRBuilder``,
+    which writes the code."""
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 
@@ -607,22 +609,22 @@ def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
 
 @emitted_by(MATRIX, VECTOR, VECTOR, VECTOR)
 def matrix(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the 3 x 3 matrix with the vectors x, y, z as its rows in compiled code of the time step.
+    """Emit LLVM code for the 3 x 3 matrix with the vectors x, y, z as its rows; returns the LLVM value.
     ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return pack(builder, [number for row in (x, y, z) for number in unpack(builder, row)])
 
 
 @emitted_by(VECTOR, MATRIX, FORMS[int])
 def row(builder: Any, m: Any, i: Any) -> Any:
-    """Return row i of a 3 x 3 matrix m as a vector in compiled code of the time step. ``builder`` is
-    llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code for row i of a 3 x 3 matrix m as a vector; returns the LLVM value. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     rows = unpack(builder, m, 9)
     return pack(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
 
 
 @emitted_by(NUMBER, VECTOR, FORMS[int])
 def along(builder: Any, v: Any, axis: Any) -> Any:
-    """Return the component of a vector v along axis 0, 1 or 2 in compiled code of the time step. ``builder``
+    """Emit LLVM code for the component of a vector v along ``axis`` 0, 1 or 2; returns the LLVM value. ``builder``
     is llvmlite's ``IRBuilder``, which writes the code."""
     return _chosen(builder, axis, unpack(builder, v))
 
@@ -637,8 +639,8 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
 
 @emitted_by(VECTOR, VECTOR, VECTOR)
 def cross(builder: Any, a: Any, b: Any) -> Any:
-    """Return the cross product a x b of two vectors in compiled code of the time step. ``builder`` is
-    llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code for the cross product a x b of two vectors; returns the LLVM value. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     x, y = unpack(builder, a), unpack(builder, b)
     return pack(
         builder,
@@ -651,14 +653,14 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
 
 @emitted_by(NUMBER, VECTOR, VECTOR)
 def dot(builder: Any, a: Any, b: Any) -> Any:
-    """Return the scalar product a . b of two vectors in compiled code of the time step. ``builder`` is
+    """Emit LLVM code for the scalar product a . b of two vectors; returns the LLVM value. ``builder`` is
     llvmlite's ``IRBuilder``, which writes the code."""
     return emit_sum(builder, list(zip(unpack(builder, a), unpack(builder, b), strict=True)))
 
 
 @emitted_by(MATRIX, MATRIX)
 def transposed(builder: Any, m: Any) -> Any:
-    """Return the transpose of a 3 x 3 matrix m in compiled code of the time step. ``builder`` is llvmlite's
+    """Emit LLVM code for the transpose of a 3 x 3 matrix m; returns the LLVM value. ``builder`` is llvmlite's
     ``IRBuilder``, which writes the code."""
     rows = unpack(builder, m, 9)
     return pack(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
@@ -677,8 +679,9 @@ def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
 
 @intrinsic
 def tables_at(typing: Any, header: Any) -> Any:
-    """Return, in compiled code, the tables of a model from their ``header``, an array of integers with counts and
-    addresses. The header must outlive the tables. ``typing`` is Numba's typing context."""
+    """Return, in compiled code (as Numba intrinsic), the tables of a model from their ``header``, an array of
+    integers with counts and addresses. The header must outlive the tables. ``typing`` is Numba's typing
+    context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])
@@ -706,16 +709,16 @@ def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
 
 @intrinsic
 def reals_at(typing: Any, array: Any) -> Any:
-    """Return, in compiled code of the time step, a pointer to the numbers of a contiguous array of floats;
-    the array must outlive it. ``typing`` is Numba's typing context."""
+    """Return, in compiled code (as Numba intrinsic), a pointer to the numbers of a contiguous ``array`` of floats.
+    The array must outlive the pointer. ``typing`` is Numba's typing context."""
     return ROWS_OF_REALS.at(ONE)(array), _rows_at(0)
 
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """Return, in compiled code, a pointer to the numbers of a contiguous ``array``. Its numbers have the kind of
-    the numbers in ``tables``: one mechanism, or SIMD lanes. The array must outlive the pointer. ``typing`` is
-    Numba's typing context.
+    """Return, in compiled code (as Numba intrinsic), a pointer to the numbers of a contiguous ``array``. Its
+    numbers have the kind of the numbers in ``tables``: one mechanism, or SIMD lanes. The array must outlive the
+    pointer. ``typing`` is Numba's typing context.
 
     In lanes entry k of lane l is number k w + l of the array.
     """
@@ -724,8 +727,9 @@ def rows_at(typing: Any, tables: Any, array: Any) -> Any:
 
 @intrinsic
 def single_floats(typing: Any, rows: Any) -> Any:
-    """Return, in compiled code, a pointer to the single floats of ``rows``, an array of numbers, vectors or
-    matrices in w SIMD lanes; entry k of lane l is float k w + l. ``typing`` is Numba's typing context."""
+    """Return, in compiled code (as Numba intrinsic), a pointer to the single floats of ``rows``. This is an array
+    of numbers, vectors or matrices in w SIMD lanes; entry k of lane l is float k w + l. ``typing`` is Numba's
+    typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         address = builder.bitcast(builder.extract_value(arguments[0], 0), REAL.as_pointer())
@@ -736,8 +740,8 @@ def single_floats(typing: Any, rows: Any) -> Any:
 
 @intrinsic
 def tables_of_teams(typing: Any, address: Any) -> Any:
-    """Return, in compiled code, the tables in which equal bodies of one mechanism lie in SIMD lanes, from the
-    address of their header. A header is the array of a model's counts and addresses of tables. ``typing`` is
+    """Return, in compiled code (as Numba intrinsic), the tables in which equal bodies of one mechanism lie in SIMD
+    lanes. ``address`` is the address of their header, the array of counts and addresses of tables. ``typing`` is
     Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
@@ -762,9 +766,9 @@ def _rows_at(which: int) -> Callable[..., Any]:
 
 @intrinsic
 def request_field(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
-    """Return, in compiled code of the time step, one field of the request records of all SIMD lanes
-    (mechanisms) of ``tables``, given by its name. The result is a number with a value for each lane.
-    ``typing`` is Numba's typing context."""
+    """Return, in compiled code (as Numba intrinsic), the field ``name`` of the request records of all SIMD lanes
+    (mechanisms) of ``tables``. The result is a number with a value for each lane. ``typing`` is Numba's typing
+    context."""
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype

@@ -44,7 +44,7 @@ class NumberKind:
 
     @property
     def size(self) -> int:
-        """Number of floats that one number of this kind takes in memory."""
+        """Number of floats that one number of this kind occupies in memory."""
         return 1
 
     def register(self, element: Any) -> Any:
@@ -135,7 +135,7 @@ class Lanes(NumberKind):
 
     @property
     def size(self) -> int:
-        """Number of floats that one number in SIMD lanes takes in memory, one for each lane (mechanism)."""
+        """Number of floats that one number in SIMD lanes occupies in memory, one for each lane (mechanism)."""
         return self.count
 
     def register(self, element: Any) -> Any:
@@ -182,8 +182,8 @@ class Dual(NumberKind):
 
     @property
     def size(self) -> int:
-        """Number of floats that one dual number (value with derivatives) takes in memory, with padding after the
-        value."""
+        """Number of floats that one dual number (value with derivatives) occupies in memory, with padding after
+        the value."""
         return 2 * self.directions
 
     def register(self, element: Any) -> Any:

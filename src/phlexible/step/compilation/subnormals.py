@@ -62,9 +62,9 @@ def _function(builder: Any, name: str, result: Any, parameters: list[Any]) -> An
 
 @intrinsic
 def flush_subnormals(typing: Any) -> Any:
-    """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, in compiled code;
-    return the former value of its control register, for ``restore_control``. ``typing`` is Numba's typing
-    context.
+    """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, in compiled code, as Numba
+    intrinsic. Return the former value of its control register, for ``restore_control``. ``typing`` is Numba's
+    typing context.
 
     Checked kernels, which may leave by an error, do not flush.
     """
@@ -81,7 +81,7 @@ def flush_subnormals(typing: Any) -> Any:
 @intrinsic
 def restore_control(typing: Any, before: Any) -> Any:
     """Set the processor's floating-point control register to the value ``before`` that ``flush_subnormals``
-    returned, in compiled code. ``typing`` is Numba's typing context."""
+    returned. It is a Numba intrinsic for compiled code. ``typing`` is Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         _set_control(builder, values[0])
@@ -92,8 +92,8 @@ def restore_control(typing: Any, before: Any) -> Any:
 
 @intrinsic
 def user_value(typing: Any, address: Any, x: Any) -> Any:
-    """Call a user's function double(double) by its address from compiled code and return its value at x;
-    subnormal numbers are permitted in it. ``typing`` is Numba's typing context."""
+    """Call a user's function double(double) by its ``address`` in compiled code, and return its value at x.
+    Subnormal numbers are permitted in it. It is a Numba intrinsic; ``typing`` is Numba's typing context."""
     if not isinstance(address, types.Integer):
         return None
 

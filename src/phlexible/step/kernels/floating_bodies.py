@@ -656,9 +656,9 @@ def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
 
 @compiled
 def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
-    """Split the velocities nu of carrier b into linear velocity, and for a floating body angular velocity in
-    body axes and elastic rates. They are written to the tables ``linear``, ``spin`` and ``rate``. A carrier
-    is a floating body or a node. ``t`` holds all tables (arrays) of the model and its state."""
+    """Copy the parts of the velocities ``nu`` of carrier b to the arrays ``linear``, and for a floating body
+    ``spin`` and ``rate``. They are the linear velocity, the angular velocity in body axes and the elastic rates. A
+    carrier is a floating body or a node. ``t`` holds all tables (arrays) of the model and its state."""
     own, d = nu + t.velocities_begin[b], t.dimension
     linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
     if b < t.frames:
@@ -684,10 +684,10 @@ def begin_frame(t: Tables, b: int) -> None:
 
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
-    """Integrate floating body b over a time step of length h, from its velocities at the end. Written are
-    elastic coordinates ``t.xi1``, mass moments ``t.moment1``, angular momentum ``t.angular1``, the rotation
-    at the end, and the mean of elastic and damping force, ``t.elastic_force``. ``damping`` is numerical
-    damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the motion of floating body b over a time step of length h from its velocities at both ends. Written
+    are elastic coordinates ``t.xi1``, mass moments ``t.moment1``, angular momentum ``t.angular1``, rotation
+    ``t.rotation1`` at the end, and the mean of elastic and damping force, ``t.elastic_force``. ``damping`` is
+    numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
@@ -716,9 +716,9 @@ KINETIC, STRAIN, LOSS, PARTS = 0, 2, 4, 5
 
 @compiled
 def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool, energy: Reals) -> None:
-    """Write the energies of floating body b to ``energy``, six numbers [J]: kinetic energy of rotation and
-    deformation at start and end of the time step, strain energy at both, its loss in the time step, and if
-    ``with_parts`` the sum of absolute terms as a scale of round-off. h is the length of the time step [s],
+    """Write six energies of floating body b to ``energy`` [J]. They are kinetic energy of rotation and deformation
+    at start and end of the time step, strain energy at start and end, and the loss. The sixth is the sum of
+    absolute terms if ``with_parts``, a scale of round-off, else 0. h is the length of the time step [s],
     ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state.
 
     ``energy`` receives the energy of rotation and deformation, and that of strain, at start and end, the loss and

@@ -131,10 +131,10 @@ def energies_balance(t: Tables, h: float, damping: float, still: Number, is_rela
 
 @compiled
 def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Sum the energies and losses of all floating bodies in the time step into the table ``frame_energy``,
-    shape (6,) [J]. They are kinetic and strain energy at start and end, the loss, and if ``with_parts`` a
-    scale of round-off. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Add up the energies and losses of all floating bodies in the time step, and store the sums in
+    ``t.frame_energy``, shape (6,) [J]. They are kinetic and strain energy at start and end, the loss, and if
+    ``with_parts`` a scale of round-off. h is the length of the time step [s], ``damping`` numerical damping. ``t``
+    holds all tables (arrays) of the model and its state."""
     fill(t.frame_energy, FRAME_ENERGIES, 0.0)
     energies_of_teams(t, h, damping, with_parts)
     for b in range(t.frames):

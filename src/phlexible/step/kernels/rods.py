@@ -33,9 +33,10 @@ from phlexible.step.kernels.laws import damping_coefficient
 
 @compiled
 def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """Return the derivative of the rod axis with respect to arc length at quadrature point p, from positions x of
-    its sections, in world axes. With their displacements it is the change. It is sum_k S_k x_k, formed from
-    differences, since the sum of all S_k is zero. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the derivative of the rod axis with respect to arc length at quadrature point p, in world axes, from
+    positions x of its sections. Given displacements, it is the change of this derivative. It is sum_k S_k x_k with
+    derivatives S_k of shape functions, formed from differences to the first section. ``t`` holds all tables
+    (arrays) of the model and its state."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):
@@ -69,7 +70,7 @@ def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
 
 @compiled
 def curvature(D: Matrix, S: Matrix) -> Vector:
-    """Return the curvature vector (two bendings and torsion) of a rod [rad/m], from its directors D and their
+    """Return the curvature vector (torsion and two bendings) of a rod [rad/m], from its directors D and their
     derivatives S with respect to arc length. Directors are the axes of a section, here the rows of a matrix."""
     return -0.5 * cross_of_dyads(D @ transposed(S))
 
@@ -193,8 +194,9 @@ def add_rod_forces(t: Tables) -> None:
 
 @compiled
 def bending_moments(section: Matrix, Z: Matrix) -> Matrix:
-    """Return the moments on a rod section for unit values of the three bending and torsion moments, as rows: a_y x
-    z_z - a_z x z_y and cyclic, with the directors a of the section (rows of ``section``) and the rows z of Z."""
+    """Return the moments on a rod section for unit values of torsion moment and two bending moments, as rows of a
+    3 x 3 matrix. They are a_y x z_z - a_z x z_y and cyclic, with the directors (axes) a of the section, rows of
+    ``section``, and the rows z of Z."""
     x, y, z = row(section, 0), row(section, 1), row(section, 2)
     u, v, w = row(Z, 0), row(Z, 1), row(Z, 2)
     return matrix(cross(y, w) - cross(z, v), cross(z, u) - cross(x, w), cross(x, v) - cross(y, u))

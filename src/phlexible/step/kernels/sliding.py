@@ -23,10 +23,10 @@ BEYOND = 0.02
 
 @compiled
 def seen_vector(t: Tables, m: int, share: float) -> Vector:
-    """Return the vector from the sliding point to a control vector of a line, in components along the joint's
-    directions. The components are scalar functions m, m + 1 and in space m + 2. ``share`` of their change in the
-    time step is added: 0 gives the vector at the start, 1 at the end. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return a vector of a line in components along the joint's directions: scalar functions m, m + 1 and in space
+    m + 2. For a node of the line it is the position relative to the sliding point, for a direction the direction
+    itself. ``share`` of the change in the time step is added: 0 gives the start, 1 the end. ``t`` holds all tables
+    (arrays) of the model and its state."""
     x, y = t.function0[m] + share * t.function_change[m], t.function0[m + 1] + share * t.function_change[m + 1]
     if t.dimension == 2:
         return vector(x, y, 0.0 * x)

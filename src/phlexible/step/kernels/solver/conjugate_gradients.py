@@ -158,8 +158,8 @@ def add_multipliers(t: Tables, h: float) -> None:
 
 @compiled
 def set_nodal_residual(t: Tables) -> None:
-    """Set ``cg_residual``, the right side of conjugate gradients, to minus the residual of the balances of
-    all nodes of soft bodies. ``t`` holds all tables (arrays) of the model and its state."""
+    """Set ``t.cg_residual``, the right side of conjugate gradients, to minus the residual of the balances of all
+    nodes of soft bodies, read from ``t.residual``. ``t`` holds all tables (arrays) of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         own = t.residual + t.velocities_begin[b]
