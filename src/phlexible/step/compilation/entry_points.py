@@ -194,11 +194,9 @@ class EntryPoint:
 
 
 def code_folder() -> Path | None:
-    """Return the folder in which compiled code is stored for later processes; None if no such folder can be
-    written.
-
-    It is that of NUMBA_CACHE_DIR, else beside the kernels, else the user's cache folder.
-    """
+    """Return the folder in which compiled code is stored for later processes; it is created if it is missing. It
+    is in NUMBA_CACHE_DIR if this variable is set, else beside the kernels or in the user's cache folder. None if
+    no such folder can be written."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     own = f"phlexible_{hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:12]}"
     if given:

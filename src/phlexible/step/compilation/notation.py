@@ -535,9 +535,9 @@ def value_of(builder: Any, x: Any) -> Any:
 
 @emitted_as(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
-    """Emit LLVM code for the components of a vector as three secant numbers, with values w at the start and
-    changes dw in a time step. Returns the LLVM value. A secant number is a value at the start of a time step, its
-    exact change, and weights that reproduce the change; the weights of the three are unit vectors. ``builder`` is
+    """Emit LLVM code for a vector whose components are secant numbers, with values w at the start and changes dw
+    in a time step. Returns the LLVM value. A secant number is a value at the start of a time step, its exact
+    change, and weights that reproduce the change; here weights are the three unit vectors. ``builder`` is
     llvmlite's ``IRBuilder``, which writes the code."""
     components = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
     kind = Secant(kind_of(components[0][0].type))

@@ -41,13 +41,13 @@ class UserFunction:
 
 
 def user_function(function: Callable[[float], float], sample: float = 1.0) -> UserFunction:
-    """Compile a user's function of one number for calls by address from compiled code, or wrap it in a callback
-    into Python where that fails; return the object that holds the address. The function takes one float and
-    returns one. Compiled code whose value at ``sample`` differs from that of the Python function is not used.
+    """Compile a user's function from float to float for calls by address from compiled code, and return the object
+    that holds the address. Where compilation fails, or the compiled value at ``sample`` differs from that of
+    Python, the address is that of a callback into Python. The callback stores errors of the function and returns
+    NaN.
 
-    Variables that the function reads from outside are frozen where it is compiled. A compiled function whose value
-    at ``sample`` differs from that of the Python function is not used, and functions that raise errors are not
-    compiled: called by address they would return 0 instead.
+    Variables that the function reads from outside are frozen where it is compiled. Functions that raise errors are
+    not compiled: called by address they would return 0 instead.
     """
     try:
         known = _cache_key(function)

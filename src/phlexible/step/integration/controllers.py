@@ -82,8 +82,8 @@ class SampledController:
         self.set_memory(np.zeros(self.size))
 
     def set_memory(self, memory: Array) -> None:
-        """Let the controller store its numbers (sample times, inputs, states, delayed outputs) in the array
-        ``memory``, shape (size,), from now on, and clear it."""
+        """Use the array ``memory``, shape (size,), for the numbers that the controller stores from now on: sample
+        times, inputs, states, delayed outputs. The array is cleared."""
         memory[:] = 0.0
         memory[0] = np.nan
         ends = np.cumsum([3, self._count, self._count, self._states]).tolist()
@@ -116,8 +116,9 @@ class SampledController:
         return bool(np.isnan(begin)) or period is None or bool(time >= begin + (count - EARLY) * period)
 
     def answer(self, time: float, measured: Callable[[], Array]) -> Array:
-        """Return the output values of the controller that act from a time on, shape (size,); ``measured`` returns
-        its measurements and is called only if a sample is due.
+        """Return the output values of the controller that act from a ``time`` on, shape (size,). If a sample is
+        due, it is taken first: ``measured()`` returns the measurements, from which states and outputs are computed
+        and stored.
 
         Raises:
             FunctionError: the controller raised; names it and the time.
