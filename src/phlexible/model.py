@@ -319,7 +319,7 @@ class Model(Mechanism):
         step [s], ``options`` those of its scheme."""
         if options.tolerance is not None:
             return "tolerance= changes steps as it goes, and a page takes steps of one size"
-        system = motion.run.system
+        seen, system = motion.run, motion.run.system  # a motion that refers to itself is not freed at once
 
         def start(model: Model) -> LiveRun:
             damping = options.numerical_damping
@@ -331,7 +331,7 @@ class Model(Mechanism):
                     "the model was changed after the run, and a live report steps it as it was: simulate again"
                 )
             text: str = leaf_function("live_page")(
-                self, start, title, outputs=outputs, duration=duration, seen=motion.run, sections=sections
+                self, start, title, outputs=outputs, duration=duration, seen=seen, sections=sections
             )
             return text
 

@@ -19,7 +19,9 @@ def cached_on_owner(function: Function) -> Function:
     def cached(owner: Any, *arguments: Any) -> Any:
         results: dict[tuple[Any, ...], Any] = vars(owner).get(name) or vars(owner).setdefault(name, {})
         if arguments not in results:
-            results[arguments] = function(owner, *arguments)
+            if (made := function(owner, *arguments)) is owner:
+                return made  # not stored: an object that refers to itself is not freed when it is no longer used
+            results[arguments] = made
         return results[arguments]
 
     return cached  # type: ignore[return-value]  # of the same signature

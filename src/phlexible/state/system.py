@@ -280,12 +280,14 @@ class System:
         """Return this system with only those constraints that are active while locks have the given positions,
         shape (switches,); NaN marks an open lock. Results are cached."""
         is_locked = ~np.isnan(locks)
-        known = self.phases.get(is_locked.tobytes())
-        if known is None:
-            known = self.phases[is_locked.tobytes()] = self._phase(is_locked)
-        return known
+        if is_locked.all():
+            return self.whole_phase
+        if (key := is_locked.tobytes()) not in self.phases:
+            holds = [own < 0 or is_locked[own] for own in self.row_switches]
+            self.phases[key] = self.with_rows(np.array(holds, dtype=bool))
+        return self.phases[key]
 
-    @cached_property
+    @property
     def whole_phase(self) -> "Phase":
         """System with all of its constraints active, also those that locks and events can release. It is the
         counterpart of ``phase``."""
@@ -301,9 +303,6 @@ class System:
         if isinstance(rows, ConstraintSet) and theta is not None:
             return rows.values(at, theta[:, theta.shape[1] - len(rows.related) :])
         return rows.values(at)
-
-    def _phase(self, is_locked: "np.typing.NDArray[np.bool_]") -> "Phase":
-        return self.with_rows(np.array([own < 0 or is_locked[own] for own in self.row_switches], dtype=bool))
 
     def with_rows(self, holds: BoolArray) -> "Phase":
         """Return a copy of this system that has only the scalar constraints chosen by the mask ``holds``,
@@ -576,7 +575,7 @@ class SystemCache:
         """
         known, parts = self._system, _parts(mechanism)
         if known is None or not _are_same(parts, self._parts) or _position_bytes(known) != self._position_bytes:
-            known = system_of(mechanism)
+            known = system_of(mechanism.shallow_copy())  # without its cache, which holds this system
             warn_of_damping_ratios(mechanism)
             self._parts, self._position_bytes, self._system = _parts(mechanism), _position_bytes(known), known
         return known

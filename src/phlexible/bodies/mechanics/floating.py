@@ -284,7 +284,6 @@ def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
 ROUND_OFF, CLEAR = 1e-12, 1e-10  # relative to the bound by the diagonal: round-off, if none is between
 
 
-@cached_on_owner
 def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     """Return the floating body with its mass integrals about its centre of mass, where translation is decoupled.
     Return also the matrix (3, n + 1) [m] that, times (1, eta), gives the centre's position in the original body
@@ -297,9 +296,12 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     Returns:
         The body, and S / m, shape (3, n + 1) [m].
     """
+    return _centred(body) if body.first_moments.any() else (body, np.zeros_like(body.first_moments))
+
+
+@cached_on_owner
+def _centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     center = body.first_moments / body.mass
-    if not center.any():
-        return body, center
     if isinstance(body.second_moments, LocalMoments):
         moments: Array | LocalMoments = replace(body.second_moments, removed=np.sqrt(body.mass) * center)
     else:  # odd modes do not move it, but for round-off

@@ -108,10 +108,10 @@ class Mechanism(MechanismParts):
         return copy
 
     def shallow_copy(self) -> Self:
-        """Return a shallow copy of the mechanism with the same bodies and parts, to which loads can be added
-        without affecting this mechanism."""
+        """Return a shallow copy of the mechanism with the same bodies and parts. Parts that are added to one of the
+        two, or removed from it, do not affect the other."""
         copy = copies.copy(self)
-        copy._loads, copy._applied, copy._compounds = [*self._loads], {**self._applied}, [*self._compounds]
+        vars(copy).update({name: each.copy() for name, each in vars(copy).items() if isinstance(each, list | dict)})
         return copy
 
     @overload

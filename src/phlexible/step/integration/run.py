@@ -66,6 +66,7 @@ class Run:
         stepper: stepper that takes the steps.
         sizes: sizes of the last steps.
         halvings: number of halved steps so far.
+        on_change: see above; None after the run, since it may refer to an object that holds this one.
         count: counter of pieces of halved steps.
         words: warnings about the steps so far.
     """
@@ -79,7 +80,7 @@ class Run:
     ) -> None:
         self.stepper, self.sizes, self.halvings = stepper, StepSizes(), 0
         self.count, self.step_warnings = HalvedSteps(stepper, most_halved), StepWarnings(stepper)
-        self._on_change, self._check, self._cut = on_change, check, nan
+        self.on_change, self._check, self._cut = on_change, check, nan
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
         """Take time steps of one size ``step`` [s] between ``instants`` [s], up to the first that fails, and
@@ -172,5 +173,5 @@ class Run:
         is_first = isnan(self.sizes.last)
         if not is_first:
             self.stepper.project(time)
-        if self._on_change is not None:
-            self._on_change(time, is_first)
+        if self.on_change is not None:
+            self.on_change(time, is_first)

@@ -161,7 +161,7 @@ class Simulation:
             if self._is_late:
                 self.late[-1] = self._late_reactions(reached.time, reached.time, is_projected=False)
             else:
-                find = self._reactions(reached.time, reached.time, is_projected=False)
+                find = _reactions(self._stepper, reached.time, reached.time, is_projected=False)
                 self._recorder.finish(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
@@ -211,6 +211,7 @@ class Simulation:
             raise
         finally:
             self._recorder.release()
+            self._run.on_change = None
         for words, category in self._run.step_warnings.unreported():
             warn_user(words, category)
 
@@ -234,7 +235,7 @@ class Simulation:
         while due := self._events.due(time):
             if self._recorder.last_weight < 1.0:
                 end = time if self._recorder.last_weight else np.inf
-                self._recorder.set_final_reactions(self._reactions(time, end, is_projected=False)())
+                self._recorder.set_final_reactions(_reactions(self._stepper, time, end, is_projected=False)())
             self._end_continuity()
             self._events.apply(due[0], time)
 
@@ -395,28 +396,29 @@ class Simulation:
         if is_first and self._is_late:
             self.late[0] = self._late_reactions(time, np.inf)
         else:
-            self._recorder.set_final_reactions(self._reactions(time, np.inf)())
+            self._recorder.set_final_reactions(_reactions(self._stepper, time, np.inf)())
 
     def _late_reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes multipliers and forces at a time [s], as ``_reactions`` does. If the
+        """Return a function that computes multipliers and forces at a time [s], as ``_reactions`` of the stepper does. If the
         caller reads the whole run at its end, nothing is evaluated now: the function goes back to the present
         state when it is called. Otherwise it is the result of ``_reactions``. Functions of time are called up to
         ``end`` [s]; ``is_projected``: velocities satisfy the joints."""
         if not self._is_read_at_once:
-            return self._reactions(time, end, is_projected)
-        values = self._stepper.snapshot()
+            return _reactions(self._stepper, time, end, is_projected)
+        stepper, values = self._stepper, self._stepper.snapshot()
 
-        def find() -> Reactions | None:
-            self._stepper.restore(values)
-            return self._reactions(time, end, is_projected)()
+        def find() -> Reactions | None:  # without this simulation, which holds it: both are freed after the run
+            stepper.restore(values)
+            return _reactions(stepper, time, end, is_projected)()
 
         return find
 
-    def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function without arguments that computes multipliers and forces at a time [s] from the
-        accelerations there. It returns None where functions of the user cannot be evaluated. Unless
-        ``is_projected``, velocities are projected first so that they satisfy the joints. Functions of time are
-        called up to ``end`` [s]."""
-        with suppress(ValueError):
-            return self._stepper.reactions(time, end, is_projected)
-        return lambda: None
+
+def _reactions(stepper: "Stepper", time: float, end: float, is_projected: bool = True) -> LateReactions:
+    """Return a function without arguments that computes multipliers and forces of a ``stepper`` at a time [s] from
+    the accelerations there. It returns None where functions of the user cannot be evaluated. Unless
+    ``is_projected``, velocities are projected first so that they satisfy the joints. Functions of time are
+    called up to ``end`` [s]."""
+    with suppress(ValueError):
+        return stepper.reactions(time, end, is_projected)
+    return lambda: None
