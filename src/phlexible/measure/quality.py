@@ -37,7 +37,7 @@ from phlexible.errors import (
     StepWarning,
     StiffeningWarning,
 )
-from phlexible.measure.energy import energy_of
+from phlexible.measure.energy import Energy, energy_of
 from phlexible.measure.reactions import slack_parts
 from phlexible.measure.section_forces import rod_forces
 from phlexible.state.forces import coordinate_row
@@ -800,10 +800,9 @@ class MotionCheck:
         return "\n".join([*lines, *(f"- {text}" for text in self.findings or ("no problems found",))])
 
 
-def energies_in(run: RecordedRun) -> float:
+def energies_in(energy: Energy) -> float:
     """Return a scale of the energies of a run [J]: the largest stored energy plus the largest absolute work of each
     load and drive."""
-    energy = energy_of(run.recording)
     stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     return float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
 
@@ -812,8 +811,8 @@ def balance_error(run: RecordedRun) -> float:
     """Return the largest error of the energy balance of a run, relative to its energies (dimensionless). If
     the scale of their round-off is larger, it is relative to that; if both are zero, it is the error itself
     [J]."""
-    error = float(np.abs(energy_of(run.recording).balance_error).max())
-    return error / (max(energies_in(run), energy_scale(run)) or 1.0)
+    energy = energy_of(run.recording)
+    return float(np.abs(energy.balance_error).max()) / (max(energies_in(energy), energy_scale(run)) or 1.0)
 
 
 def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type[Warning]]]:
@@ -838,7 +837,7 @@ def motion_check(run: RecordedRun) -> MotionCheck:
     """Return a ``MotionCheck`` of a ``run``: errors of the energy balance, the largest joint gap over the
     model's gap lengths, the largest step error, numbers of halved steps and of Newton iterations, and a tuple
     of texts of all problems (empty if there are none)."""
-    record, scale, parts = run.recording, energies_in(run), energy_scale(run)
+    record, scale, parts = run.recording, energies_in(energy_of(run.recording)), energy_scale(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     limits = [text for text, _ in findings(run)]
     texts = *run.warnings, *balance_faults(run, scale, parts), *limits, *falling_bodies(run), *redundant_joints(run)

@@ -105,11 +105,10 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         Raises:
             ResultFileError: the disk refuses; memory holds the block all the same.
         """
-        with uninterrupted():
+        with uninterrupted(self.is_file):
             before, is_settled = self._chunks[-1:], len(self._chunks) == self._settled
             kept = [each.rows(slice(0, -1)) for each in before if len(each.time) > 1 or is_settled]
-            self._chunks[-1:] = [*kept, chunk]
-            self._checkpoint = checkpoint
+            self._chunks[-1:], self._checkpoint = [*kept, chunk], checkpoint  # without a call between both
             is_wanted = self.is_file or len(self._chunks) - self._settled > MANY_BLOCKS
             is_due = is_wanted and time.monotonic() - self._last_time > SECONDS
             if is_due and self._failure is None and self._has_steps:
@@ -122,7 +121,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         Raises:
             ResultFileError: the disk refuses; what it took before can be read.
         """
-        with uninterrupted():
+        with uninterrupted(self.is_file):
             if self._failure is not None:
                 raise self._failure
             self._convert_to_hdf5(is_complete)
@@ -136,7 +135,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         """
         if not self._chunks:
             return None
-        with uninterrupted():
+        with uninterrupted(self.is_file):
             try:
                 self._convert_to_hdf5(is_complete=False)
             except Exception as refused:  # the first error says more

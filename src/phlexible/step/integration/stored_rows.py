@@ -122,7 +122,7 @@ class StoredRows:
 
     def __init__(self, memory: Memory, count: int, storage: Storage) -> None:
         kept = (storage.phase + count) // storage.every if count else 1
-        self.rows = np.zeros((kept, len(memory.state)))
+        self.rows = np.empty((kept, len(memory.state)))
         self.first: Array = np.zeros(memory.counts["reactions"])
         self.every, self.since_stored, self.continues = storage.every, storage.phase, storage.continues
         self._memory, self._row, self._open, self._is_first = memory, 0, -1, True
