@@ -38,7 +38,7 @@ def a_step(sample, seed):
     system, rng = system_of(sample.model), np.random.default_rng(seed)
     start = undeformed(system)
     weights = Newton(sample.model, start, sample.step).memory["velocity_weight"]
-    sizes = pose_sizes(system.layout, system.largest_length, weights)
+    sizes = pose_sizes(system, system.largest_length, weights)
     pose = displaced(system, start, MOVED * sizes * rng.normal(size=len(sizes)))
     before, after = np.cumsum(FASTER * sizes / sample.step * rng.normal(size=(2, len(sizes))), axis=0)
     newton = Newton(sample.model, replace(pose, velocity=before, time=0.4 * sample.step), sample.step, DAMPING)

@@ -286,7 +286,7 @@ def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
         float(np.ptp(reader.times)) or 1.0
     )
-    pose = DIFFERENCE * pose_sizes(system.layout, length, weight)
+    pose = DIFFERENCE * pose_sizes(system, length, weight)
     return np.concatenate([pose, DIFFERENCE * speed / weight])
 
 

@@ -550,7 +550,7 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
     ``steps``, found by comparing both along random directions."""
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
-    length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
+    length = pose_sizes(system, system.largest_length, memory["velocity_weight"])
     way = np.random.default_rng(1).choice([-1.0, 1.0], count) * length
 
     def answer(pose: Array, equations: Array) -> Array:

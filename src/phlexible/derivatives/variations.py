@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import rotation_vector_matrices
-from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.state.branches import flows, history_variable_count
 from phlexible.state.layout import Layout, State
+from phlexible.state.system import System
 from phlexible.state.vectors import split_rigid
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.step_equations import StepEquations
@@ -100,25 +100,24 @@ UNITS = "m", "rad"
 """Units of elastic coordinates that are a displacement or a rotation of one node."""
 
 
-def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
+def pose_sizes(system: System, length: float, weight: Array) -> Array:
     """Return characteristic sizes of the components of a change of the pose, shape (velocities,), from which
     steps of difference quotients are chosen: one radian, or about ``length`` [m]. ``weight`` makes velocities
-    comparable, shape (velocities,). ``layout`` says where the numbers of each body are.
+    comparable, shape (velocities,). ``system`` has the bodies.
 
     Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates
     that carry little mass would move by much more than the rest: those whose unit is known are one length, or one
     radian, at most.
 
     Args:
-        layout: of the state.
+        system: bodies that move.
         length: that stands for the system [m].
         weight: that makes velocities comparable, shape (velocities,).
     """
     sizes = np.asarray(length / weight)
-    sizes[layout.spin[2]] = 1.0
-    floating = [placed.data for placed in layout.bodies if isinstance(placed.data, FloatingBody)]
-    units = [unit for body in floating for unit in body.coordinate_units]
-    for index, unit in zip(layout.elastic_rate.tolist(), units, strict=True):
+    sizes[system.layout.spin[2]] = 1.0
+    units = [unit for body in system.floating for unit in body.coordinate_units]
+    for index, unit in zip(system.layout.elastic_rate.tolist(), units, strict=True):
         if unit in UNITS:
             sizes[index] = min(sizes[index], length if unit == "m" else 1.0)
     return sizes

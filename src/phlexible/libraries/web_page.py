@@ -460,7 +460,7 @@ def _state_indices(parts: PageParts, number: int) -> Array:
     """Return the indices, in the state of a run, of the nodal coordinates of body ``number`` in absolute
     coordinates (string or soft body). ``parts`` is the data of the page."""
     layout = parts.run.now.system.layout
-    dimension = layout.bodies[number].data.dimension
+    dimension = layout.bodies[number].dimension
     carriers = np.arange(layout.carrier[number], layout.carrier[number + 1])
     first = parts.data.memory.offset_of("position")
     return np.asarray((first + 3 * carriers[:, None] + np.arange(dimension)).ravel())

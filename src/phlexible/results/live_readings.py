@@ -217,7 +217,7 @@ def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[In
     for vector in vectors:
         b, axes, first, count = vector.carrier, NODE, 0, 0
         if 0 <= b < layout.frames:
-            axes, first, count = len(layout.bodies[b].data.rotation_axes), layout.eta[b], vector.shapes.shape[1]
+            axes, first, count = len(layout.bodies[b].rotation_axes), layout.eta[b], vector.shapes.shape[1]
         begin = layout.carrier_velocity[b] if b >= 0 else 0
         rows.append((b, vector.is_point, begin, axes, first, sum(len(each) for each in shapes), count))
         shapes.append(vector.shapes.T[:count])

@@ -1,14 +1,16 @@
 """Layout of the arrays of all bodies and joints, and the state of the whole system."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate
+from functools import cached_property, lru_cache
+from itertools import accumulate, chain
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.body import BodyData
 from phlexible.description.ports import PlacedBody
 from phlexible.display import short_repr
 
@@ -51,43 +53,69 @@ def same_pose(first: State, second: State) -> bool:
     return first.time == second.time and all(np.array_equal(*pair) for pair in pairs)
 
 
-@dataclass(frozen=True, eq=False)
+class BodyCounts(NamedTuple):
+    """Counts of the numbers of a body in a state, see ``FloatingBody`` and ``AbsoluteBody``. ``node_count`` is 0
+    for a floating body."""
+
+    dimension: int
+    rotation_axes: tuple[int, ...]
+    rigid_count: int
+    elastic_count: int
+    velocity_count: int
+    node_count: int
+    clusters: tuple[int, ...]
+
+    @classmethod
+    def of(cls, data: BodyData) -> Self:
+        """Return the counts of a body from its ``data``."""
+        own = (data.node_count, data.clusters) if isinstance(data, AbsoluteBody) else (0, ())
+        axes, counts = data.rotation_axes, (data.rigid_count, data.elastic_count, data.velocity_count)
+        return cls(data.dimension, axes, *counts, *own)
+
+
+def layout_of(bodies: Sequence[PlacedBody], rows: tuple[int, ...]) -> "Layout":
+    """Return the layout of a system of ``bodies``, those with a frame first, and ``rows``, the number of joint
+    functions of each constraint. Small systems of one structure share it."""
+    counts = tuple(BodyCounts.of(placed.data) for placed in bodies)
+    return Layout(counts, rows) if len(bodies) + len(rows) > LARGEST else _known_layout(counts, rows)
+
+
+@dataclass(frozen=True)
 class Layout:
     """Offsets of bodies, joints and their components in the flat arrays of states. Bodies with a floating frame
     come first.
 
     Attributes:
-        bodies: bodies of the system, those with a frame first.
+        bodies: counts of the bodies of the system, those with a frame first.
         rows: number of joint functions of each constraint.
     """
 
-    bodies: tuple[PlacedBody, ...]
+    bodies: tuple[BodyCounts, ...]
     rows: tuple[int, ...]
 
     @cached_property
     def frames(self) -> int:
         """Number of floating bodies (bodies whose deformation is small in a frame that moves with them). They come
         first among the bodies."""
-        return sum(isinstance(placed.data, FloatingBody) for placed in self.bodies)
+        return sum(not body.node_count for body in self.bodies)
 
     @cached_property
     def carrier(self) -> IntArray:
         """Index of the first carrier (floating body, or node of another body) of each body; followed by the number
         of all carriers, shape (bodies + 1,)."""
-        bodies = (placed.data for placed in self.bodies)
-        return offsets([data.node_count if isinstance(data, AbsoluteBody) else 1 for data in bodies])
+        return offsets([body.node_count or 1 for body in self.bodies])
 
     @cached_property
     def eta(self) -> IntArray:
         """Index of the first elastic coordinate of each floating body in the flat elastic coordinates of the
         system; followed by their total number, shape (floating bodies + 1,)."""
-        return offsets([placed.data.elastic_count for placed in self.bodies[: self.frames]])
+        return offsets([body.elastic_count for body in self.bodies[: self.frames]])
 
     @cached_property
     def velocity(self) -> IntArray:
         """Index of the first velocity component of each body in the flat velocities of the system, followed by
         their total number, shape (bodies + 1,)."""
-        return offsets([placed.data.velocity_count for placed in self.bodies])
+        return offsets([body.velocity_count for body in self.bodies])
 
     @cached_property
     def multiplier(self) -> IntArray:
@@ -99,13 +127,18 @@ class Layout:
     def carrier_velocity(self) -> IntArray:
         """Index of the first velocity component of each carrier (floating body, or node of another body) in the
         flat velocities; followed by their total number, shape (carriers + 1,)."""
-        counts = []
-        for placed in self.bodies:
-            if isinstance(placed.data, AbsoluteBody):
-                counts += [placed.data.dimension] * placed.data.node_count
-            else:
-                counts.append(placed.data.velocity_count)
-        return offsets(counts)
+        return offsets(list(self.widths))
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """Number of velocities of each carrier (floating body, or node of another body)."""
+        counts = ([body.dimension] * body.node_count or [body.velocity_count] for body in self.bodies)
+        return tuple(chain.from_iterable(counts))
+
+    @cached_property
+    def rigid_counts(self) -> tuple[int, ...]:
+        """Number of velocities of each carrier that are not rates of elastic coordinates."""
+        return (*(body.rigid_count for body in self.bodies[: self.frames]), *self.widths[self.frames :])
 
     @cached_property
     def cluster(self) -> IntArray:
@@ -113,9 +146,8 @@ class Layout:
         node of another body), shape (carriers,). The blocks are those of the block elimination that solves
         the equations of a time step. Only nodes of a soft body share blocks."""
         found, first = [], 0
-        for placed, count in zip(self.bodies, np.diff(self.carrier), strict=True):
-            sizes = placed.data.clusters if isinstance(placed.data, AbsoluteBody) else ()
-            sizes = sizes or (1,) * int(count)
+        for body in self.bodies:
+            sizes = body.clusters or (1,) * (body.node_count or 1)
             found.append(first + np.repeat(np.arange(len(sizes)), sizes))
             first += len(sizes)
         return np.concatenate([np.zeros(0, dtype=np.int64), *found])
@@ -124,7 +156,7 @@ class Layout:
     def cluster_count(self) -> int:
         """Number of diagonal matrix blocks that hold velocities of bodies and nodes in the block elimination
         of the equations of a time step."""
-        return self.clusters.count
+        return self._nodes[-1] + 1 if self._nodes else 0
 
     @cached_property
     def row_in_cluster(self) -> IntArray:
@@ -135,16 +167,14 @@ class Layout:
         return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
 
     @cached_property
-    def clusters(self) -> "Clusters":
-        """Assignment of carriers (floating bodies, or nodes of other bodies) to matrix blocks of the block
-        elimination: an immutable object that can be compared and hashed."""
-        return Clusters(tuple(self.cluster.tolist()))
+    def _nodes(self) -> list[int]:
+        return self.cluster.tolist()  # type: ignore[no-any-return]  # of integers
 
     def node(self, part: int) -> int:
         """Return the index of the matrix block that holds group ``part`` of unknowns in the block elimination
         of a time step. Groups are numbered: carriers first (floating bodies, or nodes of other bodies), then
         auxiliary vectors and constraints. Nodes of a soft body may share a block."""
-        return self.clusters.node(part)
+        return self._nodes[part] if part < len(self._nodes) else part - len(self._nodes) + self.cluster_count
 
     def row_in_node(self, part: int) -> int:
         """Return the index of the first row of the unknowns with the number ``part`` within their matrix block of
@@ -156,7 +186,7 @@ class Layout:
     def linear(self) -> IntArray:
         """Indices of the translational velocity components of each carrier (floating body, or node of another body)
         in the flat velocities, shape (carriers, dimension)."""
-        d = self.bodies[0].data.dimension if self.bodies else 3
+        d = self.bodies[0].dimension if self.bodies else 3
         return np.asarray(self.carrier_velocity[:-1, None] + np.arange(d))
 
     @cached_property
@@ -164,9 +194,9 @@ class Layout:
         """Body index, body axis (0, 1, 2) and index in the flat velocities of every component of the angular
         velocities of all floating bodies: three arrays of the same length."""
         triples = [
-            (index, axis, int(self.velocity[index]) + placed.data.dimension + k)
-            for index, placed in enumerate(self.bodies[: self.frames])
-            for k, axis in enumerate(placed.data.rotation_axes)
+            (index, axis, int(self.velocity[index]) + body.dimension + k)
+            for index, body in enumerate(self.bodies[: self.frames])
+            for k, axis in enumerate(body.rotation_axes)
         ]
         table = np.array(triples, dtype=np.int64).reshape(-1, 3)
         return table[:, 0], table[:, 1], table[:, 2]
@@ -176,8 +206,8 @@ class Layout:
         """Indices of the time derivatives of all elastic coordinates (of all floating bodies) in the flat
         velocities of the system, shape (elastic coordinates,)."""
         parts = [
-            np.arange(self.velocity[index] + placed.data.rigid_count, self.velocity[index + 1])
-            for index, placed in enumerate(self.bodies[: self.frames])
+            np.arange(self.velocity[index] + body.rigid_count, self.velocity[index + 1])
+            for index, body in enumerate(self.bodies[: self.frames])
         ]
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
@@ -201,32 +231,14 @@ class Layout:
         if index < self.frames:
             return eta[..., self.eta[index] : self.eta[index + 1]]
         nodes = position[..., self.carrier[index] : self.carrier[index + 1], :]
-        d = self.bodies[index].data.dimension
+        d = self.bodies[index].dimension
         return nodes[..., :d].reshape(*nodes.shape[:-2], -1)
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """Assignment of carriers (bodies or nodes) to matrix blocks of the elimination. The velocities of carriers in
-    one block are eliminated together.
+LARGEST = 500
+"""Number of bodies and constraints up to which systems of one structure share their layout."""
 
-    Attributes:
-        of: number of the node of each carrier, ascending.
-    """
-
-    of: tuple[int, ...]
-
-    @property
-    def count(self) -> int:
-        """Number of matrix blocks of the block elimination that hold velocities of carriers (floating bodies, or
-        nodes of other bodies)."""
-        return self.of[-1] + 1 if self.of else 0
-
-    def node(self, part: int) -> int:
-        """Return the index of the matrix block that holds the unknowns with the number ``part`` in the block
-        elimination of a time step. Unknowns are numbered: carriers (floating bodies, or nodes of other
-        bodies) first, then auxiliary vectors and constraints."""
-        return self.of[part] if part < len(self.of) else part - len(self.of) + self.count
+_known_layout = lru_cache(32)(Layout)
 
 
 def offsets(counts: list[int]) -> IntArray:

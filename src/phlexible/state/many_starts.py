@@ -51,11 +51,10 @@ def _is_plain(system: System) -> bool:
 
 def _structure(system: System) -> tuple[object, ...]:
     """Return what plain systems that are computed together have in common: their layout, and the object that holds
-    the index structure of their constraints, which is cached."""
-    layout, rows = system.layout, system.rows
+    the index structure of their constraints, which are cached."""
+    rows = system.rows
     assert isinstance(rows, FunctionSet), "it is plain"
-    indices = layout.velocity, layout.carrier, layout.linear, *layout.spin, layout.is_rigid
-    return id(rows.wiring), *(each.tobytes() for each in (*indices, *rows.pattern))
+    return id(system.layout), id(rows.wiring), *(each.tobytes() for each in rows.pattern)
 
 
 @dataclass(frozen=True, eq=False)

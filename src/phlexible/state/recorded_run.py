@@ -100,9 +100,11 @@ class RecordedStates:
         return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
     def read_only(self) -> "RecordedStates":
-        """Return a copy of this recording of states and energies that shares its arrays, which are made
-        read-only."""
-        return on_demand(lambda name: read_only(getattr(self, name)), self.work_names, vars(self).get("_known"))
+        """Return a recording of states and energies with read-only views of the arrays of this one. It is this
+        recording itself where its arrays are read-only, as those of recordings with late reactions are."""
+        if vars(self).get("_known") is not None:
+            return self
+        return on_demand(lambda name: read_only(getattr(self, name)), self.work_names)
 
     def instants(self) -> Instants:
         """Return the recorded states at all instants as ``Instants``, with the recorded motions of ground frames
@@ -207,8 +209,8 @@ LATE = ("multipliers", "forces")
 
 
 def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
-    """Return a recording of the same states whose multipliers and element forces at some instants are computed only
-    when they are first read. ``late`` maps indices of instants to functions that compute them."""
+    """Return a read-only recording of the same states. Its multipliers and element forces at some instants are
+    computed only when they are first read. ``late`` maps indices of instants to functions that compute them."""
     missing = dict(late)
 
     def made(name: str) -> Array:
@@ -216,7 +218,7 @@ def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReacti
             row, find = missing.popitem()
             if (found := find()) is not None:
                 recording.multipliers[row], recording.forces[row] = found
-        return np.asarray(getattr(recording, name))
+        return read_only(getattr(recording, name))
 
     return on_demand(made, recording.work_names, recording)
 

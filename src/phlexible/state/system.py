@@ -45,7 +45,7 @@ from phlexible.state.functions import (
     related_coordinates,
 )
 from phlexible.state.instants import Instants, PrescribedFunctions, PrescribedMotions, instant_of
-from phlexible.state.layout import Layout, State
+from phlexible.state.layout import Layout, State, layout_of
 from phlexible.state.vectors import VectorResolver, VectorSet
 
 # Joints at interfaces of parts from files, whose positions are as accurate as files are (docs/meshes.md).
@@ -316,7 +316,7 @@ class System:
             self,
             constraints=tuple(self.constraints[k] for k in active),
             owners=tuple(self.owners[row] for row in rows),
-            layout=Layout(self.bodies, tuple(self.layout.rows[k] for k in active)),
+            layout=layout_of(self.bodies, tuple(self.layout.rows[k] for k in active)),
         )
         return Phase(system, rows, np.array(active, dtype=np.int64), len(self.constraints))
 
@@ -528,7 +528,7 @@ def system_of(mechanism: Mechanism) -> System:
         tuple(forces),
         tuple(entry for load in mechanism.loads for entry in load.entries()),
         moving_frames(mechanism),
-        Layout(bodies, tuple(len(own) for own in rows)),
+        layout_of(bodies, tuple(len(own) for own in rows)),
     )
 
 

@@ -143,7 +143,7 @@ def test_derivatives_are_differences(name, is_moving):
     pair = np.stack([memory.state] * 2)
     rows = memory.rows(pair)
     rows["velocity"][:] = 0.0
-    sizes = pose_sizes(layout, system.largest_length, memory["velocity_weight"])
+    sizes = pose_sizes(system, system.largest_length, memory["velocity_weight"])
     if is_moving:
         rows["velocity"][:] = 1e-2 * sizes * rng.normal(size=(2, len(sizes)))
     direction, places = np.zeros_like(pair), strain_indices(newton.assembly)

@@ -392,7 +392,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
     acting = *parts.laws, *parts.soft.groups, *filter(None, types.relaxations())
     loads_and_types = len(system.loads), len(types.relaxations())
-    widest, sizes = int(np.diff(layout.carrier_velocity).max(initial=1)), (system.dimension, len(system.loads))
+    widest, sizes = max(layout.widths, default=1), (system.dimension, len(system.loads))
     return {
         **types.tables(),
         **coupled.tables(blocks),
@@ -493,55 +493,32 @@ def _masses(system: System) -> list[tuple[int, int, float]]:
 
 def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks: Offsets, plan: Plan) -> Tables:
     layout, gravity, frames = system.layout, system.mechanism.gravity, system.frames
-    widths = np.diff(layout.carrier_velocity)
-    counts = tuple((data.rigid_count, len(data.rotation_axes), data.elastic_count) for data in frames)
     pairs = tuple((a, b) for a, b, _ in masses)
     weights = [velocity_weights(data) for data in frames]
-    weights.append(np.ones(int(widths[len(frames) :].sum())))
-    weight = np.zeros((len(widths), 3))
+    weights.append(np.ones(sum(layout.widths[len(frames) :])))
+    weight = np.zeros((len(layout.widths), 3))
     for a, b, mass in masses:
         weight[a] += mass * system.carrier_translations[b] * gravity
     return {
-        **plan.once(
-            ("carriers", widths.tobytes(), counts, pairs),
-            lambda: _carrier_counts(layout, widths, counts, pairs, blocks),
-        ),
+        **plan.once(("carriers", layout, pairs), lambda: _carrier_counts(layout, pairs, blocks)),
         "mass": [mass for _, _, mass in masses],
         "velocity_weight": np.concatenate(weights),
         "weight": weight,
     }
 
 
-def _carrier_counts(
-    layout: Layout,
-    widths: IntArray,
-    counts: Sequence[tuple[int, int, int]],
-    pairs: Sequence[tuple[int, int]],
-    blocks: Offsets,
-) -> Tables:
-    """Return the integer tables, by name, of all carriers (floating bodies and nodes): numbers of velocities,
-    pairs with a common mass, and offsets of their blocks in Newton's matrix. ``widths``, shape (carriers,), are
-    numbers of velocities; ``counts`` are for floating bodies (rigid velocities, axes of rotation, elastic
-    coordinates).
-
-    Args:
-        layout: of the carriers.
-        widths: number of velocities of each carrier, shape (carriers,).
-        counts: numbers of rigid velocities, of axes of rotation and of elastic coordinates of each floating body.
-        pairs: carriers between which there are masses.
-        blocks: offsets of the blocks in Newton's matrix.
-    """
-    carriers, frames = len(widths), len(counts)
-    rigid, axes = widths.copy(), np.zeros(carriers, dtype=np.int64)
-    rigid[:frames], axes[:frames] = [count for count, _, _ in counts], [count for _, count, _ in counts]
+def _carrier_counts(layout: Layout, pairs: Sequence[tuple[int, int]], blocks: Offsets) -> Tables:
+    """Return the integers by name of all carriers (floating bodies and nodes) of a ``layout``: their velocities,
+    and their ``blocks`` in Newton's matrix. ``pairs`` are carriers between which there are masses."""
+    carriers, bodies = len(layout.widths), layout.bodies[: layout.frames]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return {
         "clusters": layout.cluster_count,
-        "velocities": widths,
-        "elastic": [count for _, _, count in counts],
-        "coordinates": [count + 1 for _, _, count in counts],
-        "rigid_of": rigid,
-        "axes_of": axes,
+        "velocities": list(layout.widths),
+        "elastic": [body.elastic_count for body in bodies],
+        "coordinates": [body.elastic_count + 1 for body in bodies],
+        "rigid_of": list(layout.rigid_counts),
+        "axes_of": [*(len(body.rotation_axes) for body in bodies), *[0] * (carriers - len(bodies))],
         "mass_first": first,
         "mass_second": second,
         "mass_block": blocks.of_carriers(first, second),

@@ -11,7 +11,7 @@ import numpy as np
 from phlexible.algebra.arrays import IntArray
 from phlexible.algebra.elimination import BlockSchedule
 from phlexible.state.functions import total_weight
-from phlexible.state.layout import Clusters, Layout, offsets
+from phlexible.state.layout import Layout, offsets
 from phlexible.step.assembly.bodies import Tables, columns
 from phlexible.step.tables.declarations import FOLLOWER_FORCE, GIVEN, LAW_WIDTH, MOVING
 from phlexible.step.tables.memory import packed
@@ -113,10 +113,7 @@ class Couplings:
     with all that follows from it.
 
     Attributes:
-        clusters: nodes of the elimination of the carriers.
-        widths: velocities of each carrier.
-        rigid: how many of them are rigid.
-        dimension: of the mechanism.
+        layout: of the carriers.
         long_carriers: carriers with segments, whose block does not couple all pairs of coordinates.
         vectors: all of them.
         chords: weights and vectors of each.
@@ -125,10 +122,7 @@ class Couplings:
         moving: number of the vectors, and paths, that are functions of time.
     """
 
-    clusters: Clusters
-    widths: tuple[int, ...]
-    rigid: tuple[int, ...]
-    dimension: int
+    layout: Layout
     long_carriers: frozenset[int]
     vectors: tuple[VectorKind, ...]
     chords: tuple[tuple[tuple[float, int], ...], ...]
@@ -191,8 +185,8 @@ class Couplings:
         then ``dimension`` for each auxiliary unknown, then the number of scalar equations of each constraint."""
         constraints = self.interactions[: self.constraint_count]
         return [
-            *np.bincount(self.clusters.of, self.widths).astype(np.int64).tolist(),
-            *([self.dimension] * len(self.auxiliary)),
+            *np.bincount(self.layout.cluster, self.layout.widths).astype(np.int64).tolist(),
+            *([self.layout.linear.shape[1]] * len(self.auxiliary)),
             *(len(c.functions) for c in constraints),
         ]
 
@@ -200,8 +194,8 @@ class Couplings:
     def waits(self) -> list[list[int]]:
         """List, for each node of Newton's matrix, of the nodes that must be eliminated before it. Constraints wait
         for their bodies, auxiliary unknowns for the body that they belong to."""
-        node = self.clusters.node
-        waits: list[list[int]] = [[] for _ in range(self.clusters.count)]
+        node = self.layout.node
+        waits: list[list[int]] = [[] for _ in range(self.layout.cluster_count)]
         waits += [[node(self.vectors[vector].carrier)] for vector in self.auxiliary]
         for number in range(self.constraint_count):
             waits.append(sorted({node(carrier) for carrier in self._bound_carriers(number)}))
@@ -258,7 +252,7 @@ class Couplings:
         couple in Newton's matrix."""
         found: set[tuple[int, int]] = set()
         for vector, number in self.auxiliary.items():
-            found.add((self.vectors[vector].carrier, len(self.widths) + number))
+            found.add((self.vectors[vector].carrier, len(self.layout.widths) + number))
         for number in range(len(self.interactions)):
             carriers = self._carriers(number)
             if number < self.constraint_count:
@@ -271,7 +265,7 @@ class Couplings:
         for kind, point, triad in self.loads:
             if kind == FOLLOWER_FORCE:
                 found |= {(self.vectors[point].carrier, self._column(point, triad + i)) for i in range(3)}
-        node = self.clusters.node
+        node = self.layout.node
         nodes = {(node(a), node(b)) for a, b in found}
         return frozenset((a, b) for a, b in nodes if a != b)
 
@@ -294,9 +288,9 @@ class Couplings:
             "moving": self.moving,
             "auxiliary_vector": keys,
             "auxiliary_lower": [
-                offsets[len(self.widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)
+                offsets[len(self.layout.widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)
             ],
-            "constraint_node": np.arange(self.constraint_count) + self.clusters.count + len(keys),
+            "constraint_node": np.arange(self.constraint_count) + self.layout.cluster_count + len(keys),
             **columns(("load_kind", "load_point", "load_triad"), loads),
             "load_block": [
                 offsets[self.vectors[point].carrier, self._column(point, triad + i)]
@@ -342,7 +336,7 @@ class Couplings:
         return list(found)
 
     def _is_elastic(self, carrier: int) -> bool:
-        return bool(self.widths[carrier] > self.rigid[carrier])
+        return carrier < self.layout.frames and self.layout.bodies[carrier].elastic_count > 0
 
     def _find_auxiliaries(self, auxiliaries: dict[int, int]) -> None:
         for number in range(len(self.interactions)):
@@ -375,14 +369,15 @@ class Couplings:
             auxiliaries.setdefault(vector, len(auxiliaries))
 
     def _constraint_node(self, number: int) -> int:
-        return len(self.widths) + len(self.auxiliary) + number
+        return len(self.layout.widths) + len(self.auxiliary) + number
 
     def _column(self, k: int, l: int) -> int:
         """Return the node of Newton's matrix whose unknowns represent the change of vector l in the rows of the
         body of vector k. It is the body of l. If this body is elastic and differs from the body of k, or is stored
         in segments, it is the auxiliary unknown of l."""
         a, b = self.vectors[k].carrier, self.vectors[l].carrier
-        return len(self.widths) + self.auxiliary[l] if self._need_auxiliaries(a, b) and self._is_elastic(b) else b
+        is_changed = self._need_auxiliaries(a, b) and self._is_elastic(b)
+        return len(self.layout.widths) + self.auxiliary[l] if is_changed else b
 
     def _law_columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
         """Return the nodes whose unknowns occur in the rows of ``carrier``, a body, of Newton's matrix
@@ -393,9 +388,9 @@ class Couplings:
         for index, node in enumerate(groups):
             if near is not None and node not in near:
                 continue
-            is_auxiliary = node >= len(self.widths)
+            is_auxiliary = node >= len(self.layout.widths)
             if is_auxiliary:
-                vector = self._auxiliary_vectors[node - len(self.widths)]
+                vector = self._auxiliary_vectors[node - len(self.layout.widths)]
                 if self._need_auxiliaries(carrier, self.vectors[vector].carrier):
                     found.append((node, index))
             elif not self._is_elastic(node) or not self._need_auxiliaries(carrier, node):
@@ -426,7 +421,7 @@ class Couplings:
         for vector in vectors:
             found.add(self.vectors[vector].carrier)
             if vector in self.auxiliary:
-                found.add(len(self.widths) + self.auxiliary[vector])
+                found.add(len(self.layout.widths) + self.auxiliary[vector])
         return found
 
     def _law_nodes(self, number: int) -> list[int]:
@@ -439,7 +434,7 @@ class Couplings:
         for m in range(self._starts[number], self._starts[number + 1]):
             for vector in self.parts[m]:
                 if vector in self.auxiliary:
-                    found.setdefault(len(self.widths) + self.auxiliary[vector])
+                    found.setdefault(len(self.layout.widths) + self.auxiliary[vector])
         return [*carriers, *found]
 
     def _vector_tables(self) -> Tables:
@@ -447,7 +442,7 @@ class Couplings:
         rows = []
         for carrier, is_point, first, last in self.vectors:
             count = last - first
-            levers = self.rigid[carrier] + count if carrier >= 0 else 0
+            levers = self.layout.rigid_counts[carrier] + count if carrier >= 0 else 0
             rows.append((carrier, int(is_point), first, last, moving, count, levers))
             moving += carrier == MOVING
         names = [f"vector_{name}" for name in ("carrier", "is_point", "first", "last", "moving")]
@@ -478,7 +473,7 @@ class Couplings:
                     else:
                         upper, lower = groups.index(carrier), -1
                         if self._has_auxiliaries(number) and vector in self.auxiliary:
-                            lower = groups.index(len(self.widths) + self.auxiliary[vector])
+                            lower = groups.index(len(self.layout.widths) + self.auxiliary[vector])
                     part_rows.append((vector, upper, lower))
                 for p, k, l, weight in self.pairs[m]:
                     upper = indices[self.vectors[k].carrier, self._column(k, l)]
@@ -505,16 +500,16 @@ class Couplings:
         numbered = enumerate(self._laws, start=self.constraint_count)
         pulled_by |= {k: law.bearing for k, law in numbered if law.bearing >= 0}
         entries, blocks, related, most = [], list[int](), list[int](), 0
-        d, strides = self.dimension, offsets.strides.tolist()
+        d, strides = self.layout.linear.shape[1], offsets.strides.tolist()
         for number in range(self.constraint_count, len(self.interactions)):
             nodes, carriers, offset = self._law_nodes(number), self._carriers(number), 0
             row = self.interactions[number].row
             related.append(len(self.interactions[pulled_by[number]].functions) if row >= 0 else 0)
             entries.append((len(nodes), len(carriers), len(nodes) * len(carriers)))
             for node in nodes:
-                width = d if node >= len(self.widths) else self.widths[node]
+                width = d if node >= len(self.layout.widths) else self.layout.widths[node]
                 upper = lower = -1
-                if number in pulled_by and node < len(self.widths):
+                if number in pulled_by and node < len(self.layout.widths):
                     held = self._constraint_node(pulled_by[number])
                     upper, lower = offsets[node, held], offsets[held, node]
                     if row >= 0:
@@ -559,8 +554,5 @@ def couplings(
     through which ``vectors`` and weighted sums of vectors (``chords``). ``long_carriers`` are bodies stored
     in segments, ``moving`` counts prescribed vectors. Calls with equal arguments share one cached object,
     unless there are more than ``LARGEST`` difference vectors (chords)."""
-    widths = tuple(np.diff(layout.carrier_velocity).tolist())
-    rigid = (*(placed.data.rigid_count for placed in layout.bodies[: layout.frames]), *widths[layout.frames :])
-    own = (layout.clusters, widths, rigid, layout.linear.shape[1], long_carriers)
-    rest = (vectors, chords, interactions, loads, moving)
-    return Couplings(*own, *rest) if len(chords) > LARGEST else _remembered(*own, *rest)
+    own = layout, long_carriers, vectors, chords, interactions, loads, moving
+    return Couplings(*own) if len(chords) > LARGEST else _remembered(*own)

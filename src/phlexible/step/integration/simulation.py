@@ -399,10 +399,10 @@ class Simulation:
             self._recorder.set_final_reactions(_reactions(self._stepper, time, np.inf)())
 
     def _late_reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes multipliers and forces at a time [s], as ``_reactions`` of the stepper does. If the
-        caller reads the whole run at its end, nothing is evaluated now: the function goes back to the present
-        state when it is called. Otherwise it is the result of ``_reactions``. Functions of time are called up to
-        ``end`` [s]; ``is_projected``: velocities satisfy the joints."""
+        """Return a function that computes multipliers and forces at a time [s], as ``_reactions`` of the stepper
+        does. If the caller reads the whole run at its end, nothing is evaluated now: the function goes back to the
+        present state when it is called. Otherwise it is the result of ``_reactions``. Functions of time are called
+        up to ``end`` [s]; ``is_projected``: velocities satisfy the joints."""
         if not self._is_read_at_once:
             return _reactions(self._stepper, time, end, is_projected)
         stepper, values = self._stepper, self._stepper.snapshot()
