@@ -70,9 +70,9 @@ class _Compiler(compiler.CompilerBase):
 def compile_into(
     context: Any, function: Callable[..., Any], parameters: tuple[Any, ...], result: Any, are_separate: bool = False
 ) -> Any:
-    """Compile a Python function with Numba to LLVM code in the library (LLVM module) in progress of
-    ``context``. Its arguments and result have the Numba types ``parameters`` and ``result``; arrays do not
-    overlap if they ``are_separate``. Returns Numba's description of the compiled function with its types.
+    """Compile a Python function with Numba to LLVM code, in the code library that is in progress in ``context``.
+    Arguments and result have the Numba types ``parameters`` and ``result``. Memory of arrays does not overlap if
+    they ``are_separate``, which is not checked. Return Numba's description of the compiled function.
 
     Args:
         context: of Numba, with the library.

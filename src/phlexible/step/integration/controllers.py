@@ -385,10 +385,10 @@ class Controllers:
         return start.copy(), change.copy()
 
     def mean_laws(self, time: float, h: float, start: Array, change: Array) -> Array:
-        """Return the values of the laws of the state (user functions that give forces) at the mean state of a
-        time step, shape (values,). ``time`` is its middle, h its length [s]. Points and directions begin at
-        ``start`` and move by ``change``, both of shape (vectors, 3); laws see start + change / 2 and change /
-        h.
+        """Return the values of the laws of the state (user functions that give forces) at the mean state of a time
+        step, shape (values,). ``time`` is its middle, h its length [s]. Points and directions begin at ``start``
+        and move by ``change``, both of shape (vectors, 3). Laws measure positions start + change / 2 and rates
+        change / h.
 
         Args:
             time: middle of the step [s].

@@ -91,10 +91,9 @@ class ImplicitLaws:
         return True
 
     def _quasi_newton(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
-        """Return values f of the laws of the state that equal their functions g(f) in a time step of length h
-        [s]. A quasi-Newton iteration begins at the guesses ``values`` and ``inverse``. With them, of shape
-        (values,), comes the matrix (1 - dg/df)^-1; None without convergence. ``take`` attempts the time step
-        with given values."""
+        """Return values f of the laws of the state that equal their functions g(f) in a time step of length h [s].
+        Second is the matrix (1 - dg/df)^-1. A quasi-Newton iteration begins at the guesses ``values``, shape
+        (values,), and ``inverse``. None without convergence. ``take`` attempts the time step with given values."""
         unit, is_fresh, is_here = self._unit / h**2, False, True
         here = take(values)
         if here is None:

@@ -122,9 +122,10 @@ class Recorder:
         is_last_open: bool,
         prescribed: PrescribedMotions | None = None,
     ) -> None:
-        """Record several instants ``times`` [s], from the ``rows`` of state numbers that the stepper has
-        stored. ``halvings`` counts halved time steps so far; ``is_last_open`` says that the time step after
-        the last instant has not been taken yet. ``prescribed`` are frames and paths there, if they are known.
+        """Record several instants ``times`` [s], from the ``rows`` of state numbers that the stepper has stored;
+        nothing for no instant. ``halvings`` counts halved time steps so far; ``is_last_open`` says that the time
+        step after the last instant has not been taken yet. ``prescribed`` are motions of frames and drives there
+        (None: functions are called).
 
         Args:
             times: stored instants, shape (instants,) [s].

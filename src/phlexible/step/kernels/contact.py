@@ -58,9 +58,9 @@ def coordinate_weights(t: Tables, i: int) -> None:
 
 @compiled
 def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
-    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|.
-    The scalar functions w are ``count`` from number ``first`` on. They are written to ``t.along``, derivatives
-    with respect to w at the end of theta to ``t.slope``, of the weights to ``t.tangent``. See (8.26) of
+    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|,
+    in ``t.along``. The scalar functions w are ``count`` from number ``first`` on. The derivatives of theta with
+    respect to w at the end are written to ``t.slope``, those of the weights to ``t.tangent``. See (8.26) of
     docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
@@ -81,11 +81,11 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 
 @compiled
 def length_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of the coordinate of tendon f, and store them in ``t.along``.
-    The coordinate is the sum of the distances between guides; its scalar functions are ``count`` from number
-    ``first`` on: squared distances, then perhaps minus the rest length. Derivatives of the coordinate go to
+    """Compute the weights of the discrete derivative of the coordinate of tendon f, in ``t.along``. The coordinate
+    is the scaled sum of the distances between guides. Its scalar functions are ``count`` from number ``first`` on:
+    squared distances, then for a tendon with a winch minus the rest length. Derivatives of the coordinate go to
     ``t.slope``, those of the weights with respect to the functions at the end to ``t.tangent``. See (8.50) of
-    docs/theory.md. ``t`` holds all tables."""
+    docs/theory.md."""
     segments, both, r, a, b = count, 0.0, t.length_scale[f], 1.0, 1.0
     last = r
     if t.coordinate_of[t.constraints + f] == PAID_OUT:
@@ -107,10 +107,11 @@ def length_weights(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of a rolling wheel's slip (force element f) with respect to
-    its scalar functions. These are ``count`` from number ``first`` on. Weights are written to ``t.along``, their
-    derivatives with respect to the functions at the end to ``t.tangent``. See (8.30) of docs/theory.md. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Compute the weights of the discrete derivative of a rolling wheel's slip with respect to its scalar
+    functions, in ``t.along``. The slip is the coordinate of force element f; its functions are ``count`` from
+    number ``first`` on. Derivatives of the weights with respect to the functions at the end are written to
+    ``t.tangent``, those of the slip to ``t.slope``. See (8.30) of docs/theory.md. ``t`` holds all tables (arrays)
+    of the model and its state."""
     k, r, total = (count - 1) // 2, t.length_scale[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):

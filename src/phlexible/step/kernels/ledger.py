@@ -192,9 +192,9 @@ def sum_of_position_terms(t: Tables, k: int) -> float:
 
 @exported
 def compute_energies(t: Tables) -> None:
-    """Compute the kinetic, strain, gravity and spring energy of the mechanism at the start of the time step.
-    They are stored in the table ``energy``, shape (4,) [J]. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Store the kinetic, strain, gravity and spring energy of the mechanism at the start of the time step in
+    ``t.energy``, shape (4,) [J]. Springs include contacts; strain energy includes soft bodies, shells and Maxwell
+    branches of bodies. ``t`` holds all tables (arrays) of the model and its state."""
     sum_frame_energies(t, 1.0, 0.0, False)
     kinetic = translational_energy(t, t.linear0) + t.frame_energy[KINETIC]
     strain, gravity, spring = t.frame_energy[STRAIN], 0.0, 0.0

@@ -232,9 +232,9 @@ def start_carried_stresses(t: Tables) -> None:
 
 @exported
 def keep_stresses(t: Tables) -> None:
-    """Copy the stresses of all product elements (shell elements) from ``t.product_stress`` to ``t.product_here``,
-    where an update of Newton's method reads those at its start. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Copy the stresses of all product elements (shell elements) from ``t.product_stress`` to ``t.product_here``.
+    An update of Newton's method reads from there the stresses at which it starts. ``t`` holds all tables (arrays)
+    of the model and its state."""
     copy(t.product_stress, t.product_here, t.product_rests)
 
 
