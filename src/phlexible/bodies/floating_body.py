@@ -48,7 +48,7 @@ class StrainEnergy:
     __repr__ = short_repr
 
     def with_arrays(self) -> "StrainEnergy":
-        """Return this strain energy with all its matrices as dense arrays in place of sparse ones."""
+        """Return a copy of this strain energy with all its matrices as dense arrays in place of sparse ones."""
         stiffness, rows, squares = (as_array(matrix) for matrix in (self.stiffness, self.rows, self.squares))
         return replace(self, stiffness=stiffness, rows=rows, squares=squares)
 

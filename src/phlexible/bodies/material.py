@@ -61,8 +61,9 @@ class Material:
 
 
 def warn_of_units(youngs_modulus: float, density: float) -> None:
-    """Warn the user if Young's modulus [Pa] or density [kg/m3] of a material are probably in other units, such as
-    GPa or g/cm3."""
+    """Warn the user (``UnitWarning``) if Young's modulus [Pa] or density [kg/m3] of a material are probably in
+    other units. Suspected are moduli below 1e4 Pa above 100 kg/m3 (MPa, GPa), and densities of 0.5 to 25 kg/m3,
+    except 1, with a modulus above 1e8 Pa (g/cm3)."""
     if youngs_modulus < SOFTEST and density > LIGHTEST:
         warn_user(
             f"youngs_modulus = {youngs_modulus:g} Pa at {density:g} kg/m3 is softer than any jelly;"

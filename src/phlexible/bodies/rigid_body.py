@@ -385,8 +385,8 @@ class PointMass(Body):
     color: Color = field(default=None, kw_only=True)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return this point mass as arrays: its mass, first and second moments that are zero, and no rotation. The
-        model has the dimension 1, 2 or 3."""
+        """Return this point mass as a ``FloatingBody`` with its mass, zero first and second moments, and no
+        rotation. ``dimension`` is 1, 2 or 3; others raise ``ParameterError``."""
         line_plane_or_space(dimension)
         return FloatingBody(
             dimension=dimension,

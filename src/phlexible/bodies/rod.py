@@ -249,8 +249,8 @@ class Rod:
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time of this rod [s], the ratio of viscous to elastic stress per strain rate: of its
-        material, or the largest of its sections."""
+        """Kelvin-Voigt time of this rod [s], the ratio of viscous to elastic stress per strain rate. It is that of
+        its material or, without material, the largest of its sections."""
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in all_sections(self._section) if isinstance(each, GeneralSection))

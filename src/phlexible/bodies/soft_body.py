@@ -291,9 +291,9 @@ class SoftBody(NodalBody):
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this soft body at t = 0. ``shape`` and
-        ``velocity`` of the user are functions of the undeformed position, or arrays (N, 3). The body is
-        rotated by ``rotation`` and moved by ``position``. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return world positions and velocities of the nodes of this soft body at t = 0. ``shape`` and ``velocity``
+        of the user are functions of the undeformed position, or arrays (N, 3); None means undeformed, at rest. The
+        shape is rotated by ``rotation`` and moved by ``position``. ``dimension`` is that of the model (2 or 3)."""
         return initial_nodes(self.soft_mesh.positions, dimension, shape, velocity, position, rotation)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:

@@ -110,8 +110,8 @@ class SoftMesh:
 
     @cached_property
     def clusters(self) -> tuple[int, ...]:
-        """Number of nodes in each cluster of this mesh: consecutive nodes that the solution of the equations
-        eliminates as one block."""
+        """Numbers of nodes in the clusters of this mesh. A cluster is a set of consecutive nodes that the solution
+        of the equations eliminates as one block."""
         return tuple(len(cluster) for cluster in self._clusters)
 
     @cached_property
@@ -358,8 +358,8 @@ class SoftPoints(MaterialPoints):
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
     def _checked_node(self, number: int) -> int:
-        """Return the index, among the nodes of this soft body, of the point ``number`` of the user's mesh. Raise
-        ``AttachmentError`` if it is not a node of an element."""
+        """Return the index, among the nodes of this soft body, of the point with index ``number`` in the user's
+        mesh. Raise ``AttachmentError`` if the mesh has no such point, or if it belongs to no element."""
         points = len(self.mesh.node_at)
         if not 0 <= number < points or self.mesh.node_at[number] < 0:
             raise AttachmentError(

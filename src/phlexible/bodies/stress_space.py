@@ -69,8 +69,8 @@ class StressSpace:
         return np.asarray(self.rows + self.factors @ ((eta @ self.squares.T)[..., None] * self.squares))
 
     def stress(self, eta: Array) -> Array:
-        """Return the s stress coordinates that belong to the strains of a body with elastic coordinates eta (n,),
-        shape (s,): the inverse compliance times the projected strains."""
+        """Return the s stress coordinates of a body with elastic coordinates eta (n,), shape (s,): the projected
+        strains multiplied by the inverse of the compliance matrix."""
         return np.asarray(np.linalg.solve(self.compliance, self.projected_strain(eta)))
 
     def viscous_matrix(self, eta: Array) -> Array:

@@ -220,7 +220,8 @@ class TensionOnly(StringLaw):
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
         """Return the difference quotient of the stored energy W(max(C, 1)) of a rope that goes slack between
-        strains C0 and C1 (squared stretches) [N]: that of W times that of max(C, 1)."""
+        strains C0 and C1 (squared stretches) [N]. It is the product of the difference quotients of W and of max(C,
+        1)."""
         C0, C1 = np.asarray(C0, dtype=np.float64), np.asarray(C1, dtype=np.float64)
         low, high = np.maximum(C0, 1.0), np.maximum(C1, 1.0)
         share = np.divide(high - low, C1 - C0, out=np.zeros(np.broadcast(C0, C1).shape), where=C0 != C1)
@@ -329,6 +330,7 @@ class Law(Portable, StringLaw):
 
 
 def entrywise(function: Function, C: ArrayLike) -> Array:
-    """Return the values of a user's function of one number at each entry of the array C, of the shape of C."""
+    """Return the values of a user's function of one number at each entry of the array C, by one call for each
+    entry; the result has the shape of C."""
     values = np.asarray(C, dtype=np.float64)
     return np.array([float(function(float(c))) for c in values.ravel()]).reshape(values.shape)

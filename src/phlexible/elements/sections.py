@@ -366,8 +366,8 @@ class GeneralSection:
 
     @property
     def moments(self) -> Array:
-        """Mass moments of this beam cross-section, the integrals of density times (1, y, z) (1, y, z)^T over its
-        area; shape (3, 3) [kg/m, kg, kg m]."""
+        """Mass moments of this beam cross-section, shape (3, 3) [kg/m, kg, kg m]. They are integrals of density
+        times (1, y, z) (1, y, z)^T over its area, read from entries of its mass matrix."""
         m = self.mass_matrix
         return np.array(
             [[m[0, 0], m[0, 5] * -1, m[0, 4]], [-m[0, 5], m[5, 5], -m[4, 5]], [m[0, 4], -m[4, 5], m[4, 4]]]
@@ -558,8 +558,8 @@ class VaryingSection:
 
 def sampled_section(section: Callable[[float], UniformSection], length: float, elements: int) -> VaryingSection:
     """Return a table (``VaryingSection``) of the cross-sections of a beam of the given length [m]. The user's
-    function ``section`` is called with one position x [m] at a time, four Gauss points in each of the equal
-    ``elements``, and returns the section there.
+    function ``section`` is called with one position x [m] at a time, four Gauss points in each of ``elements``
+    equal elements, and has to return a section. Otherwise raise ``ParameterError``.
 
     Raises:
         ParameterError: no function of one number, or one that returns no section.

@@ -263,7 +263,7 @@ class Interconnection(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """Two connected port-Hamiltonian models, a and b."""
+        """Both connected port-Hamiltonian models, a and b, as a tuple."""
         return self.a, self.b
 
     def structure_matrix(self, x: Array) -> Matrix:
@@ -364,8 +364,8 @@ class Interconnection(ComposedModel):
         )
 
     def _split(self, x: Array) -> tuple[Array, Array]:
-        """Split the state x of two connected models into the states of model a and of model b; multipliers of the
-        connection are left out."""
+        """Split the state x of two connected models into the states of model a and of model b, and return both
+        arrays. The multipliers of the connection, at the end, are left out."""
         part_a, part_b = self.part_slices
         return x[part_a], x[part_b]
 
@@ -418,7 +418,8 @@ def _connect(
 
 
 def _names(ports: object) -> list[str]:
-    """Return a user's name or list of names of ports as a list of names; raise ``ModelError`` for other values."""
+    """Return a user's name or list of names of ports as a list of names. Raise ``ModelError`` for other types;
+    whether such ports exist is not checked."""
     names = [ports] if isinstance(ports, str) else ports
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise ModelError(f"ports of a model are a name or a list of names, got {ports!r}")

@@ -91,7 +91,7 @@ class LinearPHDAE(PortHamiltonianModel):
     @property
     def effort_matrix(self) -> Matrix:
         """Matrix Q of a linear port-Hamiltonian model, shape (n, n), that gives the efforts z = Q x from the state
-        x. E^T z is the gradient of the energy."""
+        x; it is stored. E^T z is the gradient of the energy."""
         assert self.effort_map is not None, "set by __post_init__"
         return self.effort_map
 
@@ -102,19 +102,19 @@ class LinearPHDAE(PortHamiltonianModel):
 
     @property
     def state_names(self) -> tuple[str, ...]:
-        """Names of the states of this linear model, one for each entry of the state vector x."""
+        """Names of the states of this linear model, one for each entry of the state vector x. Entries of longer
+        blocks are numbered: "name 0", "name 1"."""
         return _entry_names(self.states)
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the inputs of this linear model, one for each column of the input matrix B. Output y_i is the
-        power-conjugate velocity or force of input u_i."""
+        """Names of the inputs of this linear model, one for each column of the input matrix B. Entries of ports
+        with several inputs are numbered: "name 0", "name 1". Output y_i is power-conjugate to input u_i."""
         return _entry_names(self.ports)
 
     @property
     def system_matrix(self) -> Matrix:
-        """Matrix (J - R) Q, shape (n, n), of a linear port-Hamiltonian model: without inputs, E dx/dt = (J - R) Q
-        x."""
+        """Sparse matrix (J - R) Q, shape (n, n), of a linear port-Hamiltonian model E dx/dt = (J - R) Q x + B u."""
         return sparse.csr_array((self.structure - self.dissipation) @ self.effort_matrix)
 
     def structure_errors(self) -> dict[str, float]:

@@ -308,13 +308,13 @@ class PortHamiltonianModel(ABC):
         return self.descriptor_products(x, rate) - self.flows(x, self.efforts(x), u)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the power-conjugate outputs y = B(x)^T z of a port-Hamiltonian model for T states x and efforts z,
-        both of shape (T, n). The result has the shape (T, m)."""
+        """Return the power-conjugate outputs y = B(x)^T z of a port-Hamiltonian model, shape (T, m), by a loop over
+        T states. States x and efforts z have the shape (T, n)."""
         return np.array([self.port_matrix(state).T @ v for state, v in zip(x, z, strict=True)])
 
     def storages(self, x: Array) -> Array:
-        """Return the stored energies H of a port-Hamiltonian model in T states ``x``, shape (T, n); the
-        result has the shape (T,) [J]."""
+        """Return the stored energies H of a port-Hamiltonian model in T states ``x`` (T, n), shape (T,) [J].
+        ``storage`` is called once for each state."""
         return np.array([self.storage(state) for state in x])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
@@ -429,8 +429,8 @@ class PortHamiltonianModel(ABC):
         return np.asarray(self.port_matrix(x).T @ self.effort(x))
 
     def forces(self, x: Array, u: Array) -> Array:
-        """Return the right-hand side (J - R) z + B u = E dx/dt of a port-Hamiltonian model, shape (n,). They are
-        evaluated at the state x and input u."""
+        """Return the right-hand side (J - R) z + B u = E dx/dt of a port-Hamiltonian model, shape (n,). It is
+        evaluated at one state x (n,) and input u (m,)."""
         z = self.effort(x)
         structure = self.structure_matrix(x) @ z - self.dissipation_matrix(x) @ z
         return np.asarray(structure + self.port_matrix(x) @ u)
@@ -533,7 +533,7 @@ class ComposedModel(PortHamiltonianModel):
     @property
     def coordinates(self) -> IntArray:
         """Indices of the entries of the state on which the matrices J, R and B of the connected port-Hamiltonian
-        models depend."""
+        models depend: those of each model, shifted to its slice of the state."""
         return np.concatenate([part.coordinates + at.start for part, at in self._pairs()])
 
     def efforts(self, x: Array) -> Array:
@@ -545,8 +545,8 @@ class ComposedModel(PortHamiltonianModel):
         return result
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E(x) @ ``rate`` of the descriptor matrix of connected models for T states x and
-        rates, both of shape (T, n)."""
+        """Return the products E(x) dx/dt of the descriptor matrix of connected models for T states ``x`` and rates
+        dx/dt (``rate``), all (T, n). Each model computes its part; entries of multipliers are zero."""
         result = np.zeros(x.shape)
         for part, at in self._pairs():
             result[:, at] = part.descriptor_products(x[:, at], rate[:, at])
@@ -571,7 +571,7 @@ class ComposedModel(PortHamiltonianModel):
 
     def _block_diagonal(self, blocks: list[Matrix]) -> Matrix:
         """Return the block-diagonal matrix, shape (n, n), of one block for each connected model, followed by zero
-        rows and columns for the multipliers."""
+        rows and columns for the multipliers. It is sparse, unless a single block is returned unchanged."""
         if len(blocks) == 1 and not self.multipliers:
             return blocks[0]
         return sparse.block_diag([*blocks, sparse.csr_array((self.multipliers, self.multipliers))], "csr")

@@ -82,8 +82,8 @@ class Triangulation:
         return self.vertices[self.triangles]
 
     def normals(self) -> Array:
-        """Return the outward unit normals of the triangles of this mesh, shape (t, 3); zero for triangles without
-        area."""
+        """Return the unit normals of the triangles of this mesh, shape (t, 3), outward if their vertices are
+        counter-clockwise seen from outside. Zero for triangles without area."""
         a, b, c = np.moveaxis(self.corners(), 1, 0)
         normals = np.cross(b - a, c - a)
         length = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -113,9 +113,9 @@ ROUND_OFF = 1e-14  # of a sum
 
 
 def enclosed_moments(surface: Triangulation) -> SolidMoments:
-    """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside a closed
-    triangle mesh ``surface``. It is filled with density 1; the integrals are a sum over tetrahedra from its
-    triangles to one point.
+    """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside a closed triangle
+    mesh, filled with density 1. The integrals are sums over tetrahedra. The volume is negative for inverted
+    triangles; if only round-off is left, volume and inertia are zero.
 
     The volume is negative if the triangles have the wrong orientation, and 0 if only round-off is left of it.
     """

@@ -188,8 +188,8 @@ class Beam(Body):
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time of this beam [s], the ratio of viscous to elastic stress per strain rate: of its
-        material, or the largest of its sections."""
+        """Kelvin-Voigt time of this beam [s], the ratio of viscous to elastic stress per strain rate. It is that of
+        its material or, without material, the largest of its sections."""
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in self._sections if isinstance(each, GeneralSection))

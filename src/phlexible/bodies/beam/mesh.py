@@ -438,9 +438,9 @@ class Measure(IntEnum):
 
 
 def section_strains(theory: Theory, dimension: int) -> list[Measure]:
-    """Return the strains of a cross-section that a beam of this ``theory`` and ``dimension`` (2 or 3) has.
-    Their order is stretch, shear y, shear z, twist, bending y, bending z. In the plane they are stretch,
-    shear y and bending z; Euler-Bernoulli theory has no shear."""
+    """Return the strains of a cross-section that a beam of this ``theory`` and ``dimension`` (2 or 3) has, as a
+    list. Their order is stretch, shear y, shear z, twist, bending y, bending z. In the plane only stretch, shear y
+    and bending z occur; Euler-Bernoulli theory has no shear."""
     plane = {Measure.STRETCH, Measure.SHEAR_Y, Measure.BEND_Z}
     return [
         measure
@@ -598,7 +598,7 @@ class BeamInertia:
 
     @property
     def mass(self) -> float:
-        """Total mass of this beam with its lumped masses [kg]."""
+        """Total mass of this beam with its lumped masses [kg], the sum of all its point masses."""
         return float(self.moments[:, 0, 0].sum())
 
 

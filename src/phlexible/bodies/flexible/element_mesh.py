@@ -99,7 +99,7 @@ class ElementMesh:
 
     @cached_property
     def _numbering(self) -> Any:
-        """Basis of scikit-fem that numbers the displacement nodes of this mesh."""
+        """Basis of scikit-fem that numbers the displacement nodes of this mesh; cached."""
         import skfem
 
         return skfem.CellBasis(self.mesh, self.element, intorder=1)
@@ -156,8 +156,9 @@ class ElementMesh:
         return 2 * self.order + (2 if self.geometry_order > 1 else 0)
 
     def quadrature(self, degree: int) -> Iterator["CellQuadrature"]:
-        """Yield shape functions and their gradients at the quadrature points of this mesh, for chunks of elements
-        that fit into memory. The rule integrates polynomials of ``degree`` exactly."""
+        """Yield shape functions, their gradients and weights at the quadrature points of this mesh
+        (``CellQuadrature``), for chunks of elements that fit into memory. The rule integrates polynomials of
+        ``degree`` exactly."""
         import skfem
 
         sample = skfem.CellBasis(self.mesh, self.element, intorder=degree, elements=np.array([0]))

@@ -152,7 +152,7 @@ class MeshRegion:
 
     def nodes(self, mesh: ElementMesh) -> IntArray:
         """Return the ascending indices of all displacement nodes in this region of a mesh: on its elements and
-        facets, and on chosen vertices outside of these, with edges between such vertices."""
+        facets, at chosen vertices outside of these, and on edges from such a vertex to another chosen one."""
         rest = self.uncovered_vertices(mesh)
         nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
         if mesh.dimension == 3 and len(rest):
@@ -192,8 +192,8 @@ class MeshRegion:
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
     """Return the region of a mesh (elements, facets and vertices) that a user chose by nodes, a function of
     position, or a group's name. Elements and facets belong to it if all their vertices are chosen, without
-    accidental ones; inner facets only where needed. ``source`` is the user's mesh. Raise ``ParameterError`` if
-    nothing is chosen.
+    accidental ones. Boundary facets of these elements count only if ``with_sides``. ``source`` is the user's mesh.
+    Raise ``ParameterError`` if nothing is chosen.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).

@@ -215,8 +215,8 @@ def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Arra
 
 
 def assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_array:
-    """Return the sum of symmetric element matrices as a sparse matrix, shape (size, size). Each entry of ``parts``
-    has the indices (e, k) of unknowns and matrices (e, k, k)."""
+    """Return the sum of symmetric element matrices as a sparse matrix, exactly symmetric, shape (size, size). Each
+    entry of ``parts`` is a pair of arrays: indices (e, k) of unknowns and matrices (e, k, k)."""
     total = sparse.csr_array((size, size))
     for unknowns, blocks in parts:
         total = total + summed_blocks(unknowns, unknowns, blocks, (size, size))

@@ -270,7 +270,7 @@ def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray
 
 def _quadrature(mesh: ElementMesh) -> tuple[Array, Array]:
     """Return quadrature points (2, q) and weights (q,) of the reference cell for the strain energy of plate
-    elements. ``mesh`` is the finite element mesh."""
+    elements. The rule has degree 4, on curved cells 6."""
     from skfem.quadrature import get_quadrature
 
     points, weights = get_quadrature(mesh.mesh.elem.refdom, DEGREE + (2 if mesh.geometry_order > 1 else 0))

@@ -260,8 +260,8 @@ class CellPosition:
     local: Array
 
     def functions(self) -> tuple[Array, Array]:
-        """Return the values of the k shape functions of the element at this position in a mesh, shape (k,), and
-        their gradients; shape (k, d) [1/m]."""
+        """Return the values of the k shape functions of the element at this position in a mesh, and their gradients
+        in mesh axes. The shapes are (k,) and (k, d) [1/m]."""
         mapping, X = self.mesh.mesh.mapping(), self.local[:, None]
         numbers = np.array([self.element], dtype=np.int32)
         count = self.mesh.element_nodes.shape[1]

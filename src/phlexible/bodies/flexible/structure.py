@@ -273,7 +273,8 @@ class FramedStructure:
 
     @cached_property
     def _free(self) -> IntArray:
-        """Indices of the unknowns of this structure that are not fixed by its statically determinate support."""
+        """Ascending indices of the unknowns of this structure that are not fixed by its statically determinate
+        support; cached."""
         return np.setdiff1d(np.arange(len(self.structure.rigid)), self._supports)
 
     @cached_property

@@ -236,10 +236,10 @@ def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
 
 
 def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh:
-    """Convert a mesh of meshio to a ``UserMesh`` with its named groups and a list of what was left out. Its
-    cells of highest dimension become elements. They have to be of one known kind, or triangles and
-    quadrilaterals of a shell if ``of_four`` are these. Plane cells have to lie in z = 0 if ``is_flat``. Else
-    raise ``ParameterError``."""
+    """Convert a mesh of meshio to a ``UserMesh`` with its named groups and a list of what was left out. Its cells
+    of highest dimension become elements. They have to be of one known kind; triangles and quadrilaterals may be
+    mixed on curved surfaces if ``of_four`` says quadrilaterals. Plane cells have to lie in z = 0 if ``is_flat``.
+    Else raise ``ParameterError``."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}

@@ -84,8 +84,8 @@ def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
 
 
 def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
-    """Return the damping matrix C(q) of the viscous force -C dq/dt of a string or soft body at node positions q;
-    shape (d N, d N) [N s/m]."""
+    """Return the damping matrix C(q) of the viscous force -C dq/dt of a string or soft body at node positions q. It
+    is sparse, shape (d N, d N) [N s/m], and sums the Kelvin-Voigt viscosities of all groups of elements."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         if group.viscosity:
@@ -163,7 +163,7 @@ def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
 
 
 def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:
-    """Return the sparse matrix (d N, d N) of a string (``body``) that is the sum of matrix blocks (g, k, d,
-    k, d); each of which belongs to the k nodes of a strain of the ``group``."""
+    """Return the sparse matrix (d N, d N) of a string (``body``) that is the sum of matrix ``blocks`` (g, k, d, k,
+    d). Block g belongs to the k nodes of strain g of the ``group``."""
     indices = group.nodes[:, :, None] * body.dimension + np.arange(body.dimension)
     return summed_blocks(indices, indices, blocks, (body.elastic_count,) * 2)

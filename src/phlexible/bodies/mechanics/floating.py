@@ -91,7 +91,8 @@ def cross_products(products: Array) -> Array:
 
 
 def elastic_mass(body: FloatingBody) -> Matrix:
-    """Return the mass matrix of the n elastic coordinates of a floating body, constant, shape (n, n)."""
+    """Return the constant mass matrix int rho Phi^T Phi of the n elastic coordinates of a floating body, shape (n,
+    n). Phi are its shape functions; the matrix is read from the second mass moments."""
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.elastic_mass()
     return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])
@@ -221,8 +222,8 @@ def strain_energy(body: FloatingBody, eta: Array) -> float:
 
 
 def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the derivatives of the s scalar strains of a floating body with respect to its elastic coordinates,
-    shape (s, n), at eta (n,)."""
+    """Return the derivatives of the s scalar strains of a floating body with respect to its elastic coordinates at
+    eta (n,), shape (s, n). They are sparse for long bodies, for dense matrices eta may have more leading axes."""
     strain = body.strain
     if not isinstance(strain.rows, np.ndarray):
         shape = (len(strain.weights), len(strain.factors))
@@ -259,7 +260,7 @@ def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
 
 def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
     """Return the tangent stiffness d2V/deta2 of a floating body at elastic coordinates eta, symmetric, shape (n,
-    n)."""
+    n). It has the constant stiffness, the linear part of scalar strains, and the geometric part of their stress."""
     strain, rows = body.strain, strain_rows(body, eta)
     stress = strain.weights * strains(body, eta)
     curvatures = scaled_rows(strain.factors * stress[..., strain.square_strain], strain.squares)
@@ -342,8 +343,8 @@ def without_round_off(body: FloatingBody) -> FloatingBody:
 
 
 def _without_small(matrix: Array, bound: Array) -> Array:
-    """Return a matrix in which entries that are round-off relative to ``bound`` (of the same shape) are zero. If
-    some entries are neither clearly round-off nor clearly not, it is unchanged."""
+    """Return a matrix with zeros in place of the entries that are round-off relative to ``bound`` (of the same
+    shape). If some entries are neither clearly round-off nor clearly larger, the matrix is returned unchanged."""
     size = np.abs(matrix)
     if ((size > ROUND_OFF * bound) & (size < CLEAR * bound)).any():
         return matrix

@@ -122,7 +122,8 @@ class ShellElements:
 
     @cached_property
     def areas(self) -> Array:
-        """Areas dA of the four quadrature points of each element, shape (e, 4) [m2]."""
+        """Areas that belong to the four quadrature points of each of e undeformed elements, shape (e, 4) [m2];
+        their sum is the area of the element."""
         return np.asarray(np.linalg.norm(self.normals(GAUSS), axis=2))
 
     def axes(self, at: Array) -> Array:

@@ -165,7 +165,7 @@ class Laminate:
 
     @property
     def thickness(self) -> float:
-        """Thickness of all layers together [m]."""
+        """Thickness of this laminate [m], the sum over its layers."""
         return sum(thickness for _, thickness, _ in self.layers)
 
     @property

@@ -359,7 +359,7 @@ class Shell(NodalBody):
 
     @property
     def mass(self) -> float:
-        """Total mass of this shell [kg]."""
+        """Total mass of this shell [kg], mass per area times the area of its undeformed elements."""
         return float(self._section.mass * self.soft_mesh.elements.areas.sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
