@@ -10,7 +10,19 @@ from math import floor, sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import fill
-from phlexible.step.compilation.notation import Tables, Vector, along, cross, dot, vector, where
+from phlexible.step.compilation.notation import (
+    Matrix,
+    Tables,
+    Vector,
+    along,
+    cross,
+    dot,
+    matrix,
+    secant_parts,
+    three_secants,
+    vector,
+    where,
+)
 from phlexible.step.kernels.locks import is_active
 from phlexible.step.tables.declarations import FIRST_OFFSET, LAW_WIDTH, PIECE_VECTORS, SLID, STEEP
 
@@ -79,24 +91,12 @@ def direction_of(t: Tables, way: Vector, kind: int) -> Vector:
 
 
 @compiled
-def direction_change(t: Tables, way: Vector, rate: Vector, kind: int) -> Vector:
-    """Return the derivative of ``direction_of(way)`` while the vector ``way`` changes by ``rate``.
-    ``direction_of`` is the direction, for a coordinate of this ``kind``, that is multiplied with the vectors of a
-    line. ``t`` holds all tables (arrays) of the model and its state."""
-    squared = dot(way, way)
-    longer = dot(way, rate) / squared
-    if kind == SLID:
-        return (1.0 / squared) * (2.0 * longer * way - rate)
-    turn = rate - longer * way
-    if t.dimension == 2:
-        return (1.0 / sqrt(squared)) * vector(-turn.y, turn.x, 0.0 * turn.x)
-    first, moved = cross(_helper(way), way), cross(_helper(way), rate)
-    size = sqrt(dot(first, first))
-    first = (1.0 / size) * first
-    moved = (1.0 / size) * (moved - dot(first, moved) * first)
-    if kind == FIRST_OFFSET:
-        return moved
-    return (1.0 / sqrt(squared)) * (cross(turn, first) + cross(way, moved))
+def differentiated_direction(t: Tables, way: Vector, kind: int) -> tuple[Vector, Matrix]:
+    """Return the direction that ``direction_of`` returns for a vector ``way`` and a coordinate of this ``kind``,
+    and its derivative with respect to the vector. ``t`` holds all tables (arrays) of the model and its state."""
+    found = direction_of(t, three_secants(way, vector(0.0, 0.0, 0.0)), kind)
+    x, y, z = secant_parts(found.x), secant_parts(found.y), secant_parts(found.z)
+    return vector(x[0], y[0], z[0]), matrix(x[2], y[2], z[2])
 
 
 @compiled
@@ -211,7 +211,7 @@ def slide_weights(t: Tables, i: int) -> None:
         slope += t.slide_slope[n] * last
         change += (2.0 * mean[n]) * (last - middle)
         gain += t.slide_slope[n] * (last - middle)
-    weight, steep = direction_of(t, way, kind), dot(tangent, slope)
+    (weight, turn), steep = differentiated_direction(t, way, kind), dot(tangent, slope)
     if kind != SLID:
         t.theta0[f] = dot(weight, line_at(t, s, base, t.slide_start[s], 0.0)[0])
     for n in range(count):
@@ -222,7 +222,7 @@ def slide_weights(t: Tables, i: int) -> None:
             m = start + d * n + j
             axis = vector(1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
             moved = -end[n] * along(tangent, j) / steep  # of the place
-            turned = direction_change(t, way, (0.5 * quotient[n]) * axis + moved * bend, kind)
+            turned = turn @ ((0.5 * quotient[n]) * axis + moved * bend)
             t.slope[m] = moved * dot(weight, gain) + dot(turned, change) + mean[n] * along(weight, j)
             for k in range(count):
                 grown = 0.5 * t.slide_slope[k] * moved

@@ -32,14 +32,15 @@ from phlexible.step.tables.declarations import (
 
 
 @compiled
-def nodal_slope(values: Vectors, nodes: Integers, slopes: Vectors, count: int, a: int) -> Vector:
-    """Return the derivative of an interpolated field with respect to material coordinate a at one point of an
-    element: sum_i (slopes_i)_a x_i over ``count`` nodes with values x and shape function gradients ``slopes``, from
-    differences to the first node."""
-    found = vector(0.0, 0.0, 0.0)
+def nodal_slopes(values: Vectors, nodes: Integers, slopes: Vectors, count: int) -> tuple[Vector, Vector, Vector]:
+    """Return the derivatives of an interpolated field with respect to the three material coordinates a at one
+    point of an element. They are sum_i (slopes_i)_a x_i over ``count`` nodes with values x and shape function
+    gradients ``slopes``, from differences to the first node."""
+    x, y, z = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for i in range(1, count):
-        found += along(slopes[i], a) * (values[nodes[i]] - values[nodes[0]])
-    return found
+        n, away = slopes[i], values[nodes[i]] - values[nodes[0]]
+        x, y, z = x + n.x * away, y + n.y * away, z + n.z * away
+    return x, y, z
 
 
 # Stress of soft bodies over a step: the discrete gradient of W(C), and its derivative (docs/theory.md, 5).
@@ -62,26 +63,21 @@ def contraction(a: Vector, x: Vector, b: Vector, y: Vector) -> float:
 
 
 @compiled
-def cofactor_diagonal(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
-    """Return the diagonal (11, 22, 33) of the bilinear form of two symmetric tensors whose value for equal tensors
-    is the cofactor matrix. The tensors are A = (a, x) and B = (b, y), diagonal and shear components."""
-    return vector(
+def cofactor(a: Vector, x: Vector, b: Vector, y: Vector) -> tuple[Vector, Vector]:
+    """Return the bilinear form of two symmetric tensors whose value for equal tensors is the cofactor matrix. The
+    result has diagonal (11, 22, 33) and shear components (23, 13, 12), as have the tensors A = (a, x) and B = (b,
+    y)."""
+    diagonal = vector(
         0.5 * (a.y * b.z + a.z * b.y) - x.x * y.x,
         0.5 * (a.z * b.x + a.x * b.z) - x.y * y.y,
         0.5 * (a.x * b.y + a.y * b.x) - x.z * y.z,
     )
-
-
-@compiled
-def cofactor_shears(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
-    """Return the off-diagonal components (23, 13, 12) of the bilinear form of two symmetric tensors whose value for
-    equal tensors is the cofactor matrix. The tensors are A = (a, x) and B = (b, y), diagonal and shear
-    components."""
-    return vector(
+    shears = vector(
         0.5 * (x.y * y.z + x.z * y.y - a.x * y.x - x.x * b.x),
         0.5 * (x.x * y.z + x.z * y.x - a.y * y.y - x.y * b.y),
         0.5 * (x.x * y.y + x.y * y.x - a.z * y.z - x.z * b.z),
     )
+    return diagonal, shears
 
 
 @compiled
@@ -228,7 +224,7 @@ def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
         trace = trace_of(e)
         return 0.5 * t.soft_lame[g] * trace * trace + t.soft_shear[g] * (dot(e, e) + 0.5 * dot(x, x))
     e = c - vector(1.0, 1.0, 1.0)
-    a, y = cofactor_diagonal(e, x, e, x), cofactor_shears(e, x, e, x)
+    a, y = cofactor(e, x, e, x)
     first, second, third = trace_of(e), trace_of(a), (dot(a, e) + 2.0 * dot(x, y)) / 3.0  # invariants of C - I
     energy = term_energy(t, 3 * g, first) + term_energy(t, 3 * g + 1, 2.0 * first + second)
     return energy + term_energy(t, 3 * g + 2, first + second + third)
@@ -251,33 +247,22 @@ def mean_stress(
         return s + (0.5 * lame * trace_of(e)) * one + shear * e, z + shear * n
     ec, ex = c + dc, x + dx
     f = quotient(t, 3 * g, trace_of(c), trace_of(dc))[0]
-    a, y = mean_cofactor_diagonal(c, x, ec, ex), mean_cofactor_shears(c, x, ec, ex)
-    volume = contraction(cofactor_diagonal(c, x, c, x), cofactor_shears(c, x, c, x), c, x) / 3.0
-    h = quotient(t, 3 * g + 2, volume, contraction(a, y, dc, dx))[0]
+    (a, y), (start, sides) = mean_cofactor(c, x, ec, ex), cofactor(c, x, c, x)
+    h = quotient(t, 3 * g + 2, contraction(start, sides, c, x) / 3.0, contraction(a, y, dc, dx))[0]
     s, z = s + (2.0 * f) * one + (2.0 * h) * a, z + (2.0 * h) * y
     if t.soft_function[3 * g + 1] != NOTHING:
         rest = trace_of(m) * one - m
-        second = quotient(t, 3 * g + 1, trace_of(cofactor_diagonal(c, x, c, x)), contraction(rest, -n, dc, dx))[0]
+        second = quotient(t, 3 * g + 1, trace_of(start), contraction(rest, -n, dc, dx))[0]
         s, z = s + (2.0 * second) * rest, z - (2.0 * second) * n
     return s, z
 
 
 @compiled
-def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
-    """Return the diagonal (11, 22, 33) of the mean cofactor matrix of a symmetric tensor that changes
-    linearly in a time step. It goes from (c, x) to (ec, ex), diagonal and shear components."""
-    third = 1.0 / 3.0
-    both = cofactor_diagonal(c, x, c, x) + cofactor_diagonal(c, x, ec, ex)
-    return third * (both + cofactor_diagonal(ec, ex, ec, ex))
-
-
-@compiled
-def mean_cofactor_shears(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
-    """Return the off-diagonal components (23, 13, 12) of the mean cofactor matrix of a symmetric tensor that
-    changes linearly in a time step. It goes from (c, x) to (ec, ex), diagonal and shear components."""
-    third = 1.0 / 3.0
-    both = cofactor_shears(c, x, c, x) + cofactor_shears(c, x, ec, ex)
-    return third * (both + cofactor_shears(ec, ex, ec, ex))
+def mean_cofactor(c: Vector, x: Vector, ec: Vector, ex: Vector) -> tuple[Vector, Vector]:
+    """Return the mean cofactor matrix of a symmetric tensor that changes linearly in a time step from (c, x) to
+    (ec, ex). All have diagonal (11, 22, 33) and shear components (23, 13, 12)."""
+    (a, y), (b, z), (d, w) = cofactor(c, x, c, x), cofactor(c, x, ec, ex), cofactor(ec, ex, ec, ex)
+    return (1.0 / 3.0) * (a + b + d), (1.0 / 3.0) * (y + z + w)
 
 
 @compiled
@@ -295,14 +280,12 @@ def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: 
     f1, g0, g1, h0, h1 = 0.0, 0.0, 0.0, 0.0, 0.0
     weighted, weighted_sides = (1.0 / 3.0) * (c + 2.0 * ec), (1.0 / 3.0) * (x + 2.0 * ex)
     if not is_quadratic:
-        a, y = mean_cofactor_diagonal(c, x, ec, ex), mean_cofactor_shears(c, x, ec, ex)
-        end, side = cofactor_diagonal(ec, ex, ec, ex), cofactor_shears(ec, ex, ec, ex)
+        (a, y), (end, side) = mean_cofactor(c, x, ec, ex), cofactor(ec, ex, ec, ex)
         m, sides = c + 0.5 * dc, -(x + 0.5 * dx)
         rest = trace_of(m) * one - m
         f1 = quotient(t, 3 * g, trace_of(c), trace_of(dc))[1]
-        start = cofactor_diagonal(c, x, c, x)
-        volume = contraction(start, cofactor_shears(c, x, c, x), c, x) / 3.0
-        h0, h1 = quotient(t, 3 * g + 2, volume, contraction(a, y, dc, dx))
+        start, shears = cofactor(c, x, c, x)
+        h0, h1 = quotient(t, 3 * g + 2, contraction(start, shears, c, x) / 3.0, contraction(a, y, dc, dx))
         g0, g1 = quotient(t, 3 * g + 1, trace_of(start), contraction(rest, sides, dc, dx))
     for s in range(6):
         u = vector(2.0 if s == 0 else 0.0, 2.0 if s == 1 else 0.0, 2.0 if s == 2 else 0.0)
@@ -314,8 +297,8 @@ def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: 
             by_second = 2.0 * g1 * contraction(trace_of(ec) * one - ec, -ex, u, v)
             d += (2.0 * f1 * trace) * one + by_volume * a + by_second * rest + g0 * (trace * one - u)
             z += by_volume * y + by_second * sides - g0 * v
-            d += (2.0 * h0) * cofactor_diagonal(weighted, weighted_sides, u, v)
-            z += (2.0 * h0) * cofactor_shears(weighted, weighted_sides, u, v)
+            bent, sheared = cofactor(weighted, weighted_sides, u, v)
+            d, z = d + (2.0 * h0) * bent, z + (2.0 * h0) * sheared
         column = t.soft_tangent + 6 * s
         column[0], column[1], column[2] = d.x, d.y, d.z
         column[3], column[4], column[5] = z.x, z.y, z.z
@@ -329,28 +312,29 @@ def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: 
 
 
 @compiled
-def start_slope(t: Tables, e: int, p: int, a: int) -> Vector:
-    """Return column a of the deformation gradient F at the start of the time step, at quadrature point p of
-    soft element e. ``t`` holds all tables (arrays) of the model and its state."""
-    k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
-    return nodal_slope(t.position, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
-
-
-@compiled
-def slope_change(t: Tables, e: int, p: int, a: int) -> Vector:
-    """Return the change in the time step of column a of the deformation gradient F, at quadrature point p of
-    soft element e. ``t`` holds all tables (arrays) of the model and its state."""
-    k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
-    return nodal_slope(t.shift, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
-
-
-@compiled
-def metric_diagonal(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> Vector:
-    """Return the diagonal C_11, C_22, C_33 of the right Cauchy-Green tensor of soft element e. x, y, z are
-    the columns of its deformation gradient; C_33 = 1 for a sheet. ``t`` holds all tables (arrays) of the
+def deformation_gradient(t: Tables, e: int, p: int, x: Vectors) -> tuple[Vector, Vector, Vector]:
+    """Return the three columns of the deformation gradient F at quadrature point p of soft element e. It is that
+    of nodal positions x, or, of their changes in the time step, its change. ``t`` holds all tables (arrays) of the
     model and its state."""
+    k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
+    return nodal_slopes(x, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k)
+
+
+@compiled
+def metric(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> tuple[Vector, Vector]:
+    """Return the right Cauchy-Green tensor C of soft element e, diagonal and shear components. x, y, z are the
+    columns of its deformation gradient; C_33 = 1 for a sheet. ``t`` holds all tables (arrays) of the model and its
+    state."""
     across = 1.0 if t.soft_sheet[t.soft_group[e]] == 1 else dot(z, z)
-    return vector(dot(x, x), dot(y, y), across)
+    return vector(dot(x, x), dot(y, y), across), vector(dot(y, z), dot(x, z), dot(x, y))
+
+
+@compiled
+def metric_change(x: Vector, y: Vector, z: Vector, dx: Vector, dy: Vector, dz: Vector) -> tuple[Vector, Vector]:
+    """Return the exact change of the right Cauchy-Green tensor C in a time step, diagonal and shear components. The
+    columns of the deformation gradient change by dx, dy, dz; x, y, z are their means over the time step."""
+    diagonal = vector(2.0 * dot(x, dx), 2.0 * dot(y, dy), 2.0 * dot(z, dz))
+    return diagonal, vector(dot(y, dz) + dot(z, dy), dot(x, dz) + dot(z, dx), dot(x, dy) + dot(y, dx))
 
 
 @compiled
@@ -414,11 +398,10 @@ def advance_soft_branches(t: Tables, h: float) -> float:
         g = t.soft_group[e]
         count = t.soft_branches_count[g]
         for p in range(t.soft_points_count[e] if count > 0 else 0):
-            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
-            dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+            x, y, z = deformation_gradient(t, e, p, t.position)
+            dx, dy, dz = deformation_gradient(t, e, p, t.shift)
             mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
-            dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
-            do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
+            dc, do = metric_change(mx, my, mz, dx, dy, dz)
             lost += advance_point_branches(t, e, p, dc, do, h)
     return lost
 
@@ -463,20 +446,15 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
     The energies that they store and lose in the time step are added to ``family_work`` [J]; ``damping`` is
     numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.soft_elements):
-        g, gamma, k, first = (
-            t.soft_group[e],
-            soft_gamma(t, e, h, damping),
-            t.soft_nodes_count[e],
-            t.soft_nodes_begin[e],
-        )
+        g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
+        k, first = t.soft_nodes_count[e], t.soft_nodes_begin[e]
         for p in range(t.soft_points_count[e]):
             weight, slope = t.soft_weight[t.soft_points_begin[e] + p], t.soft_slopes_begin[e] + p * k
-            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
-            dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+            x, y, z = deformation_gradient(t, e, p, t.position)
+            dx, dy, dz = deformation_gradient(t, e, p, t.shift)
             mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
-            c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
-            dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
-            do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
+            c, o = metric(t, e, x, y, z)
+            dc, do = metric_change(mx, my, mz, dx, dy, dz)
             s, r = mean_stress(t, g, c, o, dc, do, 0.0)
             change = weight * (0.5 * dot(s, dc) + dot(r, do))
             if any_of(gamma != 0.0):
@@ -514,13 +492,12 @@ def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
 def _add_point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
     g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_nodes_count[e], t.soft_nodes_begin[e]
     weight, slope = 0.5 * h * h * t.soft_weight[t.soft_points_begin[e] + p], t.soft_slopes_begin[e] + p * k
-    x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
-    dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+    x, y, z = deformation_gradient(t, e, p, t.position)
+    dx, dy, dz = deformation_gradient(t, e, p, t.shift)
     mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
     ex, ey, ez = x + dx, y + dy, z + dz
-    c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
-    dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
-    do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
+    c, o = metric(t, e, x, y, z)
+    dc, do = metric_change(mx, my, mz, dx, dy, dz)
     s, r = mean_stress(t, g, c, o, dc, do, gamma)
     if t.soft_branches_count[g] > 0:
         v, q = branch_stress(t, e, p, dc, do, h)
@@ -562,8 +539,8 @@ def add_soft_energy(t: Tables) -> None:
     for e in range(t.soft_elements):
         g = t.soft_group[e]
         for p in range(t.soft_points_count[e]):
-            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
-            c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
+            x, y, z = deformation_gradient(t, e, p, t.position)
+            c, o = metric(t, e, x, y, z)
             weight = t.soft_weight[t.soft_points_begin[e] + p]
             t.energy[1] += weight * (density(t, g, c, o) + branch_density(t, e, p))
 
@@ -576,22 +553,13 @@ def add_soft_energy(t: Tables) -> None:
 
 
 @compiled
-def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Return the tangent vector dx/dxi_a of face f of a soft body at its quadrature point p, the mean over
-    the time step. a = 1 or 2 is the reference coordinate; axes are world axes. ``t`` holds all tables
-    (arrays) of the model and its state."""
+def face_tangents(t: Tables, f: int, p: int, x: Vectors) -> tuple[Vector, Vector]:
+    """Return the tangent vectors of face f of a soft body at its quadrature point p along its two reference
+    coordinates. They are those of nodal positions x, or, of their changes in the time step, their changes. ``t``
+    holds all tables (arrays) of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
-    start = nodal_slope(t.position, nodes, t.face_value + (t.face_shape[f] + p * m), m, a)
-    return start + 0.5 * tangent_change(t, f, p, a)
-
-
-@compiled
-def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Return the change in the time step of the tangent vector dx/dxi_a of face f of a soft body at its
-    quadrature point p. a = 1 or 2 is the reference coordinate; axes are world axes. ``t`` holds all tables
-    (arrays) of the model and its state."""
-    m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
-    return nodal_slope(t.shift, nodes, t.face_value + (t.face_shape[f] + p * m), m, a)
+    _, one, two = nodal_slopes(x, nodes, t.face_value + (t.face_shape[f] + p * m), m)
+    return one, two
 
 
 @compiled
@@ -599,8 +567,8 @@ def mean_normal(t: Tables, f: int, p: int) -> Vector:
     """Return the mean over the time step of the normal dx/dxi_1 x dx/dxi_2 of face f of a soft body at its
     quadrature point p. It is exact for nodes that move along straight lines; its length is the area per
     reference area, its axes are world axes. ``t`` holds all tables (arrays) of the model and its state."""
-    turn = cross(tangent_change(t, f, p, 1), tangent_change(t, f, p, 2))
-    return cross(mean_tangent(t, f, p, 1), mean_tangent(t, f, p, 2)) + (1.0 / 12.0) * turn
+    (u, v), (du, dv) = face_tangents(t, f, p, t.position), face_tangents(t, f, p, t.shift)
+    return cross(u + 0.5 * du, v + 0.5 * dv) + (1.0 / 12.0) * cross(du, dv)
 
 
 @exported
@@ -647,8 +615,8 @@ def add_pressure_tangents(t: Tables, h: float) -> None:
             m, first, pairs = t.face_nodes_count[f], t.face_nodes_begin[f], t.face_pairs_begin[f]
             for p in range(t.face_point_count[f]):
                 shape = t.face_shape[f] + p * m
-                u = 0.5 * mean_tangent(t, f, p, 1) + (1.0 / 12.0) * tangent_change(t, f, p, 1)
-                v = 0.5 * mean_tangent(t, f, p, 2) + (1.0 / 12.0) * tangent_change(t, f, p, 2)
+                (u, v), (du, dv) = face_tangents(t, f, p, t.position), face_tangents(t, f, p, t.shift)
+                u, v = 0.5 * u + (1.0 / 3.0) * du, 0.5 * v + (1.0 / 3.0) * dv
                 for j in range(m):
                     n, width = t.face_value[shape + j], t.carrier_stride[t.face_node[first + j]]
                     arm = factor * (n.y * v - n.z * u)

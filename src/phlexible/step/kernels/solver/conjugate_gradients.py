@@ -23,12 +23,12 @@ from phlexible.step.kernels.locks import is_active
 from phlexible.step.kernels.soft import (
     branch_gain,
     branch_stress,
+    deformation_gradient,
     mean_stress,
-    metric_diagonal,
+    metric,
+    metric_change,
     set_stress_tangent,
-    slope_change,
     soft_gamma,
-    start_slope,
 )
 from phlexible.step.kernels.solver.newton import AT_ROUND_OFF, PREDICTED, STALLED, TOLERANCE, velocity_norm
 from phlexible.step.kernels.step import residuals
@@ -68,7 +68,7 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
         for p in range(t.soft_points_count[e]):
             slope = t.soft_slopes_begin[e] + p * k
             weight = factor * t.soft_weight[t.soft_points_begin[e] + p]
-            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
+            x, y, z = deformation_gradient(t, e, p, t.position)
             spread = outer(x, x) + outer(y, y) + outer(z, z)
             for i in range(k):
                 n, b = t.soft_gradient[slope + i], t.soft_node[first + i]
@@ -180,8 +180,8 @@ def apply_matrix(t: Tables, h: float) -> None:
         k, first = t.soft_nodes_count[e], t.soft_nodes_begin[e]
         for p in range(t.soft_points_count[e]):
             slope, own = t.soft_slopes_begin[e] + p * k, t.soft_points_begin[e] + p
-            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
-            u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+            x, y, z = deformation_gradient(t, e, p, t.position)
+            u, v, w = deformation_gradient(t, e, p, t.shift)
             e0, e1, e2 = dot(x, u), dot(y, v), dot(z, w)
             e3, e4, e5 = dot(y, w) + dot(z, v), dot(x, w) + dot(z, u), dot(x, v) + dot(y, u)
             weight, D = 0.5 * h * h * t.soft_weight[own], t.point_tangent + 36 * own
@@ -317,12 +317,10 @@ def set_point_tangents(t: Tables, h: float, damping: float) -> None:
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):
             own = t.soft_points_begin[e] + p
-            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
-            u, v, w = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
-            mx, my, mz = x + 0.5 * u, y + 0.5 * v, z + 0.5 * w
-            c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
-            dc = vector(2.0 * dot(mx, u), 2.0 * dot(my, v), 2.0 * dot(mz, w))
-            do = vector(dot(my, w) + dot(mz, v), dot(mx, w) + dot(mz, u), dot(mx, v) + dot(my, u))
+            x, y, z = deformation_gradient(t, e, p, t.position)
+            u, v, w = deformation_gradient(t, e, p, t.shift)
+            c, o = metric(t, e, x, y, z)
+            dc, do = metric_change(x + 0.5 * u, y + 0.5 * v, z + 0.5 * w, u, v, w)
             s, r = mean_stress(t, g, c, o, dc, do, gamma)
             a, b = branch_stress(t, e, p, dc, do, h)
             t.point_stress[2 * own], t.point_stress[2 * own + 1] = s + a, r + b
