@@ -255,8 +255,8 @@ class RigidBody(Body):
     @classmethod
     def _homogeneous(cls, shape: Shape, density: float, color: str | None) -> Self:
         """Return a rigid body of the given ``shape`` and ``density`` [kg/m3], with mass, inertia and centre of mass
-        of the filled shape. Warn (``UnitWarning``) if the density is that of a metal in g/cm3, or a mesh is of
-        unusual size. ``color`` is for pictures."""
+        of the filled shape. Warn if the density is that of a metal in g/cm3, or if a triangle mesh is so large or
+        heavy that it is probably in millimetres. ``color`` is for pictures."""
         weight, moments = positive("density", density), shape.moments()
         if any(least <= weight <= most for least, most in METALS):
             warn_user(

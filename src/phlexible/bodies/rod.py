@@ -103,10 +103,7 @@ class RodNode(Body):
     def discretize(self, dimension: int) -> FloatingBody:
         """Return the rigid part of a rod around this cross-section as a ``FloatingBody``. Its mass and moments are
         those per length of the section times the length of rod that it represents. Components out of the model's
-        ``dimension`` (1, 2 or 3) are zero; on a line it does not rotate.
-
-        On a line only m remains.
-        """
+        ``dimension`` (1, 2 or 3) are zero; on a line it does not rotate."""
         line_plane_or_space(dimension)
         moments = self.weight * moments_at(self.section, self.material, np.zeros(1))[0]
         moments[dimension:], moments[:, dimension:] = 0.0, 0.0

@@ -102,10 +102,7 @@ class SoftMesh:
     @cached_property
     def nodes(self) -> IntArray:
         """Indices of the mesh points that are nodes of elements, in the order of the body's coordinates, shape
-        (N,). Nodes of one cluster (eliminated as one block) follow one another, ascending.
-
-        Those of a cluster follow one another.
-        """
+        (N,). Nodes of one cluster (eliminated as one block) follow one another, ascending."""
         return np.concatenate(self._clusters)
 
     @cached_property
@@ -508,10 +505,7 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
 def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
     """Return the matrix int N_i N_j dA of shape functions N_i over undeformed boundary faces, sparse, shape (N, N)
     [m2]. Only faces whose vertices are in ``points`` count; None if there are none. Faces of a sheet are its edges
-    times the ``thickness`` [m].
-
-    Faces of a sheet are its edges times the thickness.
-    """
+    times the ``thickness`` [m]."""
     if mesh.is_sheet:
         faces = _boundary_edges(mesh, points)
         at, weights = gauss(3)

@@ -320,10 +320,7 @@ class PortHamiltonianModel(ABC):
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Return the discrete gradient z (Gonzalez) of the energy H of a port-Hamiltonian model between the states
         x0 and x1, shape (n,). It is the effort at their mean m plus a correction along d = E(m) (x1 - x0), such
-        that z . d = H(x1) - H(x0). Without correction if only round-off is missing.
-
-        It is the discrete gradient of Gonzalez, measured by E(m): z(m) plus the missing share of E(m) (x1 - x0).
-        """
+        that z . d = H(x1) - H(x0). Without correction if only round-off is missing."""
         middle, change = (x0 + x1) / 2, x1 - x0
         along = np.asarray(self.descriptor_matrix(middle) @ change)
         before, after, z = self.storage(x0), self.storage(x1), self.effort(middle)

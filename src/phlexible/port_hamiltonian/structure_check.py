@@ -24,8 +24,7 @@ def structure_errors(
     """Return relative errors of the matrices J (``structure``), R (``dissipation``) and E^T Q (``energy``) of a
     linear model. Keys are "skewness", "dissipation symmetry" and "storage symmetry", relative to the largest entry.
     Up to 1500 states, "dissipation" and "storage" are added: the most negative eigenvalue of R and E^T Q scaled to
-    unit diagonal, or 0.
-    """
+    unit diagonal, or 0."""
     errors = {
         "skewness": _relative(structure + structure.T, structure),
         "dissipation symmetry": _relative(dissipation - dissipation.T, dissipation),

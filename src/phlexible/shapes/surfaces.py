@@ -115,10 +115,7 @@ ROUND_OFF = 1e-14  # of a sum
 def enclosed_moments(surface: Triangulation) -> SolidMoments:
     """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside a closed triangle
     mesh, filled with density 1. The integrals are sums over tetrahedra. The volume is negative for inverted
-    triangles; if only round-off is left, volume and inertia are zero.
-
-    The volume is negative if the triangles have the wrong orientation, and 0 if only round-off is left of it.
-    """
+    triangles; if only round-off is left, volume and inertia are zero."""
     corners = surface.corners()
     reference = corners.reshape(-1, 3).mean(axis=0)  # near the solid: differences of small numbers
     a, b, c = np.moveaxis(corners - reference, 1, 0)

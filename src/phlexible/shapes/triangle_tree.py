@@ -161,10 +161,7 @@ class TriangleTree:
     def signed_distances(self, w: Array) -> Array:
         """Return the signed distances [m] of points w (k, 3) from the closed triangle mesh in this search tree,
         shape (k,), negative inside the solid. Points farther from its bounding box than 5 % of the box diagonal get
-        the distance from that box, a lower bound.
-
-        For points far from the surface it is the distance from the bounding box.
-        """
+        the distance from that box, a lower bound."""
         out = np.linalg.norm(np.maximum(np.maximum(self.low[0] - w, w - self.high[0]), 0.0), axis=1)
         is_near = out <= NEAR * self.size
         if is_near.any():

@@ -90,10 +90,7 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia
 def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
     """Convert deformations of a beam, columns (m, k) of elastic coordinates of ``basis``, to coordinates of the
     frame clamped at the start, shape (n, k). A rigid motion is added to each deformation that moves the start back
-    to the clamped position. ``mesh`` is the finite element mesh.
-
-    A rigid motion of the beam is added, which brings its start back to the clamped position.
-    """
+    to the clamped position. ``mesh`` is the finite element mesh."""
     deformed = basis.columns @ columns
     clamped = [mesh.index(0, component) for component in mesh.components()]
     kept = np.setdiff1d(np.arange(mesh.size), clamped)
@@ -173,8 +170,7 @@ class ReducedBasis:
 def independent_columns(basis: Array, columns: Array, stiffness: Array) -> Array:
     """Append to ``basis`` (n, k) the linearly independent ones of ``columns``, unchanged, and return all columns,
     shape (n, m). A column is independent if, scaled to unit energy norm in ``stiffness`` (n, n), its part outside
-    the span of all columns before has a norm above 1e-6.
-    """
+    the span of all columns before has a norm above 1e-6."""
     lower = np.linalg.cholesky(stiffness)
     spanned = np.linalg.qr(lower.T @ basis)[0]
     kept = [basis]
@@ -280,8 +276,7 @@ def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: i
     vibration modes of ``mass`` and ``stiffness``, ratio_i their damping ratios. A sequence of ratios does not count
     the ``axial`` modes with the most axial motion, which get its last value. Zero if all ratios are zero.
 
-    The matrix is full, unless all ratios are zero and M is sparse. A sequence of ratios does not count the modes of
-    the first ``axial`` coordinates, which get its last value.
+    The matrix is full, unless all ratios are zero and M is sparse.
     """
     ratios = damping_ratios(ratio, mass.shape[0] - axial)
     if not ratios.any() or not mass.shape[0]:

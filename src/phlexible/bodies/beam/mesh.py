@@ -372,10 +372,7 @@ class BeamMesh:
         """Return the field that the given ``components`` of the nodes of this beam interpolate at k points, shape
         (k, n), for each column of ``basis``. ``element`` has the element of each point, ``local`` (k, 2 c) its
         shape functions: those of the c components of the first node, then of the second. Zero if nodes do not have
-        the components.
-
-        Zero where the nodes have no such components (deflection z and twist in the plane).
-        """
+        the components."""
         if components[-1] >= self.node_size:
             return _zero_matrix(len(element), basis)
         within = [self.stride * end + component for end in (0, 1) for component in components]
@@ -523,7 +520,8 @@ def check_section(section: UniformSection, material: Material | None, theory: Th
 
 def _is_coupled(stiffness: Array) -> bool:
     """Return whether the stiffness matrix (6, 6) of a beam's cross-section couples shear with stretch, twist or
-    bending. An entry counts if it is above round-off relative to the geometric mean of its diagonal entries."""
+    bending. An entry counts if it is above round-off relative to the geometric mean of the two diagonal entries in
+    its row and column."""
     scale = np.sqrt(np.diag(stiffness))
     coupling = np.abs(stiffness / np.outer(scale, scale))[1:3][:, [0, 3, 4, 5]]
     return bool(coupling.max() > COUPLED)
@@ -612,8 +610,6 @@ def beam_inertia(
     """Return the mass of a beam as point masses with mass moments (4, 4) at quadrature points of its axis, followed
     by its lumped masses. ``section`` and ``material`` are those of the beam, ``mesh`` is the finite element mesh.
     Without ``rotary_inertia``, sections have no inertia of rotation in the plane, and only that about x in space.
-
-    Without rotary inertia sections in the plane have none, and in space only spin about x.
     """
     x, weights = mesh.gauss_points(POINTS)
     moments = np.zeros((len(x) + len(masses), 4, 4))

@@ -149,9 +149,6 @@ class FlexibleBody(Body):
         inertial loads of an accelerated and spinning frame (``inertial_shapes``), with ``modal_derivatives``
         those of second order, and the lowest modes.
 
-        It retains the static responses to unit forces and moments on the interfaces, those to the inertial loads of
-        an accelerated and spinning frame, and the lowest modes.
-
         Args:
             mesh: of scikit-fem or meshio, or the path of a file that meshio reads [m].
             material: of all elements, or one for each group of elements by name.
@@ -275,8 +272,6 @@ class FlexibleBody(Body):
         program, without supports. It is reduced to a few displacement shapes: static responses to loads on the
         ``interfaces`` and to inertial loads, and the lowest ``modes`` (None: all shapes). Its strain is linear
         unless ``geometric_stiffness`` is given.
-
-        Without a mesh there is no strain: it is linear unless geometric stiffness matrices are given.
 
         Args:
             mass, stiffness: SciPy sparse or dense, shape (N, N), unknowns node after node in global axes [SI].

@@ -319,8 +319,8 @@ def _load_matrices(
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:
     """Return the user's ``geometric`` stiffness matrices of unit loads, restricted to the unknowns of the
-    ``model``, by the index of the load. Loads are counted over all ``interfaces``, then inertial ones. Raise
-    ``ParameterError`` for unknown names, too many matrices or none at all."""
+    ``model``, as a dictionary by the index of the load. Loads are counted over all ``interfaces``, then inertial
+    ones. Raise ``ParameterError`` for unknown names, too many matrices or none at all."""
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

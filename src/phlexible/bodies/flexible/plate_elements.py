@@ -286,8 +286,8 @@ def _element_chunks(mesh: ElementMesh) -> Iterator[IntArray]:
 
 
 def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
-    """Return the Jacobian matrices dx_i/dX_a of given elements of a mesh at q points of the reference cell, shape
-    (e, q, i, a)."""
+    """Return the Jacobian matrices dx_i/dX_a of e given ``elements`` of a plane mesh at q ``points`` of the
+    reference cell, shape (e, q, i, a). X are coordinates of the reference cell, x those of the mesh."""
     jacobians = np.asarray(mesh.mesh.mapping().DF(points, elements.astype(np.int32)))
     jacobians = np.broadcast_to(jacobians, (2, 2, len(elements), points.shape[1]))
     return np.ascontiguousarray(jacobians.transpose(2, 3, 0, 1))

@@ -422,10 +422,7 @@ class Condensed:
     def response_shares(self) -> Array:
         """Return the coefficients that express the n retained displacement shapes of this model as combinations of
         its static responses to unit loads and inertial loads. The shape is (loads, n). It is a projection in the
-        energy norm by a pseudo-inverse; the part of the shapes that the responses do not span is ignored.
-
-        The part of modes that the responses do not span is ignored.
-        """
+        energy norm by a pseudo-inverse; the part of the shapes that the responses do not span is ignored."""
         responses = self._constrained.responses(self._unit_loads)
         forces = self._constrained.structure.stiffness @ responses
         energies = np.sqrt(np.maximum(np.einsum("Nl,Nl->l", responses, forces), 1e-300))

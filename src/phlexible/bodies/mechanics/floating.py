@@ -112,8 +112,6 @@ def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
     velocity_count, k). ``body`` is given about its centre of mass, so that translation is decoupled. The constant
     elastic block is factored once (Cholesky).
 
-    The elastic block of M is constant and factored once for all instants.
-
     Args:
         body: about its centre of mass.
         eta: shape (T, n).
@@ -363,8 +361,6 @@ def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Arra
     """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body, shape (...,
     velocity_count) [N, N m, ...]. They stand in M dnu/dt = h + other forces. Elastic coordinates eta (..., n) may
     be those of many instants, but there is one vector of velocities nu.
-
-    It takes eta (..., n) and one nu.
 
     Each row is the right-hand side above at zero forces minus (dM/dt) nu.
     """

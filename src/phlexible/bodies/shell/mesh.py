@@ -431,8 +431,8 @@ def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
 
 def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
     """Return the elements (e, 4) with some node orders reversed, so that neighbours face the same way as the first
-    element of their part. Where more than two meet, only neighbours at less than 30 degrees count. ``points`` (p,
-    3) are positions. Raise ``ParameterError`` for a surface with one side.
+    element of their part. Where more than two elements share a side, only those at less than 30 degrees count as
+    neighbours. ``points`` (p, 3) are positions. Raise ``ParameterError`` for a surface with one side.
 
     Raises:
         ParameterError: a surface with one side, as of Moebius.

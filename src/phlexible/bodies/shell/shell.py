@@ -169,7 +169,7 @@ class Shell(NodalBody):
     ) -> Self:
         """Return the shell on a ``surface``, a function of two numbers u and v from 0 to 1 that returns a position
         (3,) [m]. It is called for each point of a grid of ``elements`` along u and v; coinciding points are merged.
-        The edges "u0", "u1", "v0" and "v1" become interfaces.
+        Edges "u0" (u = 0), "u1", "v0" and "v1" that do not coincide become interfaces.
 
         Its edges "u0" (u = 0), "u1", "v0" and "v1" are interfaces, unless they meet, as at the seam of a cylinder.
 
@@ -549,9 +549,9 @@ class Shell(NodalBody):
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
         """Return world positions and velocities of the nodes and directors of this shell at t = 0. ``shape`` and
-        ``velocity`` of the user are functions of the undeformed position or arrays; arrays for all points of the
-        mesh may include directors. Otherwise directors follow the normals. ``position`` and ``rotation`` move the
-        whole."""
+        ``velocity`` of the user are functions of the undeformed position, arrays (N, 3), or arrays (N + k, 3) that
+        include the k directors. Without them, directors follow the normals. The shape is rotated by ``rotation``
+        and moved by ``position``."""
         mesh = self.soft_mesh
         fields: tuple[Any, Any] = shape, velocity
         whole = [np.shape(np.asarray(each, dtype=object))[:1] == mesh.positions.shape[:1] for each in fields]
