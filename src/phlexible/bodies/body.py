@@ -40,9 +40,9 @@ class Body(ABC):
         return getattr(self, "color", None)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this body (a ``Skin``): by default the line or ball of the points that
-        ``data.points.outline`` returns. They move with the elastic coordinates. ``data`` are the arrays of the
-        body; ``ports``, positions of joints (k, 3) [m], are for subclasses.
+        """Return what pictures draw for this body (a ``Skin``). By default it is the line through the points of
+        ``data.points.outline``, or a ball if there is only one; it moves with the elastic coordinates. ``data`` are
+        the arrays of the body; ``ports``, positions of joints (k, 3) [m], are for subclasses.
 
         Args:
             data: result of ``discretize``.

@@ -45,9 +45,9 @@ gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """Return what pictures draw for a rigid body whose shape is unknown: the homogeneous box with its ``mass`` and
-    ``inertia`` if there are no joints or their positions ``ports`` (k, 3) [m] lie on such a box. Else a ball at the
-    centre of mass and rods from it to these positions.
+    """Return what pictures draw for a rigid body whose shape is unknown. It is the homogeneous box with its
+    ``mass`` and ``inertia`` if there are no joints. So it is if all joints, at ``ports`` (k, 3) [m], are about as
+    far from the centre of mass as this box reaches. Else it is a ball there and rods to the joints.
 
     Args:
         mass: [kg].

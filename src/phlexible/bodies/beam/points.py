@@ -96,8 +96,9 @@ class BeamPoints(MaterialPoints):
         return positions, np.stack([at.axial, at.deflection_y, at.deflection_z], axis=1)
 
     def section_rotations(self, x: Array) -> Array:
-        """Return the small rotation vectors (twist, -slope of z, slope of y) of the cross-sections of this beam at
-        positions x (k,) [m]. They are given per unit of each of n elastic coordinates; shape (k, 3, n) [rad]."""
+        """Return the small rotation vectors of the cross-sections of this beam at positions x (k,) [m], per unit of
+        each of n elastic coordinates. The shape is (k, 3, n) [rad]. Components are the twist, minus the tilt in the
+        xz plane, and the tilt in the xy plane; tilts are slopes without shear."""
         at = self.fields(x).with_arrays()
         return np.stack([at.twist, -at.tilt_z, at.tilt_y], axis=1)
 

@@ -96,9 +96,10 @@ def _combined(factors: Array, arrays: Array) -> Array:
 def _unit_beam(
     mesh: BeamMesh, frame: Frame, strain: Strain, rotates: bool
 ) -> tuple[BeamArrays, BeamBasis, list[Measure]]:
-    """Return read-only arrays of a beam with 1 m elements, their basis, and the list of the d strains of the
-    section; cached. Mass moments have a leading axis for the unit moments 1, y, z of the section, the stiffness a
-    leading axis for unit stiffness of each strain. ``rotates`` says whether sections have rotary inertia."""
+    """Return read-only arrays of a beam with 1 m elements, their basis, and the section strains with energy in its
+    stiffness matrix; cached. For von Karman strain these are all strains but stretch. Mass moments have a leading
+    axis for the unit moments 1, y, z of the section, the stiffness one for unit stiffness of each strain.
+    ``rotates`` says whether sections have rotary inertia."""
     section = GeneralSection(np.eye(6), np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0]))
     inertia = beam_inertia(mesh, section, None, (), rotates)
     basis = frame_basis(frame, mesh, lambda _: inertia, is_sparse=False)

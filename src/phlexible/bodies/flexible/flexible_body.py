@@ -356,9 +356,9 @@ class FlexibleBody(Body):
         return self.data
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this body (a ``Skin``): the surface of its mesh, the faces of a plate, or a
-        line of points if it was made from matrices. It moves with the elastic coordinates. ``data`` are the arrays
-        of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
+        """Return what pictures draw for this body (a ``Skin``): the surface of its mesh, the faces of a plate, or,
+        if it was made from matrices, a line through its interfaces. It moves with the elastic coordinates. ``data``
+        are the arrays of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)

@@ -227,7 +227,7 @@ def body_of_matrices(
     """Return the arrays of the floating body made from mass and stiffness matrices of another program (``model``),
     and the reduced model with its displacement shapes. ``interfaces`` are the loaded sets of nodes, ``choice`` the
     user's options, ``geometric`` the user's geometric stiffness, ``viscoelasticity`` Kelvin-Voigt time and Maxwell
-    branches. The damping matrix is projected.
+    branches. The damping matrix, projected to the shapes, is added to modal damping.
 
     Raises:
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.

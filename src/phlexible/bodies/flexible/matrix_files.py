@@ -34,7 +34,8 @@ class LabelledMatrix:
     def ordered(self, nodes: Sequence[int], components: Sequence[int] = (1, 2, 3)) -> sparse.csr_array:
         """Return this matrix with its unknowns sorted node after node, in the order of ``nodes``, each with the
         given ``components``, as ``FlexibleBody.from_matrices`` expects. Unknowns that the file does not have become
-        zero rows; scalar ones come last. Raise ``ParameterError`` if unknowns of the file are left out.
+        zero rows and columns; scalar ones come last. Raise ``ParameterError`` if the file has no labels, or
+        unknowns of it are left out.
 
         Args:
             nodes: numbers of the program, in the order of their positions; scalars are added at the end.

@@ -510,8 +510,8 @@ def surface_strains(
 
 def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
     """Return the ascending indices of those displacement ``shapes`` of a plate whose slopes cause a large quadratic
-    membrane strain. Large means above a fixed share of the largest one, in the energy norm. ``section`` has
-    thickness and stiffness of the plate."""
+    membrane strain. Large means more than a tenth of the largest one, in the energy norm. ``section`` has thickness
+    and stiffness of the plate."""
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)

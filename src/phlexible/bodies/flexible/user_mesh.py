@@ -339,8 +339,8 @@ def _collect_groups(
     mesh: Any, blocks: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
     """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of facets (one
-    row each), and indices of nodes. Groups of cells are sorted by the dimension of their cells. ``blocks`` are the
-    indices of the cell blocks with the elements, ``dimension`` is that of the elements."""
+    row each), and indices of nodes. The dimension of its cells decides to which of them a group belongs. ``blocks``
+    are the indices of the cell blocks with the elements, ``dimension`` is that of the elements."""
     starts = dict(zip(blocks, np.cumsum([0, *(len(mesh.cells[n].data) for n in blocks)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}

@@ -221,7 +221,8 @@ def strain_energy(body: FloatingBody, eta: Array) -> float:
 
 def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
     """Return the derivatives of the s scalar strains of a floating body with respect to its elastic coordinates at
-    eta (n,), shape (s, n). They are sparse for long bodies, for dense matrices eta may have more leading axes."""
+    eta (n,), shape (s, n). They are sparse for long bodies. If the strain matrices are dense, eta may have more
+    leading axes."""
     strain = body.strain
     if not isinstance(strain.rows, np.ndarray):
         shape = (len(strain.weights), len(strain.factors))
