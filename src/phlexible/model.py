@@ -58,7 +58,7 @@ from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.results.run_error import Repeatable, position_error
 from phlexible.results.run_warnings import attach_motion, warn_about_run
 from phlexible.state.initial_pose import assembled_pose, moved_model
-from phlexible.state.initial_state import InitialKind
+from phlexible.state.initial_state import InitialKind, function_contents
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.many_starts import Start
@@ -70,7 +70,7 @@ from phlexible.step.integration.composition import check_lossless
 from phlexible.step.integration.controllers import check_periods
 from phlexible.step.integration.schemes import ModelCache, StepOptions
 from phlexible.step.integration.simulation import Simulation
-from phlexible.step.integration.start import check_rates, checked_initial_state, has_fixed_functions, recorded_state
+from phlexible.step.integration.start import check_rates, checked_initial_state, recorded_state
 from phlexible.step.integration.step_calls import StartCall, WholeRun, completed
 from phlexible.step.integration.stepper import Stepper
 
@@ -677,7 +677,8 @@ def _run(
     is_bar_shown(progress)  # refused before the run begins
     with listed_warnings() as given:
         warn_of_unused_parts(model)
-        at_start, system = model._cache.system(model), model._cache.whole_system(model)
+        at_start = model._cache.system(model)
+        system = model._cache.whole_system(model, at_start)
         for text in stiff_strings(system, step) if options.tolerance is None else ():
             warn_user(text, StepWarning)
     with listed_warnings(given), output(system, warnings=given) as results:
@@ -717,7 +718,7 @@ def _run(
                 options.tolerance,
                 at if system is at_start else None,
                 is_late=not results.is_file,
-                is_read_at_once=is_read_at_once or (stepper.can_wait and has_fixed_functions(system)),
+                is_read_at_once=is_read_at_once or (stepper.can_wait and function_contents(system) is not None),
                 conditions=watched,
             )
             results.late = run.late

@@ -120,3 +120,20 @@ def test_other_loads_make_another_deformed_start(has_spring):
         motion = model.simulate(1e-3, 1e-3, initial="quasi_static", progress=False)
         bent = each / (3 * 7e10 * np.pi * 0.02**4 / 64 + stiffness)
         assert motion.elastic_displacement(beam.end)[0, 1] == pytest.approx(bent, rel=1e-5)
+
+
+def test_a_start_is_made_anew_when_a_constant_of_a_function_changes():
+    speed = 1.0
+
+    def path(time):
+        return 1.0 + speed * time, 0.0 * time, 0.0 * time
+
+    def initial_speed():
+        return model.start(1e-3).state.velocity[0]
+
+    model = ph.Model(dimension=2)
+    stone = model.add(ph.PointMass(1.0), "stone", position=(1.0, 0.0, 0.0))
+    model.connect(ph.Spherical(model.ground.moving(path), stone.origin))
+    assert [initial_speed(), initial_speed()] == pytest.approx([1.0, 1.0], rel=1e-6)
+    speed = 2.0
+    assert initial_speed() == pytest.approx(2.0, rel=1e-6)

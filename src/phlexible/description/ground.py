@@ -123,7 +123,7 @@ def _orthogonal(turns: Array) -> Array:
     return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
 
 
-_UNTURNED = np.eye(3)
+_UNTURNED = np.eye(3)[None]
 
 
 class Ground:
@@ -227,7 +227,7 @@ def frame_rotations(frame: MovingFrame, times: Array) -> Array:
     """Return the rotation matrices of a fixed or moving frame since t = 0 at all ``times``, shape (times, 3, 3).
     They are the identity for frames that do not rotate."""
     if frame.rotation is None:
-        return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
+        return _UNTURNED.repeat(len(times), axis=0)
     return _values_at(frame.rotation, times, 3, 3)
 
 
@@ -325,6 +325,6 @@ class CheckedPath(Portable):
         """Return the world positions of a prescribed path at many times [s], shape (times, 3) [m]. The user's
         function is called once if it accepts arrays."""
         values = vector_values_at(self.function, times)
-        if values is None or values[:, self.dimension :].any():
+        if values is None or np.count_nonzero(values[:, self.dimension :]):
             return np.array([self(float(time)) for time in times]).reshape(-1, 3)
         return values

@@ -5,6 +5,7 @@ from enum import Enum
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.user_derivatives import function_content
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.errors import LeftOutWarning, warn_user
@@ -70,16 +71,29 @@ def initial_instant(
 # The start of a system, checked once and kept while what moves by itself, and loads, begin alike.
 
 
+def function_contents(system: System) -> tuple[object, ...] | None:
+    """Return code and constants of all functions of time of a ``system``. None: some function may give other values
+    each time it is called."""
+    of_frames = [own for frame in system.moving_frames for own in (frame.path, frame.rotation, frame.velocity)]
+    of_paths = [own for path in system.paths for own in (path.function, path.rate)]
+    values = [each.value for each in system.loads] + [each.force.value for each in system.forces]
+    functions = [*(getattr(own, "function", own) for own in of_frames), *of_paths, *filter(callable, values)]
+    contents = [function_content(function) for function in functions if function is not None]
+    return None if None in contents else tuple(contents)
+
+
 class InitialStateCache:
     """Cache of the initial state of the last system that was started.
 
-    Functions of time are asked for their first values each time. Not kept are starts with redundant joints, of
-    which each run warns, and deformed ones with force elements, whose laws may be functions of users.
+    Functions of time are asked for their first values each time, unless code and constants tell that they are the
+    same. Not kept are starts with redundant joints, of which each run warns, and deformed ones with force elements,
+    whose laws may be functions of users.
     """
 
     def __init__(self) -> None:
         self._system: System | None = None
         self._values: tuple[InitialKind, list[bytes]] | None = None
+        self._contents: tuple[InitialKind, tuple[object, ...] | None] | None = None
         self._start: tuple[State, Instants] | None = None
 
     def of(self, system: System, kind: InitialKind) -> tuple[State, Instants, bool]:
@@ -94,6 +108,9 @@ class InitialStateCache:
         Raises:
             PhlexibleError: as these two.
         """
+        contents = kind, function_contents(system)
+        if self._start and self._system is system and contents[1] is not None and self._contents == contents:
+            return *self._start, False
         prescribed = PrescribedFunctions(system.moving_frames, system.paths, np.zeros(1))
         numbers = None
         if kind is InitialKind.UNDEFORMED or not (system.forces or has_laws(system)):
@@ -106,6 +123,7 @@ class InitialStateCache:
         is_redundant = check_redundancy(system, state, at)
         if not is_redundant and numbers is not None:
             self._system, self._values, self._start = system, numbers, (state, at)
+            self._contents = contents
         return state, at, is_redundant
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.elimination import BlockSchedule, block_schedule
 from phlexible.description.ground import frame_positions, frame_rotations
 from phlexible.description.interactions.contact import Contact
@@ -383,10 +384,10 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     indices, types, coupled = parts.indices, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
     apart[: layout.frames] = system.dimension
-    apart[[b for b in coupled.coupled_translations if b < layout.frames]] = 0
-    apart[parts.rods.sections()] = 0
     vectors = parts.tables.collector.vectors
-    apart[[b for b in {vectors[k].carrier for k in parts.contact_groups.vectors(vectors)} if b < layout.frames]] = 0
+    touching = {vectors[k].carrier for k in parts.contact_groups.vectors(vectors)}
+    found = coupled.coupled_translations | touching | {b for point in parts.rods.points for b in point.sections}
+    apart[[b for b in found if b < layout.frames]] = 0
     rows = np.full(len(schedule.size), -1)
     rows[len(rows) - coupled.constraint_count :] = coupled.constraint_starts
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
@@ -592,11 +593,11 @@ def _elimination_entries(schedule: BlockSchedule, groups: IntArray) -> int:
 # Who does work: names of loads, driven joints, drives and force elements, and where their work is counted.
 
 
-def work_sources(assembly: Assembly) -> dict[str, list[int]]:
+@cached_on_owner
+def work_sources(system: System, interactions: int) -> dict[str, list[int]]:
     """Return, for each load, joint, drive or force element that does work, the list of its columns of the table
-    ``work``, by its name. ``assembly`` holds the tables of a system; the table sums up the work of each source
-    over the run."""
-    system = assembly.system
+    ``work``, by its name. The table sums up the work of each source of the ``system`` over the run; it has
+    ``interactions`` in its tables."""
     moving = set(system.moving_frames)
     sources: dict[str, list[int]] = {}
     columns = itertools.count()
@@ -611,30 +612,22 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
         is_source = each.is_prescribed or each.force.is_servo or each.element.path is not None
         if is_source or (moving and set(ports_of(each.element)) & moving):
             sources.setdefault(str(each.element), []).append(k)
-    for k, index in enumerate(system.related, start=_first_related(assembly)):
+    for k, index in enumerate(system.related, start=len(system.loads) + interactions - len(system.related)):
         part = system.owners[index.row].joint
         if set(ports_of(part)) & moving:
             sources.setdefault(str(part), []).append(k)
     return sources
 
 
-def constraint_columns(assembly: Assembly) -> IntArray:
+@cached_on_owner
+def constraint_columns(system: System, interactions: int) -> IntArray:
     """Return for each constraint its column in the table ``work``, shape (constraints,). A relation between
-    joints has the column of its last coordinate. ``assembly`` holds the tables of a system; the table sums up
-    the work of each source over the run."""
-    system = assembly.system
-    columns = len(system.loads) + np.arange(len(system.constraints))
+    joints has the column of its last coordinate. The table sums up the work of each source of the ``system`` over
+    the run; it has ``interactions`` in its tables, of which coordinates of relations between joints come last."""
+    columns, first = len(system.loads) + np.arange(len(system.constraints)), interactions - len(system.related)
     owner_columns = {
-        system.owners[index.row].joint: k for k, index in enumerate(system.related, start=_first_related(assembly))
+        system.owners[index.row].joint: k for k, index in enumerate(system.related, start=len(system.loads) + first)
     }
     for k, part in enumerate(system.constraints):
         columns[k] = owner_columns[part] if isinstance(part, JointRelation) else columns[k]
     return columns
-
-
-def _first_related(assembly: Assembly) -> int:
-    """Return the first column of the table ``work`` that belongs to coordinates of relations between joints,
-    which come last. ``assembly`` holds the tables of a system; the table sums up the work of each source over
-    the run."""
-    system = assembly.system
-    return len(system.loads) + assembly.memory.counts["interactions"] - len(system.related)

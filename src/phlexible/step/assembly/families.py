@@ -95,10 +95,6 @@ class RodTables:
         first."""
         return {(a, b) for point in self.points for a in point.sections for b in point.sections if a < b}
 
-    def sections(self) -> IntArray:
-        """Return the sorted indices of all floating bodies that are cross-sections of rods."""
-        return np.unique(np.array([b for point in self.points for b in point.sections], dtype=np.int64))
-
     def tables(self, offsets: Mapping[tuple[int, int], int]) -> Tables:
         """Return the tables "rod_..." of the compiled time step, with the quadrature points of all rods, as
         arrays by the names of the tables. They contain shape functions, stiffness shares, and offsets of the

@@ -47,9 +47,9 @@ class MechanismState:
 
     def __init__(self, assembly: Assembly, is_redundant: bool = False) -> None:
         self.assembly, self.memory, self.is_redundant = assembly, assembly.memory, is_redundant
-        self.work_sources = work_sources(assembly)
+        parts = assembly.system, int(self.memory.counts["interactions"])
+        self.work_sources, self._constraint_columns = work_sources(*parts), constraint_columns(*parts)
         self.measured_at = nan
-        self._constraint_columns = constraint_columns(assembly)
         self._counter: Array = self.memory["counter"]
         self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
         self._rows_of: Phase | None = None

@@ -32,11 +32,11 @@ class ModelCache:
         changes."""
         return self._systems.of(mechanism)
 
-    def whole_system(self, mechanism: Mechanism) -> System:
+    def whole_system(self, mechanism: Mechanism, at_start: System | None = None) -> System:
         """Return the system (arrays of numbers) of a mechanism with the constraints that its events can lock,
-        cached; equal to ``system`` where there are none."""
+        cached. It equals ``system`` where there are none; ``at_start`` is that system, if the caller has it."""
         whole = mechanism.with_locks()
-        return self.system(mechanism) if whole is mechanism else self._lockable_systems.of(whole)
+        return (at_start or self.system(mechanism)) if whole is mechanism else self._lockable_systems.of(whole)
 
     def stepper(self, system: System, options: "StepOptions", is_redundant: bool) -> Stepper:
         """Return a new ``Stepper`` (time integrator) of a ``system`` with its own memory. The tables of the last

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.user_derivatives import Jump, as_text, check_once, find_jump, function_content
+from phlexible.algebra.user_derivatives import Jump, as_text, check_once, find_jump
 from phlexible.description.ground import CheckedPath, check_velocity, frame_positions, frame_rotations
 from phlexible.description.joints.joints import Distance
 from phlexible.description.ports import MovingFrame
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # What moves by itself in a run: frames and drives must not jump, and their rates must be theirs.
 
 SMALLEST_JUMP = 1e-6  # of the longest length, or in radians
-CHECKED = 16  # times of a run at which rates are compared
 GOLDEN = 0.618033988749895  # the fractional parts of its multiples are spread evenly, in step with no period
+CHECKED_SHARES = np.sort(np.arange(16) * GOLDEN % 1.0)  # of a run, at which rates are compared
 
 
 def check_rates(system: System, begin: float, end: float) -> None:
@@ -40,22 +40,11 @@ def check_rates(system: System, begin: float, end: float) -> None:
     Raises:
         ParameterError: says whose, where, and by how much.
     """
-    shares = np.concatenate([[0.0], np.sort(np.arange(1, CHECKED) * GOLDEN % 1.0)])
-    times = begin + (end - begin) * shares
+    times = begin + (end - begin) * CHECKED_SHARES
     for frame in system.moving_frames:
         check_velocity(frame, times)
     for path in system.paths:
         path.check_rate(times)
-
-
-def has_fixed_functions(system: System) -> bool:
-    """Return whether all functions of time of a ``system`` give the same values whenever they are called. This is
-    True if code and constants of each function can be examined."""
-    of_frames = [own for frame in system.moving_frames for own in (frame.path, frame.rotation, frame.velocity)]
-    of_paths = [own for path in system.paths for own in (path.function, path.rate)]
-    values = [each.value for each in system.loads] + [each.force.value for each in system.forces]
-    functions = [*(getattr(own, "function", own) for own in of_frames), *of_paths, *filter(callable, values)]
-    return all(function is None or function_content(function) for function in functions)
 
 
 class JumpChecks:

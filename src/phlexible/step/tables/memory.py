@@ -139,6 +139,7 @@ class Memory:
         counts: all of them.
         header: counts, addresses and lengths of tables and addresses of functions, as the kernels read them
             (``notation.tables_at``).
+        state_sizes: how many numbers each stored table has, by its name.
         state: all stored tables, one after the other; ``memory[name]`` is a view of it for these.
         steps_alone: number of steps that were taken so far by a call for this memory alone, with repeated ones.
     """
@@ -188,6 +189,7 @@ class Memory:
             TABLES[k].name: (begin, end, _shape(TABLES[k], end - begin)) for k, begin, end in changing
         }
         self._columns = {table.name: self._ranges[table.name] for table in STATE}
+        self.state_sizes = {name: end - begin for name, (begin, end, _) in self._columns.items()}
 
     def fresh(self) -> Self:
         """Return a copy of this memory for another run of the same model. It shares the arrays of the model that
@@ -302,11 +304,6 @@ class Memory:
         counts = [index for index, table in enumerate(TABLES) if table.kind is Kind.COUNT]
         header[counts] = self._template[counts]
         return header, dict(self._offsets.tolist()), self._length
-
-    @property
-    def state_sizes(self) -> dict[str, int]:
-        """Return how many numbers each stored table has in the state, by the name of the table."""
-        return {table.name: self._ranges[table.name][1] - self._ranges[table.name][0] for table in STATE}
 
     def rows(self, states: Array) -> StateRows:
         """Return the tables of several stored states as views: arrays by the names of the state tables (position,
