@@ -18,8 +18,8 @@ from phlexible.results.live import LiveRun, SavedInstant
 from phlexible.step.integration.step_calls import completed
 
 if TYPE_CHECKING:
+    from phlexible.gpu.held_threads import Device, ThreadStepper
     from phlexible.results.live_readings import RowsOfReadings
-    from phlexible.step.gpu.held_threads import Device, ThreadStepper
     from phlexible.step.integration.held_lanes import LaneStepper
     from phlexible.step.integration.lane_loop import LaneLoop, LanesOfStructures
 

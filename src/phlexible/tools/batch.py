@@ -41,8 +41,8 @@ from phlexible.step.integration.step_calls import TURN, WholeRun, completed
 from phlexible.tools.study import check_parameters, cores, runs_of
 
 if TYPE_CHECKING:
+    from phlexible.gpu.held_threads import Device
     from phlexible.state.initial_state import InitialKind
-    from phlexible.step.gpu.held_threads import Device
 
 WORTH_LANES = 64
 """Mechanisms from which on lanes are worth their compilation."""
@@ -339,8 +339,8 @@ def device_for(device: str | None, lanes: bool | None, specialize: bool) -> "Dev
             f"device={device!r} steps mechanisms in threads of its own, by a program for their structure; leave out"
             " lanes=True and specialize=True"
         )
-    from phlexible.step.gpu.cuda import cuda  # with the compiler
-    from phlexible.step.gpu.held_threads import ThreadStepper
+    from phlexible.gpu.cuda import cuda  # with the compiler
+    from phlexible.gpu.held_threads import ThreadStepper
 
     return partial(ThreadStepper, processor=cuda())
 

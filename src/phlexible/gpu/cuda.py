@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.errors import DeviceError
+from phlexible.gpu.thread_programs import Threads, assembly_text
 from phlexible.step.compilation.entry_points import code_folder
 from phlexible.step.compilation.objects import read_sealed, sources_digest, write_sealed
-from phlexible.step.gpu.thread_programs import Threads, assembly_text
 
 THREADS_A_BLOCK = 64
 """Each needs most of the registers that it can have: four blocks share a multiprocessor."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.errors import ParameterError
-from phlexible.step.gpu.thread_programs import (
+from phlexible.gpu.thread_programs import (
     MOST_VALUES,
     STEPS,
     VELOCITIES,
@@ -22,7 +22,7 @@ from phlexible.step.integration.step_calls import StepCall
 from phlexible.step.programs import advance, alone, joint_velocities
 
 if TYPE_CHECKING:
-    from phlexible.step.gpu.cuda import Cuda
+    from phlexible.gpu.cuda import Cuda
 
 COMPILING_THREADS = "phlexible: compiling the time step for this structure and a GPU; kept"
 

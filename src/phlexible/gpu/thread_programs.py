@@ -65,12 +65,6 @@ class ThreadLayout:
                 self.data.append(table.name)
 
     @property
-    def first_data(self) -> int:
-        """Index of the first array of a GPU thread that holds numbers of the mechanism's constant tables; the
-        arrays before it begin as zeros."""
-        return len(self.arrays) - len(self.data)
-
-    @property
     def size(self) -> int:
         """Total count of floats in the state and the arrays of one GPU thread."""
         return self.state_size + sum(self.arrays)
@@ -295,7 +289,7 @@ class _OfThread:
         column = builder.select(builder.icmp_signed("==", columns, _LONG(1)), _LONG(0), thread)
         begin = 0
         for number, length in enumerate(layout.arrays):
-            if number < layout.first_data:
+            if number < len(layout.arrays) - len(layout.data):  # of no table of the system
                 with cgutils.for_range(builder, _LONG(length)) as loop:
                     builder.store(_REAL(0.0), builder.gep(arrays[number], [loop.index]))
                 continue
@@ -350,8 +344,8 @@ class _StepsOfThread(_OfThread):
     def _write_thread(self, function: Any) -> None:
         tables, columns, state, row, loads, requests, counts, size, n, thread = function.args
         layout, builder = self.layout, ir.IRBuilder(function.append_basic_block())
-        left = cgutils.alloca_once_value(builder, builder.load(builder.gep(counts, [thread])))
-        with builder.if_then(builder.icmp_signed("<", builder.load(left), _LONG(1))):
+        wanted, at_once = builder.load(builder.gep(counts, [thread])), _LONG(AT_ONCE)
+        with builder.if_then(builder.icmp_signed("<", wanted, _LONG(1))):
             builder.ret_void()
         kept, header = self.allocate(builder, tables, columns, state, n, thread)
         dtype = dtype_of(StepRequest)
@@ -366,15 +360,6 @@ class _StepsOfThread(_OfThread):
         reactions = layout.header[PLACES["reactions"]]
         first, length = self.alloca(builder, reactions), cgutils.alloca_once_value(builder, size)
         taken = cgutils.alloca_once_value(builder, _LONG(0))
-        before, again, after = (builder.append_basic_block(name) for name in ("before", "again", "after"))
-        builder.branch(before)
-        builder.position_at_end(before)
-        rest = builder.load(left)
-        most = builder.select(builder.icmp_signed("<", rest, _LONG(AT_ONCE)), rest, _LONG(AT_ONCE))
-        for name in ("steps", "every"):
-            assert dtype.fields is not None
-            address = builder.gep(request, [_LONG(dtype.fields[name][1])])
-            builder.store(most, builder.bitcast(address, _LONGS))
         nothing = self.alloca(builder, 1), _LONG(0)
         values = [
             (header, _LONG(HEADER)),
@@ -385,15 +370,17 @@ class _StepsOfThread(_OfThread):
             (first, _LONG(reactions)),
             (stored, _LONG(layout.state_size)),
         ]
-        _, found = self.call(builder, values)
-        done = builder.extract_value(found, 0)
-        builder.store(builder.add(builder.load(taken), done), taken)
-        builder.store(builder.sub(rest, most), left)
-        goes_on = builder.and_(builder.icmp_signed("==", done, most), builder.icmp_signed(">", rest, most))
-        builder.cbranch(goes_on, again, after)
-        builder.position_at_end(again)
-        builder.branch(before)
-        builder.position_at_end(after)
+        with cgutils.for_range(builder, builder.sdiv(builder.add(wanted, _LONG(AT_ONCE - 1)), at_once)) as loop:
+            rest = builder.sub(wanted, builder.mul(loop.index, at_once))
+            most = builder.select(builder.icmp_signed("<", rest, at_once), rest, at_once)
+            for name in ("steps", "every"):
+                assert dtype.fields is not None
+                address = builder.gep(request, [_LONG(dtype.fields[name][1])])
+                builder.store(most, builder.bitcast(address, _LONGS))
+            done = builder.extract_value(self.call(builder, values)[1], 0)
+            builder.store(builder.add(builder.load(taken), done), taken)
+            with builder.if_then(builder.icmp_signed("!=", done, most)):
+                loop.do_break()
         self.emit_copy(builder, layout.state_size, (state, n, thread), kept, True)
         self.emit_copy(builder, layout.state_size, (row, n, thread), stored, True)
         builder.store(builder.load(taken), builder.gep(counts, [thread]))

@@ -8,8 +8,8 @@ from llvmlite import binding
 
 import phlexible as ph
 from phlexible.errors import DeviceError
-from phlexible.step.gpu import cuda
-from phlexible.step.gpu.thread_programs import (
+from phlexible.gpu import cuda
+from phlexible.gpu.thread_programs import (
     ThreadLayout,
     Threads,
     _atan2,
