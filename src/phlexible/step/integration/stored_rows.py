@@ -99,7 +99,7 @@ def set_branches(memory: Memory, branches: Array | None) -> None:
     ``State.branches``, shape (variables,), in the tables ``memory`` of the state; None: all zero, relaxed."""
     end = 0
     strains, pairs = ("branch_strain", "soft_strain", "inner_strain"), ("pair_bristle", "pair_turn", "bristle")
-    for name in (*strains, "impact", "flow", *pairs):
+    for name in filter(memory.state_sizes.get, (*strains, "impact", "flow", *pairs)):  # others are empty
         begin, end = end, end + memory[name].size
         given = 0.0 if branches is None else branches[begin:end].reshape(memory[name].shape)
         memory[name][...] = (2 if name == "soft_strain" else 1) * given
