@@ -120,7 +120,7 @@ def test_what_a_rope_cannot_be_is_refused():
     model = ph.Model()
     load = model.add(ph.PointMass(2.0), "load", position=(0, 0, -1.0))
     ends = model.ground.at((0, 0, 0)), load.origin
-    with pytest.raises(ph.ParameterError, match="a spring has a constant length"):
+    with pytest.raises(ph.ParameterError, match=r"a spring has a constant length.*ph\.Tendon\("):
         ph.Distance(*ends, length=lambda t: 1.0).spring(1e3)
     with pytest.raises(ph.ParameterError, match="tension_only needs stiffness"):
         ph.SpringDamper(*ends, damping=1.0, tension_only=True)

@@ -382,7 +382,10 @@ def mesh_stress(
     The result has times (T,), positions (k, 3) [m] and components xx, yy, zz, yz, xz, xy (T, k, 6) [Pa]."""
     field = target.body.stress_field() if isinstance(target, PlacedBody) else None
     if field is None:
-        raise ModelError(f"body must be a FlexibleBody.from_mesh or a Shell in the model, got {target!r}")
+        raise ModelError(
+            "body must be a Shell in the model, a Plate, or a FlexibleBody.from_mesh of solid or plane"
+            f" cells (one that a Shell was reduced to has no stress), got {target!r}"
+        )
     instants = slice(None, None, every)
     chosen = field.surface if nodes is None else _checked(nodes, len(field.positions))
     found = field.components(run.elastic(run.body_index(target))[instants], chosen)

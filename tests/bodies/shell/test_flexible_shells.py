@@ -57,8 +57,11 @@ def test_a_curved_mesh_is_a_shell_that_is_reduced() -> None:
     beam = model.add(part, "beam")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam["root"]))
     model.apply(ph.Force(beam["tip"], (0, 0, 1e-3)))
-    moved = model.equilibrium().position(beam["tip"]) - beam["tip"].initial_position()
+    rest = model.equilibrium()
+    moved = rest.position(beam["tip"]) - beam["tip"].initial_position()
     assert moved[2] == pytest.approx(1e-3 * 0.0054245, rel=1.3e-2)
+    with pytest.raises(ph.ModelError, match="a Shell was reduced to has no stress"):
+        rest.mesh_stress(beam)
     for name, value in {"theory": "kirchhoff", "element": "hhj", "modal_derivatives": True, "cache": "."}.items():
         with pytest.raises(ph.ParameterError, match=f"{name}= is not for a surface in space"):
             ph.FlexibleBody.from_mesh(mesh, ph.Material(0.29e8, 1.0, 0.22), ends, **options, **{name: value})

@@ -221,18 +221,9 @@ class Shell(NodalBody):
         def place(u: float, v: float) -> Array:
             return np.array([long * u, R * np.cos(2 * np.pi * v), -R * np.sin(2 * np.pi * v)])
 
-        names = ("start", "end", "", "")
-        return cls._of_grid(
-            place,
-            elements,
-            names,
-            thickness,
-            material,
-            interfaces,
-            directors=lambda x: (0.0, x[1], x[2]),
-            offset=offset,
-            color=color,
-        )
+        names, outwards = ("start", "end", "", ""), lambda x: (0.0, x[1], x[2])
+        options = {"directors": outwards, "offset": offset, "color": color}
+        return cls._of_grid(place, elements, names, thickness, material, interfaces, **options)
 
     @classmethod
     def sphere(

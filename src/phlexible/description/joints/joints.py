@@ -649,7 +649,8 @@ class Distance(Joint, Portable):
         """
         if callable(self.length):
             raise ParameterError(
-                f"{self}: a spring has a constant length; connect the link, or use a servo of a Slider for a winch"
+                f"{self}: a spring has a constant length; connect the link, or take for a winch"
+                " ph.Tendon([first, second], stiffness, rest_length=length)"
             )
         receive(self, self.first, self.second)
         arguments = self.first, self.second, stiffness, damping, self.length
