@@ -217,6 +217,23 @@ def test_what_an_edge_and_a_node_do_not_carry_is_refused() -> None:
         ph.Model(dimension=2).add(shell.body, "flat")
 
 
+@pytest.mark.parametrize("as_array", [False, True])
+def test_a_strip_that_starts_bent_stores_what_bending_needs(as_array: bool) -> None:
+    """An arc of radius R stores E I L / 2 R^2, and by its chords E A L / 2 (a^2 / 24 R^2)^2, a of an element."""
+    length, radius, count, E = 0.5, 0.8, 12, 7e10
+    strip = ph.Shell.plate(length, 0.05, 2e-3, ph.Material(E, 2700.0, 0.0), elements=(count, 1))
+
+    def arc(x):
+        return radius * np.sin(x[0] / radius), x[1], radius * (1 - np.cos(x[0] / radius))
+
+    model = ph.Model()
+    model.add(strip, "strip", shape=np.array([arc(x) for x in strip.nodes]) if as_array else arc)
+    bending = E * 0.05 * 2e-3**3 / 12 * length / 2 / radius**2
+    chords = E * 0.05 * 2e-3 * length / 2 * ((length / count / radius) ** 2 / 24) ** 2
+    stored = model.simulate(1e-5, 1e-5).energy.strain[0]
+    assert stored == pytest.approx(bending + chords, rel=5e-3)
+
+
 def test_a_quasi_static_start_says_that_a_shell_stays_as_it_is_placed() -> None:
     model = ph.Model(gravity=(0, 0, -9.81))
     sheet = model.add(ph.Shell.plate(1.0, 0.5, 0.01, SOFT, (2, 1), {"start": "rigid"}), "sheet")

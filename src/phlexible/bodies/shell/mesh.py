@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import lsqr
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, called, reals, vector
 from phlexible.algebra.elimination import clusters
@@ -29,7 +30,7 @@ FOLDED_BACK = np.cos(np.radians(150.0))
 TILTED = 0.9
 NORMAL = 0.98
 """Component along a normal from which on the axis of a laminate has no direction in the surface."""
-CLOSE = 1e-9
+CLOSE, ROUND_OFF = 1e-9, 1e-15
 Directors = ArrayLike | Callable[[Any], ArrayLike] | None
 
 
@@ -191,16 +192,28 @@ class ShellMesh(SoftMesh):
         return np.asarray(np.concatenate([positions, directors])[np.concatenate(self._order)])
 
     def turned_directors(self, positions: Array) -> Array:
-        """Return the unit directors of a deformed shell without transverse shear, shape (k, 3): they keep their
-        angle to the normals of the elements. ``positions`` (N, 3) are those of the nodes. At a node, directors of
-        the elements are averaged.
+        """Return the unit directors of a deformed shell without transverse shear, shape (k, 3). ``positions`` (N,
+        3) are those of the nodes. Directors keep their angle to the normals of the elements, as means at a node,
+        and are then changed as little as possible so that no side of an element is sheared: at free edges the
+        means lean by half the angle between two elements.
 
         Args:
             positions: of the N nodes, shape (N, 3) [m].
         """
         gradient = self._gradients(positions, None)
         turned = np.linalg.solve(gradient.swapaxes(2, 3), self.directors[self.corner_directors][..., None])[..., 0]
-        return _unit(self._director_sums(np.asarray(turned)))
+        means = _unit(self._director_sums(np.asarray(turned)))
+        ends = np.stack([self.corner_directors, np.roll(self.corner_directors, -1, axis=1)], axis=2).reshape(-1, 2)
+        placed = positions[np.searchsorted(self.used, self.cells)]
+        sides = [(np.roll(x, -1, axis=1) - x).reshape(-1, 3) for x in (self.points[self.cells], placed)]
+        length = np.linalg.norm(sides[0], axis=1) + np.finfo(float).tiny  # 0 within triangles
+        pairs = zip(sides, (self.directors, means), strict=True)
+        before, now = (np.einsum("si,sei->s", x, d[ends]) for x, d in pairs)
+        columns = (3 * ends[..., None] + np.arange(3)).reshape(-1, 6)
+        entries = np.tile(sides[1] / length[:, None], 2), (np.repeat(np.arange(len(ends)), 6), columns.ravel())
+        rows = sparse.csr_array((entries[0].ravel(), entries[1]), shape=(len(ends), means.size))
+        change = lsqr(rows, (before - now) / length, atol=ROUND_OFF, btol=ROUND_OFF)[0]
+        return _unit(means + change.reshape(-1, 3))
 
     def director_rates(self, positions: Array, velocities: Array) -> Array:
         """Return the rates of the k directors in a motion of the nodes, shape (k, 3) [1/s]. With them, directors

@@ -258,15 +258,8 @@ class Shell(NodalBody):
         points = np.concatenate([sign * np.roll(face, k, axis=1) for k in range(3) for sign in (1.0, -1.0)])
         points *= R / np.linalg.norm(points, axis=1, keepdims=True)
         cells = np.concatenate([grid_cells(count, count) + a.size * k for k in range(6)])
-        return cls(
-            merged(points, cells),
-            thickness,
-            material,
-            interfaces,
-            directors=lambda x: x,
-            offset=offset,
-            color=color,
-        )
+        options: dict[str, Any] = {"directors": lambda x: x, "offset": offset, "color": color}
+        return cls(merged(points, cells), thickness, material, interfaces, **options)
 
     @classmethod
     def _of_grid(
@@ -493,17 +486,8 @@ class Shell(NodalBody):
         data, body = body_of_shell(
             self.discretize(3), self.soft_mesh, self.interfaces, choice, self._laminate.viscosity
         )
-        basis = body.basis
-        return FlexibleBody(
-            data,
-            basis.frequencies,
-            body.effective_mass,
-            basis.counts,
-            None,
-            self.color,
-            body.solver,
-            choice.damping_ratio,
-        )
+        made = data, body.basis.frequencies, body.effective_mass, body.basis.counts, None
+        return FlexibleBody(*made, self.color, body.solver, choice.damping_ratio)
 
     def port_hamiltonian(  # type: ignore[override]  # a shell has no frame, variants and stress spaces
         self,
