@@ -92,8 +92,8 @@ ROUND_OFF = 1e-9
 
 def _convert_modes(name: str, modes: object) -> int | ReducedBasis | None:
     """Convert the option ``modes`` of a beam: None and a ``ReducedBasis`` stay, lists and arrays become a
-    ``ReducedBasis``. Any other value has to be an integer, else an error is raised. ``name`` is that of the
-    argument, for messages."""
+    ``ReducedBasis``. Raise ``ParameterError`` unless any other value is an integer of at least 1. ``name`` is that
+    of the argument, for messages."""
     if modes is None or isinstance(modes, ReducedBasis):
         return modes
     if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):

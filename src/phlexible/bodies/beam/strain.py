@@ -139,9 +139,9 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
-    """Return what the section forces of a beam need and what does not depend on section and material, as a tuple of
-    six. It contains kinds of strain, their Gauss points, interpolation functions, strain matrices, the slope matrix
-    and integration weights of squared slopes."""
+    """Return those data of a beam's section forces that do not depend on section and material, as a tuple of six.
+    They are kinds of strain, their Gauss points, interpolation functions, strain matrices, the slope matrix and
+    integration weights of squared slopes."""
     present = section_strains(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]

@@ -87,8 +87,9 @@ def plate_section(
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
     """Return thickness, stiffness and mass per area of the elements of a plate. ``materials`` has their elastic
-    constants for plane stress, already multiplied by the thickness. In Mindlin's ``theory`` shear has its
-    stiffness, in Kirchhoff's a large one that suppresses shear; in mixed elements (``element`` "hhj") zero."""
+    constants for plane stress, already multiplied by the thickness. In Mindlin's ``theory``, the transverse shear
+    stiffness is that of the material; in Kirchhoff's, a large one that suppresses shear; for mixed elements
+    (``element`` "hhj") zero."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
