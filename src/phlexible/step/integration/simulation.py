@@ -146,8 +146,8 @@ class Simulation:
 
     def _flush(self, k: int) -> None:
         """Send all recorded instants up to the start of time step k to the sink of the run (memory or results
-        file). They come with the checkpoint from which the run can be resumed there, which is also stored in
-        ``self._reached``."""
+        file). They come with a checkpoint from which the run can be resumed. The checkpoint at time step k is
+        stored in ``self._reached`` and sent; near the end of a run with a tolerance an earlier one is sent."""
         self._reached = self._checkpoint(k)
         self._recorder.flush(self._before_end or self._reached)
 
