@@ -17,7 +17,7 @@ from phlexible.libraries.parameters import FunctionFit, ParameterData, Parameter
 from phlexible.step.tables.declarations import ANGLE, TABLES, Kind
 from phlexible.step.tables.memory import OF_TYPES
 
-SCALES = ("velocity_weight", "row_length", "force_energy", "scales", "start of energy")
+SCALES = ("velocity_weight", "inverse_inertia", "row_length", "force_energy", "scales", "start of energy")
 """Tables for which rough values suffice: reference values for comparisons, and energies, which model.c computes."""
 MOVES = frozenset(
     "vector_base shape chord_weight chord_total term_coefficient function_constant pair_weight"

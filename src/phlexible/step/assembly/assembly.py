@@ -496,6 +496,7 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
     layout, gravity, frames = system.layout, system.mechanism.gravity, system.frames
     pairs = tuple((a, b) for a, b, _ in masses)
     weights = [velocity_weights(data) for data in frames]
+    inverses = [1.0 / (data.mass * own**2) for data, own in zip(frames, weights, strict=True)]
     weights.append(np.ones(sum(layout.widths[len(frames) :])))
     weight = np.zeros((len(layout.widths), 3))
     for a, b, mass in masses:
@@ -504,6 +505,7 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
         **plan.once(("carriers", layout, pairs), lambda: _carrier_counts(layout, pairs, blocks)),
         "mass": [mass for _, _, mass in masses],
         "velocity_weight": np.concatenate(weights),
+        "inverse_inertia": np.concatenate([*inverses, weights[-1]]),
         "weight": weight,
     }
 

@@ -96,8 +96,8 @@ class Kernel(Written):
         are_separate: rows that two arguments point to do not overlap, which allows vector instructions.
     """
 
-    def __init__(self, function: Callable[..., Any], are_separate: bool = False) -> None:
-        self._function, self._are_separate = function, are_separate
+    def __init__(self, function: Callable[..., Any], are_separate: bool = False, is_inlined: bool = False) -> None:
+        self._function, self._are_separate, self._is_inlined = function, are_separate, is_inlined
         # by the library of a program, which is kept alive here, and the types of the arguments:
         self._written: dict[tuple[int, tuple[Any, ...]], tuple[Any, Any]] = {}
         super().__init__(function, *self._forms_of(function), self._call)
@@ -135,7 +135,10 @@ class Kernel(Written):
             with global_compiler_lock:
                 made = compile_into(context, self._function, sig.args, sig.return_type, self._are_separate)
             # LLVM may drop the function from the module once it has put it into its callers:
-            library._final_module.get_function(made.fndesc.mangled_name).linkage = "linkonce_odr"
+            written = library._final_module.get_function(made.fndesc.mangled_name)
+            written.linkage = "linkonce_odr"
+            if self._is_inlined:
+                written.add_function_attribute("alwaysinline")
             self._written[id(library), sig.args] = (library, made.fndesc)
         return self._written[id(library), sig.args][1]
 
@@ -227,6 +230,12 @@ def compiled(function: Callable[..., Any]) -> Any:
     """Decorator that makes an annotated Python function callable from compiled kernels, into whose program it is
     compiled. Kernels are compiled functions of the time step."""
     return Kernel(function)
+
+
+def compiled_inline(function: Callable[..., Any]) -> Any:
+    """Decorator for a kernel function (compiled, of the time step) that LLVM puts into all its callers. A call
+    would take as long as its work."""
+    return Kernel(function, is_inlined=True)
 
 
 def compiled_lane_by_lane(function: Callable[..., Any]) -> Any:

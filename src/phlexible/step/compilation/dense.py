@@ -451,37 +451,19 @@ def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
     return is_regular
 
 
-@compiled
-def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Reals) -> None:
-    """Replace the (n, columns) matrix b by the product a b in place, for an (n, n) matrix a of at most 6 rows.
-    Rows of a are ``stride`` numbers apart; ``copied`` is scratch memory for 36 numbers."""
-    if columns == 1:
-        multiply_vector(a, n, stride, b, copied)
-        return
-    for begin in range(0, columns, SIX):
-        own, width = b + begin, min(SIX, columns - begin)
-        for i in range(n):
-            for j in range(width):
-                copied[i * SIX + j] = -own[i * columns + j]
-        for i in range(n):
-            fill(own + i * columns, width, 0.0)
-            subtract_rows(a + i * stride, n, copied, SIX, own + i * columns, width)
-
-
-@compiled
-def multiply_vector(a: Reals, n: int, stride: int, b: Reals, copied: Reals) -> None:
-    """Replace the vector b of n numbers by the product a b in place, for an (n, n) matrix a. Its rows are
-    ``stride`` numbers apart; ``copied`` is scratch memory for n numbers."""
-    copy(b, copied, n)
-    if n == SIX:
-        for i in range(SIX):
-            b[i] = _six(a + i * stride, copied)
-    else:
-        for i in range(n):
-            b[i] = product(a + i * stride, copied, n)
-
-
-@compiled
-def _six(a: Reals, x: Reals) -> float:
-    total: float = a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3] + a[4] * x[4] + a[5] * x[5]
-    return total
+@compiled_without_overlap
+def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int) -> None:
+    """Replace the (n, columns) matrix b by the product a b in place. The (n, n) matrix a has n = 3 or 6 rows,
+    ``stride`` numbers apart."""
+    for j in range(columns):
+        x = b + j
+        x0, x1, x2 = x[0], x[columns], x[2 * columns]
+        if n == SIX:
+            x3, x4, x5 = x[3 * columns], x[4 * columns], x[5 * columns]
+            for i in range(SIX):
+                y = a + i * stride
+                x[i * columns] = y[0] * x0 + y[1] * x1 + y[2] * x2 + y[3] * x3 + y[4] * x4 + y[5] * x5
+        else:
+            for i in range(3):
+                y = a + i * stride
+                x[i * columns] = y[0] * x0 + y[1] * x1 + y[2] * x2

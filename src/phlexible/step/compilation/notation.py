@@ -739,6 +739,24 @@ def single_floats(typing: Any, rows: Any) -> Any:
 
 
 @intrinsic
+def lanes_from(typing: Any, rows: Any, starts: Any) -> Any:
+    """Return, in compiled code, a number for each SIMD lane of a team, equal bodies of one mechanism. Lane l has
+    entry ``starts[l]`` of ``rows``. ``typing`` is Numba's typing context."""
+    number_kind = Lanes(TEAM_LANES)
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        source, offsets = (builder.extract_value(value, 0) for value in arguments)
+        found = ir.Constant(number_kind.register(REAL), ir.Undefined)
+        for lane in range(TEAM_LANES):
+            start = ONE.load(builder, builder.gep(offsets, [INTEGER(lane)], inbounds=True))
+            number = ONE.load(builder, builder.gep(source, [start], inbounds=True))
+            found = builder.insert_element(found, number, INDEX(lane))
+        return found
+
+    return NUMBER.at(number_kind)(rows, starts), generate
+
+
+@intrinsic
 def tables_of_teams(typing: Any, address: Any) -> Any:
     """Return, in compiled code (as Numba intrinsic), the tables in which equal bodies of one mechanism lie in SIMD
     lanes. ``address`` is the address of their header, the array of counts and addresses of tables. ``typing`` is
@@ -931,7 +949,7 @@ def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     addresses = _entry_addresses(context, builder, sig.args[0], rows, k)
     if sig.args[0].are_lengths:
         (end,) = _entry_addresses(context, builder, sig.args[0], rows, builder.add(k, INTEGER(1), flags=("nsw",)))
-        return builder.sub(builder.load(end), builder.load(addresses[0]), flags=("nsw",))
+        return builder.sub(ONE.load(builder, end), ONE.load(builder, addresses[0]), flags=("nsw",))
     components = [kind_of(address.type.pointee).load(builder, address) for address in addresses]
     return pack(builder, components) if len(components) > 1 else components[0]
 

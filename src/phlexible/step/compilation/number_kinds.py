@@ -111,12 +111,23 @@ class NumberKind:
     def load(self, builder: Any, address: Any) -> Any:
         """Emit LLVM code that reads a number from memory at an address; returns the LLVM value. ``builder``
         is llvmlite's ``IRBuilder``, which writes the code."""
-        return builder.load(address, align=ALIGNED)
+        return mark_kind(builder, builder.load(address, align=ALIGNED), address)
 
     def store(self, builder: Any, number: Any, address: Any) -> None:
         """Emit LLVM code that stores a number in memory at an address. ``builder`` is llvmlite's
         ``IRBuilder``, which writes the code."""
-        builder.store(number, address, align=ALIGNED)
+        mark_kind(builder, builder.store(number, address, align=ALIGNED), address)
+
+
+def mark_kind(builder: Any, access: Any, address: Any) -> Any:
+    """Mark an LLVM load or store as that of an integer or of a float, and return it. So LLVM knows that storing a
+    float changes no integer: it reads integers once in loops. ``address`` is what is read or written, ``builder``
+    llvmlite's ``IRBuilder``."""
+    module, name = builder.module, str(getattr(address.type.pointee, "element", address.type.pointee))
+    root = module.add_metadata([ir.MetaDataString(module, "phlexible")])
+    own = module.add_metadata([ir.MetaDataString(module, name), root, INTEGER(0)])
+    access.set_metadata("tbaa", module.add_metadata([own, own, INTEGER(0)]))
+    return access
 
 
 ONE = NumberKind()

@@ -1,7 +1,7 @@
 """Blocks of Newton's matrix: entries of a body's block, LU of long bodies, visits of the block LU (docs/theory.md,
 4)."""
 
-from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.compiled import compiled, compiled_inline, exported
 from phlexible.step.compilation.dense import (
     SIX,
     add_block,
@@ -14,6 +14,7 @@ from phlexible.step.compilation.dense import (
     product,
     scale,
     solve,
+    solve_vector,
     subtract_product,
     subtract_rows,
 )
@@ -229,7 +230,7 @@ def gather_blocks(t: Tables, index: int) -> None:
     copy(t.product, wide, n * width)
 
 
-@compiled
+@compiled_inline
 def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
     """Solve a linear system with the factored diagonal block of entry ``index`` of the elimination order, in
     place: by segments, by an explicit inverse or by LU factors. The right sides x, shape (rows, columns), are
@@ -243,7 +244,9 @@ def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
     if apart > 0:
         scale(x, apart * columns, 1.0 / block[0])
     if is_inverted(t, node, n - apart):
-        multiply(rest, n - apart, n, below, columns, t.copied)
+        multiply(rest, n - apart, n, below, columns)
+    elif columns == 1:
+        solve_vector(rest, n - apart, n, t.pivots + 2 * t.visit_row[index], below)
     else:
         solve(rest, n - apart, n, t.pivots + 2 * t.visit_row[index], below, columns, columns)
 
@@ -302,7 +305,7 @@ def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
             t.row_scale[t.unknown_row[begin + r]] += sign * -block[r * (t.target_stride[target] + 1)]
 
 
-@compiled
+@compiled_inline
 def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
     """Solve for the rows of entry ``index`` of the elimination order (a body or a group of constraints) in the
     right sides b, in place. Its factored diagonal block is used; then the blocks below it times the result are
@@ -315,7 +318,7 @@ def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
         subtract_product(t.blocks + t.lower[i], rows, t.visit_size[index], own, columns, later, columns)
 
 
-@compiled
+@compiled_inline
 def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
     """Complete the solution in the rows of entry ``index`` of the elimination order, in place: subtract its upper
     blocks U_j times the solution in all later rows j. The right sides b have the shape (unknowns, columns). ``t``

@@ -97,19 +97,6 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 
 @compiled
-def compute_end_moments(t: Tables, b: int, h: float) -> None:
-    """Write the mass moments of floating body b at the end of a time step of length h to ``t.moment1``. They are
-    the moments at the start, ``t.moment0``, plus h times the mean of their rates at both ends. See (4.4) of
-    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
-    m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
-    if m == 1:
-        return
-    N0, D0, D1, N1 = t.moment0 + own, t.moment_rate0 + own, t.moment_rate1 + own, t.moment1 + own
-    for i in range(t.planes * m):
-        N1[i] = N0[i] + 0.5 * h * (D0[i] + D1[i])
-
-
-@compiled
 def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
     """Add the sum over p and q of C_pq N_pq,i to ``target[i]`` for each shape function i of a floating body. C is
     a 3 x 3 matrix; N are the mass moments of the body, which has m shape functions. ``t`` holds all tables
@@ -434,20 +421,6 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 
 
 @compiled
-def set_start_force(t: Tables, b: int) -> None:
-    """Compute the linear elastic force of floating body b at the start of the time step. It is K eta, with the
-    stiffness matrix K and the elastic coordinates eta, and is written to ``t.start_force``. ``t`` holds all tables
-    (arrays) of the model and its state.
-
-    It stays the same while Newton's method changes the end of the step, and so does its round-off, which is that of
-    large forces that cancel.
-    """
-    kind, c = t.type_of[b], t.coordinates_begin[b] + 1
-    fill(t.start_force + c, t.elastic_count[kind], 0.0)
-    add_patch_product(t, t.stiffness_patch[kind], t.damping_patch[kind], t.xi0 + c, t.start_force + c)
-
-
-@compiled
 def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
     """Return the strain energy of floating body b at elastic coordinates eta [J]. It is eta . K eta / 2 with the
     stiffness matrix K, plus half the weighted squares of scalar strains, nonlinear functions of eta. The strains
@@ -667,19 +640,30 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 
 
 @compiled
-def begin_frame(t: Tables, b: int) -> None:
+def begin_frame(t: Tables, b: int, continues: bool) -> None:
     """Compute the quantities of floating body b at the start of the time step that follow from its elastic
     coordinates and velocities. They are mass moments, angular momentum (``t.angular0``), linear elastic force
     (``t.start_force``) and scalar strains (``t.strain0``). Strains are quadratic functions whose squares are
-    stored energy; their linear functions go to ``t.slope0``. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    stored energy; their linear functions go to ``t.slope0``. If the step ``continues`` an accepted one, strains
+    are those of its end. ``t`` holds all tables (arrays) of the model and its state.
+
+    The force stays the same while Newton's method changes the end of the step, and so does its round-off, which is
+    that of large forces that cancel.
+    """
     compute_moments(t, b, t.xi0, t.moment0)
     compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
-    kind, eta, slopes = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1), t.slope0 + t.frame_square[b]
-    set_start_force(t, b)
-    for s in range(t.strains_begin[kind], t.strains_end[kind]):
-        t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, slopes)
+    kind, c, slopes = t.type_of[b], t.coordinates_begin[b] + 1, t.slope0 + t.frame_square[b]
+    fill(t.start_force + c, t.elastic_count[kind], 0.0)
+    add_patch_product(t, t.stiffness_patch[kind], t.damping_patch[kind], t.xi0 + c, t.start_force + c)
+    first, last = t.strains_begin[kind], t.strains_end[kind]
+    if continues:
+        own, begin, end = t.frame_strain[b] + first, t.squares_begin[first], t.squares_begin[last]
+        copy(t.strain1 + own, t.strain0 + own, last - first)
+        copy(t.slope1 + (t.frame_square[b] + begin), slopes + begin, end - begin)
+        return
+    for s in range(first, last):
+        t.strain0[t.frame_strain[b] + s] = strain_value(t, s, t.xi0 + c, slopes)
 
 
 @compiled
@@ -693,7 +677,8 @@ def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
         for j in range(c + 1, c + 1 + n):
             t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
         compute_moments(t, b, t.rate1, t.moment_rate1)
-        compute_end_moments(t, b, h)
+        for i in range(9 * c, 9 * c + t.planes * (n + 1)):  # (4.4)
+            t.moment1[i] = t.moment0[i] + 0.5 * h * (t.moment_rate0[i] + t.moment_rate1[i])
         elastic_forces(t, b, h, damping)
     t.angular1[b] = angular_momentum(t, b, t.spin1[b], t.xi1, t.moment1, t.moment_rate1)
     compute_end_rotation(t, b, h)

@@ -116,10 +116,9 @@ def rotational_curvature(t: Tables, k: int) -> float:
     """
     b, largest = t.vector_carrier[k], 0.0
     for i in range(t.dimension, t.rigid_of[b]):
-        weight, arm = t.velocity_weight[t.velocities_begin[b] + i], (t.lever + t.lever_vectors_begin[k])[i]
-        size = sqrt(dot(t.left[k], t.left[k]) * dot(arm, arm))
-        largest = max(largest, size / (t.mass[b] * weight * weight))
-    return largest
+        inverse, arm = t.inverse_inertia[t.velocities_begin[b] + i], (t.lever + t.lever_vectors_begin[k])[i]
+        largest = max(largest, inverse * inverse * dot(arm, arm))
+    return sqrt(dot(t.left[k], t.left[k]) * largest)
 
 
 @compiled

@@ -139,8 +139,8 @@ def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) ->
     energies_of_teams(t, h, damping, with_parts)
     for b in range(t.frames):
         if is_alone(t, b):
-            frame_energies(t, b, h, damping, with_parts, t.copied)
-            add_multiple(t.frame_energy, 1.0, t.copied, FRAME_ENERGIES)
+            frame_energies(t, b, h, damping, with_parts, t.summand)
+            add_multiple(t.frame_energy, 1.0, t.summand, FRAME_ENERGIES)
 
 
 @compiled

@@ -105,7 +105,7 @@ def advance(
     asked, row, kept = request[0], 0, -1
     count, is_around = asked.steps, asked.is_around_contacts
     form_teams(t, True)
-    begin_bodies(t)
+    begin_bodies(t, False)
     if count == 0:
         set_vectors(t.moving0, given, t.moving)
         store_state(t, rows)
@@ -175,7 +175,7 @@ def advance(
             store_state(t, rows + t.state_size * kept)
     if asked.measures:
         set_vectors(t.moving0, given + 3 * t.moving * count * substeps, t.moving)
-        begin_bodies(t)
+        begin_bodies(t, False)
         begin_ports(t)
         vector_rates(t)
     form_teams(t, False)
@@ -273,7 +273,7 @@ def take_step(
         t.last_error[0] = estimated_step_error(t, h)
         store_prediction_errors(t, h, part, t.counter[0] - iterated, is_redundant)
         accept_step(t, h, damping)
-        begin_bodies(t)
+        begin_bodies(t, True)
     return status
 
 

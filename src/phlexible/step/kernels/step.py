@@ -311,15 +311,16 @@ def begin_step(t: Tables) -> None:
     """Compute from the state everything at the start of the time step that does not change during the
     solution: body quantities, points, difference vectors, prescribed motions. ``t`` holds all tables (arrays)
     of the model and its state."""
-    begin_bodies(t)
+    begin_bodies(t, False)
     begin_ports(t)
 
 
 @exported
-def begin_bodies(t: Tables) -> None:
+def begin_bodies(t: Tables, continues: bool) -> None:
     """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and
-    nodes at the start of the time step, from the state. ``t`` holds all tables (arrays) of the model and its
-    state. They are written to ``t.linear0``, ``t.spin0``, ``t.rate0``, ``t.xi0`` and others."""
+    nodes at the start of the time step, from the state. If the step ``continues`` an accepted one, strains are
+    those of its end. ``t`` holds all tables (arrays) of the model and its state. They are written to
+    ``t.linear0``, ``t.spin0``, ``t.rate0``, ``t.xi0`` and others."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):
@@ -327,8 +328,8 @@ def begin_bodies(t: Tables) -> None:
         t.xi0[c], t.xi1[c] = 1.0, 1.0
         copy(t.eta + t.elastic_begin[b], t.xi0 + (c + 1), t.velocities_count[b] - t.rigid_of[b])
         if is_alone(t, b):
-            begin_frame(t, b)
-    start_teams(t)
+            begin_frame(t, b, continues)
+    start_teams(t, continues)
 
 
 @exported

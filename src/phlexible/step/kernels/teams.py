@@ -8,7 +8,16 @@ couplings of bodies read and write ``t``. Bodies of teams are eliminated before 
 
 from phlexible.step.compilation.compiled import compiled, compiled_without_overlap, exported
 from phlexible.step.compilation.dense import fill, subtract_product
-from phlexible.step.compilation.notation import Reals, Tables, Truth, any_of, single_floats, tables_of_teams
+from phlexible.step.compilation.notation import (
+    Integers,
+    Reals,
+    Tables,
+    Truth,
+    any_of,
+    lanes_from,
+    single_floats,
+    tables_of_teams,
+)
 from phlexible.step.kernels.blocks import add_row_scale, factor_visit, solve_visit_rows
 from phlexible.step.kernels.floating_bodies import (
     balance_frame,
@@ -61,12 +70,23 @@ def frame_of(t: Tables, g: int, lane: int) -> int:
     return t.visit_node[visit_of(t, g, lane)]
 
 
+@compiled
+def lane_starts(t: Tables, g: int, begins: Integers, i: int) -> Integers:
+    """Return ``t.lane_start`` with an entry of the table ``begins`` for each SIMD lane of team g. It is that of
+    neighbour i of the body in the lane, or of the body itself for i = -1. A team is a set of equal bodies that are
+    computed together; neighbours are blocks that are eliminated later. ``t`` holds all tables (arrays) of the model
+    and its state."""
+    for lane in range(TEAM_LANES):
+        t.lane_start[lane] = begins[frame_of(t, g, lane) if i < 0 else later(t, g, lane, i)]
+    return t.lane_start
+
+
 @compiled_without_overlap
-def write_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Copy ``count`` numbers from ``source`` to SIMD lane ``lane`` of ``target``, where the numbers of all lanes
-    alternate."""
+def write_lanes(source: Reals, starts: Integers, target: Reals, count: int) -> None:
+    """Copy ``count`` numbers from ``source`` to each SIMD lane of ``target``; those of lane l begin at
+    ``starts[l]``."""
     for k in range(count):
-        target[TEAM_LANES * k + lane] = source[k]
+        target[k] = lanes_from(source + k, starts)
 
 
 @compiled_without_overlap
@@ -86,21 +106,24 @@ def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
 
 
 @exported
-def start_teams(t: Tables) -> None:
+def start_teams(t: Tables, continues: bool) -> None:
     """Compute the velocities, elastic coordinates, moments and strains at the start of the time step of all
-    bodies in teams, from the state. A team is a set of equal bodies that are computed together in SIMD lanes.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    bodies in teams, from the state. If the step ``continues`` an accepted one, strains are those of its end. A team
+    is a set of equal bodies that are computed together in SIMD lanes. ``t`` holds all tables (arrays) of the model
+    and its state."""
     for g in range(active_team_count(t)):
         own, b = tables_of_teams(t.team[0]), frame_of(t, g, 0)
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
+        write_lanes(t.velocity, lane_starts(t, g, t.velocities_begin, -1), own.velocity + v, n)
+        write_lanes(t.xi0, lane_starts(t, g, t.coordinates_begin, -1), own.xi0 + c, t.coordinates_count[b])
+        numbers = single_floats(own.rotation + b)
         for lane in range(TEAM_LANES):
-            f = frame_of(t, g, lane)
-            write_lane(t.velocity + t.velocities_begin[f], single_floats(own.velocity + v), lane, n)
-            write_lane(t.xi0 + t.coordinates_begin[f], single_floats(own.xi0 + c), lane, t.coordinates_count[b])
-            write_lane(single_floats(t.rotation + f), single_floats(own.rotation + b), lane, 9)
+            rotation = single_floats(t.rotation + frame_of(t, g, lane))
+            for k in range(9):
+                numbers[TEAM_LANES * k + lane] = rotation[k]
         unpack_velocity(own, b, own.velocity, own.linear0, own.spin0, own.rate0)
         own.xi1[c] = 1.0
-        begin_frame(own, b)
+        begin_frame(own, b, continues)
 
 
 @exported
@@ -112,9 +135,7 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
     for g in range(active_team_count(t)):
         own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
-        for lane in range(TEAM_LANES):
-            first = t.velocities_begin[frame_of(t, g, lane)]
-            write_lane(t.velocity1 + first, single_floats(own.velocity1 + v), lane, n)
+        write_lanes(t.velocity1, lane_starts(t, g, t.velocities_begin, -1), own.velocity1 + v, n)
         unpack_velocity(own, b, own.velocity1, own.linear1, own.spin1, own.rate1)
         move_frame(own, b, h, damping)
         balance_frame(own, b, h)
@@ -135,9 +156,8 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
     time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for g in range(active_team_count(t)):
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
-        block = single_floats(own.blocks + t.node_diagonal[b])
-        for lane in range(TEAM_LANES):
-            write_lane(t.blocks + t.node_diagonal[frame_of(t, g, lane)], block, lane, size * size)
+        starts = lane_starts(t, g, t.node_diagonal, -1)
+        write_lanes(t.blocks, starts, own.blocks + t.node_diagonal[b], size * size)
         inertia_tangent(own, b, h, 1.0)
         elastic_tangent(own, b, h, damping)
 
@@ -161,10 +181,8 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
         n, count = t.visit_size[first], t.neighbours_count[first]
         for i in range(count):
             k, size = later(t, g, 0, i), n * t.neighbour_size[later(t, g, 0, i)]
-            for lane in range(TEAM_LANES):
-                place = later(t, g, lane, i)
-                write_lane(t.blocks + t.upper[place], single_floats(own.blocks + t.upper[k]), lane, size)
-                write_lane(t.blocks + t.lower[place], single_floats(own.blocks + t.lower[k]), lane, size)
+            write_lanes(t.blocks, lane_starts(t, g, t.upper, i), own.blocks + t.upper[k], size)
+            write_lanes(t.blocks, lane_starts(t, g, t.lower, i), own.blocks + t.lower[k], size)
         if any_of(not factor_visit(own, first)):
             return True
         for i in range(count):
@@ -205,17 +223,15 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, x, y = t.visit_size[first], own.update + t.visit_row[first], single_floats(own.scratch)
         if not returns:
-            for lane in range(TEAM_LANES):
-                write_lane(b + t.visit_row[visit_of(t, g, lane)], single_floats(x), lane, n)
+            write_lanes(b, lane_starts(t, g, t.node_row, -1), x, n)
             solve_visit_rows(own, first, x, 1)
         for i in range(t.neighbours_count[first]):
             k, size = later(t, g, 0, i), t.neighbour_size[later(t, g, 0, i)]
-            fill(own.scratch, size, 0.0)
-            for lane in range(TEAM_LANES if returns else 0):
-                write_lane(b + t.neighbour_row[later(t, g, lane, i)], y, lane, size)
             if returns:
+                write_lanes(b, lane_starts(t, g, t.neighbour_row, i), own.scratch, size)
                 subtract_product(own.blocks + t.upper[k], n, size, own.scratch, 1, x, 1)
                 continue
+            fill(own.scratch, size, 0.0)
             subtract_product(own.blocks + t.lower[k], size, n, x, 1, own.scratch, 1)
             for lane in range(t.team_count[g]):
                 add_lane(y, b + t.neighbour_row[later(t, g, lane, i)], lane, size)

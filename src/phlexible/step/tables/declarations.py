@@ -594,6 +594,7 @@ TABLES: tuple[Table, ...] = (
         square_factor     | squares | |
         mass              | mass_pairs | kg |
         velocity_weight   | velocities | | makes velocities comparable [m/s]
+        inverse_inertia   | velocities | | of the undeformed body, of one velocity alone
         chord_weight      | chord_parts | |
         chord_total       | chords | | sum of the weights; 0: a difference
         term_coefficient  | terms | |
@@ -638,6 +639,7 @@ TABLES: tuple[Table, ...] = (
         STEP INTEGER
         pivots            | 2 unknowns | | of each node, from twice its first row on
         other_pivots      | kept_pivots | | before the last factorization
+        lane_start        | 8 one | | of each lane of a team, where its numbers begin
         team              | one | | address of the header of the tables of teams, or 0
         STEP VECTOR
         linear0           | carriers | m/s | V; 0: start, 1: end of the step
@@ -749,7 +751,6 @@ TABLES: tuple[Table, ...] = (
         scratch           | 9 widest | |
         border            | border_entries | | right-hand sides of V, w and y
         product           | elimination_entries | | of blocks, before it is added where it belongs
-        copied            | 36 one | | columns of a block that is multiplied by the inverse of another
         coefficient       | 9 one | | of a contraction
         status            | one | | of the last step that was not taken
         history           | history_length | | scaled updates of the last step, up to the first zero
@@ -759,6 +760,7 @@ TABLES: tuple[Table, ...] = (
         saved_state       | state_size | | at the start of a composed step
         in_teams          | one | | 1: bodies step in their teams now
         frame_energy      | 6 one | J | sums over the frames (``frame_energies``)
+        summand           | 6 one | J | the same of one frame
         family_work       | 3 one | J | that families store in the step, the sum of its sizes, what they lose
         STATE REAL
         energy            | 4 one | J | kinetic, strain, gravity, spring

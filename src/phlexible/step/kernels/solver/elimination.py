@@ -1,6 +1,6 @@
 """Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4)."""
 
-from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.compiled import compiled, compiled_inline, exported
 from phlexible.step.compilation.dense import factor, fill, scale, solve_vector
 from phlexible.step.compilation.notation import Reals, Tables, Truth, all_of, any_of
 from phlexible.step.kernels.blocks import (
@@ -61,6 +61,16 @@ def substitute(t: Tables, b: Reals, columns: int) -> None:
     right sides b, shape (unknowns, columns), are replaced by the solutions. While equal bodies are computed in
     SIMD lanes (teams), ``columns`` must be 1, which is not checked. ``t`` holds all tables (arrays) of the model
     and its state."""
+    if columns == 1:
+        substitute_columns(t, b, 1)
+    else:
+        substitute_columns(t, b, columns)
+
+
+@compiled_inline
+def substitute_columns(t: Tables, b: Reals, columns: int) -> None:
+    """Solve as ``substitute``, with a program of its own for one right side b, of shape (unknowns, columns). ``t``
+    holds all tables (arrays) of the model and its state."""
     substitute_teams(t, b, False)
     for index in range(t.visits):
         if is_alone(t, t.visit_node[index]):
