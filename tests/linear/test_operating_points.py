@@ -441,6 +441,22 @@ def test_dampers_of_supports_that_move_have_no_force_at_rest(kind):
     assert model.linearize(at="static").modes(6).damping_ratios.max() > 0.1  # small motions are damped
 
 
+def test_targets_of_servos_have_no_rate_in_equilibria():
+    """An arm of weight m g L rests where kp (target - angle) balances it, however fast the target moves then."""
+    model = ph.Model(gravity=(0, 0, -10.0))
+    arm = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1), center=(0.5, 0, 0)), "arm")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin, axis=(0, -1, 0)))
+    servo = model.apply(hinge.servo(100.0, 2.0, angle=lambda t: 0.4 * np.sin(2 * t)))
+    for time in (0.0, 0.5):
+        rest = model.equilibrium(time=time)
+        angle = rest.angle(hinge)
+        assert 100 * (0.4 * np.sin(2 * time) - angle) == pytest.approx(10 * np.cos(angle))
+        assert rest[ph.ElementForce(servo)] == pytest.approx(10 * np.cos(angle))
+        about = model.linearize(about=rest)
+        assert about.modes().frequencies == pytest.approx(np.sqrt((100 - 10 * np.sin(angle)) / 0.6), rel=1e-6)
+        assert about.modes().damping_ratios > 0.1  # of small motions
+
+
 def test_models_that_nothing_moves_have_no_modes():
     """A driven body with a damper along its drive has no free motion."""
     model = ph.Model(gravity=(0, 0, -9.81))

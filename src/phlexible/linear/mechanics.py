@@ -503,7 +503,8 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     an operating point, without inputs and outputs. Return also texts that describe forces which the linear
     model leaves out."""
     state = point.state
-    motion, elements = _motions(system, state), element_state(system, system.at(state), state)
+    at = system.at(state) if point.kind is OperatingKind.STEADY_ROTATION else system.at_rest(state)
+    motion, elements = _motions(system, state), element_state(system, at, state)
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
     indices = [system.layout.span(index) for index in range(system.layout.frames)]
     spins = [state.velocity[offset][system.dimension :] for offset in indices]

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, field_values
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.description.interactions.drives import ServoPush
 from phlexible.errors import EquilibriumError
 from phlexible.state.branches import BRISTLE, contacts_of, friction_springs, history_variable_count
 from phlexible.state.layout import State
@@ -234,7 +235,9 @@ def rest_equations(system: System, is_redundant: bool = False) -> RestEquations:
     """Assemble the tables of a system for the compiled step, and return its equations of quasi-static steps between
     poses at rest. These evaluate forces and their derivatives. ``is_redundant`` says that constraints of joints may
     depend on each other."""
-    return RestEquations(assemble(system), is_redundant)
+    assembly = assemble(system)
+    values = tuple((v.at_rest if isinstance(v, ServoPush) else v, name) for v, name in assembly.prescribed)
+    return RestEquations(replace(assembly, prescribed=values), is_redundant)
 
 
 # Friction that sticks where nothing moves: bristles as springs of equilibria and of small motions.

@@ -13,6 +13,7 @@ from phlexible.algebra.sparse import Matrix, sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics import absolute, floating
+from phlexible.description.interactions.drives import ServoPush
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import CoordinateForce
 from phlexible.description.interactions.functions import (
@@ -533,8 +534,11 @@ def prescribed_forces(system: System, at: Instants) -> Array:
     """Return the imposed part of every scalar element force of a system at one instant, shape (forces,) [N or
     N m]: user's constants and functions of time plus Python functions of the state. Springs and dampers are
     not included."""
-    time = float(at.time[0])
-    parts = [prescribed_force(force, time) + state_law_force(system, at, force) for _, force in system.forces]
+    time, parts = float(at.time[0]), []
+    for _, force in system.forces:
+        if isinstance(force.value, ServoPush) and getattr(at.prescribed, "are_still", False):
+            force = replace(force, value=force.value.at_rest)
+        parts.append(prescribed_force(force, time) + state_law_force(system, at, force))
     return np.array(parts, dtype=np.float64)
 
 

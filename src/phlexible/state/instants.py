@@ -69,12 +69,14 @@ class PrescribedFunctions:
         driven: the p paths of hoists and drives.
         times: the T instants, shape (T,) [s].
         end: accelerations are differences of values up to this time [s].
+        are_still: whether frames, drives and targets of servos stand still.
     """
 
     moving: Sequence[MovingFrame]
     driven: Sequence[TimePath]
     times: Array
     end: float = np.inf
+    are_still: bool = False
 
     @cached_property
     def frames(self) -> Array:
@@ -155,15 +157,15 @@ class PrescribedFunctions:
     def at(self, instants: Points) -> Self:
         """Return the prescribed motions (user functions of moving ground frames and drives) at the chosen instants
         only; they are evaluated when they are read, unless they were before."""
-        chosen = type(self)(self.moving, self.driven, self.times[instants], self.end)
+        chosen = type(self)(self.moving, self.driven, self.times[instants], self.end, self.are_still)
         known = {name: each[instants] for name, each in vars(self).items() if name in OF_TIME}
         vars(chosen).update(known)
         return chosen
 
     def stopped(self) -> Self:
-        """Return these motions with zero rates and accelerations: frames and drives stand still where they are, as
-        in an equilibrium."""
-        still = self.at(slice(None))
+        """Return these motions with zero rates and accelerations: frames, drives and targets of servos stand still
+        where they are, as in an equilibrium."""
+        still = replace(self, are_still=True)
         points = ("frame_velocities", "frame_angular_velocities", "frame_accelerations")
         vars(still).update(dict.fromkeys(points, np.zeros_like(self.frames)))
         vars(still).update(dict.fromkeys(("path_rates", "path_accelerations"), np.zeros_like(self.paths)))

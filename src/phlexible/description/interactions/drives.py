@@ -96,6 +96,11 @@ class ServoPush(Portable):
             values += self.kd * self.target.rates_at(times)
         return values.reshape(np.shape(time)) if np.ndim(time) else float(values[0])
 
+    @property
+    def at_rest(self) -> "ServoPush":
+        """Prescribed part of the same servo in an equilibrium, where the target stands still."""
+        return replace(self, kd=0.0)
+
     def values_over_steps(self, middles: Array, ends: Array) -> Array:
         """Return the prescribed part of a servo's force in each time step, shape (steps,) [N or N m]. It is
         kp target + kd (rate of the target), with the target at the middle of the time step. ``middles`` and
