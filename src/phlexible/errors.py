@@ -237,7 +237,7 @@ class MissingExtraError(PhlexibleError, ImportError):
 
 
 class LargeDeflectionWarning(UserWarning):
-    """A beam or rod bent further than its elements follow; the message says which, how far and what to do."""
+    """A beam, rod or string bent further than its elements follow; the message says which and what to do."""
 
 
 class LargeStrainWarning(UserWarning):

@@ -38,7 +38,7 @@ from phlexible.errors import (
     StiffeningWarning,
 )
 from phlexible.measure.energy import Energy, energy_of
-from phlexible.measure.reactions import slack_parts
+from phlexible.measure.reactions import slack_parts, sliders_out_of_balance
 from phlexible.measure.section_forces import rod_forces
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun, RecordedStates
@@ -826,7 +826,7 @@ def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type
     texts: dict[type[Warning], list[str]] = {
         StepWarning: long_steps(run, steps),
         StiffeningWarning: missing_stiffening(run),
-        LargeDeflectionWarning: large_deflections(run),
+        LargeDeflectionWarning: [*large_deflections(run), *sliders_out_of_balance(run)],
         LargeStrainWarning: large_strains(run),
         SlackStringWarning: [part.text for part in slack_parts(run)],
     }

@@ -9,6 +9,7 @@ from phlexible.algebra.number_tape import exceeds
 from phlexible.algebra.rotations import cross
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.locations import Node
+from phlexible.bodies.string import String
 from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import Drive
@@ -17,8 +18,10 @@ from phlexible.description.interactions.functions import LengthCoordinate, Piece
 from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
+from phlexible.description.joints.sliding import Sliding
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ModelError
+from phlexible.measure.kinematics import coordinate_values
 from phlexible.state.branches import flows, string_branch_stresses
 from phlexible.state.functions import vector_functions_of_rows
 from phlexible.state.recorded_run import RecordedRun
@@ -206,6 +209,10 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     return np.concatenate(found, axis=1)
 
 
+UNEVEN = 0.02
+"""Share of their sum by which tensions before and behind what slides along a string may differ."""
+
+
 def slack_parts(run: RecordedRun) -> list[SlackPart]:
     """Return, for each string of a run that becomes slack, its first slack element and the time from which it is
     slack. Models of dimension one have none."""
@@ -227,6 +234,36 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
                 instant, index = np.argwhere(is_slack)[0]
                 time = float(run.recording.time[instant])
                 found.append(SlackPart(placed.name, int(group.elements[index]), time))
+    return found
+
+
+def sliders_out_of_balance(run: RecordedRun) -> list[str]:
+    """Return a warning message for each point that slides along a string and that a node holds beside its place of
+    rest. The tensions before and behind the point differ there although no force acts along the string. Only
+    equilibria have such points."""
+    found = list[str]()
+    acted = [getattr(part, "joint", None) for part in (*run.mechanism.elements, *run.mechanism.drives)]
+    for joint in run.mechanism.joints if run.is_at_rest else ():
+        if not isinstance(joint, Sliding) or joint in acted or not isinstance(string := joint.line.body, String):
+            continue
+        placed, (coordinate,) = joint.line, joint.coordinates(run.system.dimension)
+        position, size = float(coordinate_values(run, coordinate)[-1]), string.mesh.element_length
+        pulls = tension(run, placed)[-1]
+        points = run.elastic(run.system.index[placed])[-1].reshape(-1, run.system.dimension)
+        places = (np.arange(len(pulls)) + 0.5) / len(pulls) * string.length
+        before, behind = np.flatnonzero(places < position - size), np.flatnonzero(places > position + size)
+        if not len(before) or not len(behind):
+            continue
+        ends = [before[-1], behind[0]]
+        rise = [np.ptp(np.interp(places[ends], string.mesh.nodes, own)[::-1]) for own in points.T]
+        weight = placed.data.mass / string.length * np.abs(run.mechanism.gravity[: len(rise)]) @ rise
+        one, two = pulls[ends]
+        if abs(one - two) - weight > UNEVEN * (one + two):
+            found.append(
+                f"{joint.slider} slides along {placed.name} and rests beside its true place: the tension is"
+                f" {one:.4g} N before and {two:.4g} N behind it, although nothing acts along the string. A string"
+                " bends at its nodes only, each of which holds what slides; take a thin Rod in place of the string"
+            )
     return found
 
 

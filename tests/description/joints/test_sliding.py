@@ -1,5 +1,6 @@
 """Joints that slide along rods and strings: invariants, order, closed forms, and what runs do with them."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -399,3 +400,30 @@ def test_what_cannot_slide_is_refused_by_name():
     rod = line.add(ph.Rod(1.0, section, material, elements=4), "rod")
     with pytest.raises(ModelError, match="needs the plane or space"):
         line.connect(ph.Sliding(line.add(ph.PointMass(1.0), "mass", (0.5, 0, 0)).origin, rod))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("kind", ["ring", "lowest", "held"])
+def test_equilibria_tell_of_rings_that_nodes_of_a_string_hold(kind, order):
+    """A ring beside the lowest place, one at the lowest place, and one that a spring holds on its way."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    law = ph.LogarithmicLaw(5e4)
+    rope = model.add(
+        ph.String(2.1, 0.02, 16 // order, law, order=order),
+        "rope",
+        shape=lambda s: (1.9 * s / 2.1, 0, -0.42 * 4 * s / 2.1 * (1 - s / 2.1)),
+    )
+    for x, port in ((0.0, rope.start), (1.9, rope.end)):
+        model.connect(ph.Spherical(model.ground.at((x, 0, 0)), port))
+    along = 0.5 if kind == "lowest" else 0.25
+    ring = model.add(ph.PointMass(1.0), "ring", (1.9 * along, 0, -0.42 * 4 * along * (1 - along)))
+    slide = model.connect(ph.Sliding(ring.origin, rope))
+    if kind == "held":
+        model.apply(slide.spring(1e4))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rest = model.equilibrium()
+    told = [str(each.message) for each in caught if "ring.origin slides along rope" in str(each.message)]
+    assert len(told) == (kind == "ring")
+    assert not told or "true place: the tension is" in told[0]
+    assert (abs(rest.position(ring.origin)[0] - 0.95) < 1e-3) == (kind == "lowest")
