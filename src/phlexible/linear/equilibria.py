@@ -42,7 +42,7 @@ from phlexible.state.forces import (
     prescribed_forces,
     stiffness_matrix,
 )
-from phlexible.state.initial_pose import closed_by_rigid_motions
+from phlexible.state.initial_pose import nearest_closed_pose
 from phlexible.state.initial_velocity import (
     check_closure,
     check_drives,
@@ -390,8 +390,7 @@ def operating_point(
 def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
     """Return the nearest state to a ``pose`` of a mechanism with joints that are closed at a ``time`` [s]. Driven
     angles and frames of the ground turn there in parts, so that no joint closes half a turn away and springs and
-    gears count full turns. If the joints do not close, or if one is open that no function of time moves, it is the
-    pose itself at this time."""
+    gears count full turns. If a joint is open that no function of time moves, it is the pose itself."""
     system, there = assembly.system, replace(pose, time=time)
     at, last, columns = system.at(pose), system.at(there).prescribed, list(system.prescribed)
     first, gaps = at.prescribed, system.relative_gaps(system.rows.values(at)[0])
@@ -414,10 +413,7 @@ def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
         vars(partly)["paths"] = last.paths - left * way
         vars(partly)["frames"] = last.frames - left * (last.frames - first.frames)
         vars(partly)["frame_rotations"] = last.frame_rotations @ rotation_vector_matrices(-left * turns)
-        found = closed_by_rigid_motions(system, found, partly)
-        rows, mass = independent_rows(system, found), system.small_mass(found, system.at(found))
-        if (closed := with_closed_joints(assembly, found, rows, mass, partly)) is None:
-            return there
+        closed = nearest_closed_pose(system, found, partly)
         found = replace(closed, theta=assembly.initial_thetas(closed))
     return found
 

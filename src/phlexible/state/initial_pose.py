@@ -241,14 +241,16 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
     return AssembledPose(moving, before, after)
 
 
-def closed_by_rigid_motions(system: System, state: State, prescribed: PrescribedMotions) -> State:
+def nearest_closed_pose(system: System, state: State, prescribed: PrescribedMotions) -> State:
     """Return a state of a system whose joints are closed by rigid motions of bodies and whole rods, starting from a
-    ``state``. Joints that rigid motions do not close stay open. Frames of the ground and drives are as
+    ``state``. Where these do not close a joint, bodies deform too. Frames of the ground and drives are as
     ``prescribed``."""
     motions, rods = _allowed_motions(system, state, frozenset()), None
     if system.rod_strains.count:
         rods = _Rods(system, state)
-    return _close_joints(_PoseProblem(system, state, motions, np.ones(motions.shape[0]), rods, prescribed))
+    problem = _PoseProblem(system, state, motions, np.ones(motions.shape[0]), rods, prescribed)
+    every = sparse.csr_array(sparse.eye_array(motions.shape[0]))
+    return _close_joints_by_newton(replace(problem, motions=every, rods=None), _close_joints(problem), 0.0)
 
 
 class _Rods:
@@ -433,12 +435,13 @@ def _descent_step(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array
     return metric, nearest_point(metric, matrix).solve(-problem.distance_gradient(state))[0]
 
 
-def _close_joints_by_newton(problem: _PoseProblem, state: State) -> State:
+def _close_joints_by_newton(problem: _PoseProblem, state: State, allowed: float = CLOSED) -> State:
     """Return the ``state`` after Newton iterations, at most five, that close its joints from a nearly closed
     pose. Each changes the pose by the smallest amount in the mass metric; it stops when gaps are round-off.
-    Remaining gaps raise no error. ``problem`` has the bodies and joints."""
+    Remaining gaps raise no error. ``problem`` has the bodies and joints, ``allowed`` are relative gaps that may
+    stay."""
     for _ in range(CLOSINGS):
-        if problem.largest_gap(state) <= CLOSED:
+        if problem.largest_gap(state) <= allowed:
             break
         step = smallest_solution(problem.metric(state), problem.matrix(state), -problem.residuals(state))
         state = problem.displaced_state(state, step)

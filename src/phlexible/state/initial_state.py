@@ -10,7 +10,14 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.errors import LeftOutWarning, warn_user
 from phlexible.state.forces import has_laws
-from phlexible.state.initial_velocity import check_closure, check_drives, undeformed, with_initial_velocity
+from phlexible.state.initial_pose import nearest_closed_pose
+from phlexible.state.initial_velocity import (
+    ROUND_OFF_GAP,
+    check_closure,
+    check_drives,
+    undeformed,
+    with_initial_velocity,
+)
 from phlexible.state.instants import Instants, PrescribedFunctions, PrescribedMotions
 from phlexible.state.layout import State
 from phlexible.state.quasi_static import quasi_static_motion
@@ -58,6 +65,9 @@ def initial_instant(
     at = system.at(pose, prescribed=prescribed)
     check_drives(system, pose)
     check_closure(system, pose, at)
+    if system.relative_gaps(system.rows.values(at)[0]).max(initial=0.0) > ROUND_OFF_GAP:
+        pose = nearest_closed_pose(system, pose, at.prescribed)
+        at = system.at(pose, prescribed=at.prescribed)
     moving = with_initial_velocity(system, pose, at)
     if kind is InitialKind.UNDEFORMED:
         return moving, at.moving(moving.velocity[None])

@@ -28,6 +28,8 @@ from phlexible.state.system import RowOwner, System, allowed_gap
 # Do the joints close at the initial pose?
 
 CLOSED = 1e-9
+ROUND_OFF_GAP = 1e-14
+"""Relative gap of joints above which they are closed before the first step, which would close them with a kick."""
 
 
 def check_closure(system: System, state: State, at: Instants | None = None) -> None:

@@ -14,7 +14,14 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import WeightedSums, is_small
 from phlexible.state.functions import FunctionSet
-from phlexible.state.initial_velocity import CLOSED, TOLERANCE, only_solutions, times, undeformed, user_velocity
+from phlexible.state.initial_velocity import (
+    ROUND_OFF_GAP,
+    TOLERANCE,
+    only_solutions,
+    times,
+    undeformed,
+    user_velocity,
+)
 from phlexible.state.instants import OF_TIME, Instants, PrescribedFunctions, RecordedMotions
 from phlexible.state.layout import State
 from phlexible.state.redundancy import CLEARLY
@@ -98,9 +105,8 @@ def _starts(systems: Sequence[System]) -> list[Start | None]:
         np.concatenate([getattr(each, name) for each in own]) for name in OF_STATE
     )
     at = Instants(time, position, rotation, eta, velocity, motions)
-    is_right = (np.abs(rows.values(at)) <= CLOSED * np.array([system.gap_lengths for system in systems])).all(
-        axis=1
-    )
+    gaps = [system.relative_gaps(own) for system, own in zip(systems, rows.values(at), strict=True)]
+    is_right = np.max(gaps, axis=1, initial=0.0) <= ROUND_OFF_GAP
     matrix, drift = np.zeros((len(systems), rows.count, at.velocity.shape[1])), rows.drift(at)
     matrix[:, *rows.pattern] = rows.matrix_entries(at)
     frame, axis, place = layout.spin
