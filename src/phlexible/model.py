@@ -171,7 +171,8 @@ class Model(Mechanism):
                 projected onto the joints, and the energy lost is booked as dissipated. None: steps as given.
             of: what the tolerance is for: "step", or "run": the estimated error of all places up to the end,
                 relative to the longest body, met by several runs with equal steps, each judged by runs with twice
-                and four times its steps (``motion.run_error``). It warns where shorter steps do not help.
+                and four times its steps (``motion.run_error``). The step that was found is in ``motion.summary()``.
+                It warns where shorter steps do not help.
             output_step: interval between stored instants [s], a multiple of ``step``, in place of ``every``; with a
                 ``tolerance`` in place of ``step``.
             output: results file that is written while the run goes on: ``Motion.load`` reads it at any time,

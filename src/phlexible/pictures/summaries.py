@@ -24,9 +24,10 @@ class Figures(dict[str, str | int | float]):
         return text(self)
 
 
-def figures(run: RecordedRun) -> Figures:
+def figures(run: RecordedRun, step: float | None = None) -> Figures:
     """Return numbers that summarize a recorded run, in SI units: sizes of the model, duration, solver iterations,
-    energies at the end. Their names are texts with the unit, such as "bodies" and "duration [s]"."""
+    energies at the end. Their names are texts with the unit, such as "bodies" and "duration [s]". The time
+    ``step`` [s] is among them if it is known."""
     rec, mechanism = run.recording, run.mechanism
     energy = energy_of(rec)
     found: dict[str, str | int | float] = {
@@ -36,6 +37,7 @@ def figures(run: RecordedRun) -> Figures:
         "constraints": rec.multipliers.shape[1],
         "instants": run.count,
         "duration [s]": float(rec.time[-1] - rec.time[0]),
+        **({} if step is None else {"step [s]": step}),
         "Newton iterations": int(rec.iterations[-1]),
         "halved steps": int(rec.halvings[-1]),
         "energy at the start [J]": float(energy.total[0]),

@@ -392,9 +392,9 @@ class Motion(MotionPictures, Readings):
         vtk_series.export(self.run, file_path("path", path), chosen, progress)
 
     def summary(self) -> Figures:
-        """Return sizes of the model, figures of the solver and the final energy balance of this motion by name;
-        ``print`` shows them in aligned lines."""
-        return figures(self.run)
+        """Return sizes of the model, the time step at the end, figures of the solver and the final energy balance of
+        this motion by name; ``print`` shows them in aligned lines."""
+        return figures(self.run, self._last_step)
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: a picture of this motion, figures of its run and its energies."""
@@ -405,4 +405,12 @@ class Motion(MotionPictures, Readings):
         return self.mechanism._ipython_key_completions_()
 
     def __repr__(self) -> str:
-        return f"Motion({self.run.count} instants to t = {self.time[-1]:g} s, {self.mechanism!r})"
+        step, stored = self._last_step, float(np.diff(self.time[-2:]).sum())
+        cut = f" in steps of {step:.4g} s" if step is not None and step < 0.99 * stored else ""
+        return f"Motion({self.run.count} instants to t = {self.time[-1]:g} s{cut}, {self.mechanism!r})"
+
+    @property
+    def _last_step(self) -> float | None:
+        """Size of the time steps at the end of the run, as they follow from its step and tolerance [s]; None: not
+        known."""
+        return None if self.checkpoint is None else self.checkpoint.step / 2**self.checkpoint.level
