@@ -153,6 +153,9 @@ def test_a_loop_says_what_drifts():
         )
         assert turned.drifting == ("hub x", "hub y") and not turned.is_stable
         assert slowed.drifting == ("hub x", "hub y", "hub turn z")
+        assert turned.is_stable_except_drift and slowed.is_stable_except_drift
+        wrong = linear.interconnect(control.ss([], [], [], [[20.0, -180.0]]), period=period)
+        assert wrong.drifting == ("hub x", "hub y") and not wrong.is_stable_except_drift
     bar = ph.Model(dimension=2)
     body = bar.add(ph.RigidBody(1.0, 0.1), "bar")
     hinge = bar.connect(ph.Revolute(bar.ground.at((0, 0, 0)), body.origin))

@@ -392,8 +392,8 @@ class Motion(MotionPictures, Readings):
         vtk_series.export(self.run, file_path("path", path), chosen, progress)
 
     def summary(self) -> Figures:
-        """Return sizes of the model, the time step at the end, figures of the solver and the final energy balance of
-        this motion by name; ``print`` shows them in aligned lines."""
+        """Return sizes of the model, the time step, figures of the solver and the final energy balance by name;
+        ``print`` shows them in aligned lines."""
         return figures(self.run, self._last_step)
 
     def _repr_html_(self) -> str:
