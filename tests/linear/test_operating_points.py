@@ -457,6 +457,35 @@ def test_targets_of_servos_have_no_rate_in_equilibria():
         assert about.modes().damping_ratios > 0.1  # of small motions
 
 
+def beside_weights(kind, others):
+    """Return a bob on a stiff link or a column under three times its buckling load, beside weights on springs."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    for x in range(others):
+        weight = model.add(ph.PointMass(1.0), f"weight {x}", (x, 0, 0))
+        hook = model.ground.at((x, 0, 10))
+        model.apply(ph.SpringDamper(hook, weight.origin, stiffness=9.81 / 9.0, length=1.0))
+    if kind == "bob":
+        bob = model.add(ph.PointMass(1.0), "bob", (0, 5, 0.01))
+        model.connect(ph.Distance(model.ground.at((0, 5, 0)), bob.origin))
+        return model
+    body = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e9, 1000.0), elements=6)
+    upright = [[0, 0, -1], [0, 1, 0], [1, 0, 0]]
+    column = model.add(body, "column", (0, 5, 0), upright)
+    model.connect(ph.Fixed(model.ground.at((0, 5, 0)), column.start))
+    model.apply(ph.Force(column.end, (0, 0, -3 * np.pi**2 / 4 * 2e9 * np.pi * 0.01**4 / 4)))
+    return model
+
+
+@pytest.mark.parametrize("kind", ["bob", "column"])
+@pytest.mark.parametrize("others", [2, 30, 60])
+def test_unstable_equilibria_are_found_among_many_soft_oscillators(kind, others):
+    """A bob falls at sqrt(g / L), and a column as it does alone, however many weights hang on springs nearby."""
+    with pytest.warns(ph.errors.UnstableEquilibriumWarning):
+        falls = np.sqrt(9.81 / 0.01) if kind == "bob" else beside_weights(kind, 0).equilibrium().growth_rate
+        rest = beside_weights(kind, others).equilibrium()
+    assert falls > 20 and rest.growth_rate == pytest.approx(falls, rel=1e-6) and not rest.is_stable
+
+
 def test_models_that_nothing_moves_have_no_modes():
     """A driven body with a damper along its drive has no free motion."""
     model = ph.Model(gravity=(0, 0, -9.81))

@@ -22,6 +22,7 @@ from phlexible.linear.mechanics import LinearMechanics
 DENSE = 60
 ZERO = 1e-9
 SHIFT_ROUNDS = 12
+RITZ, UNSTABLE = 1e-12, 30.0  # round-off of a negative omega^2 in a few vectors; how far below it the lowest may be
 LEAST = 8  # modes, so that those of a free body without strain are counted
 MANY = 500  # rigid motions: more of them are kept out of dense matrices
 STABLE = 1e-7  # of omega^2 + s: how well the lowest is known where it is enough that it is positive
@@ -257,17 +258,20 @@ def _shifted_solver(
     Subspace iteration lowers s until it is not far above the ``count``-th lowest squared frequency. Motions
     in ``rigid`` are removed; ``rng`` makes the start vectors."""
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
-    largest = float(np.max(np.abs(stiffness.diagonal()) * scale**2)) or 1.0
-    shift, least = 1e-4 * largest, 1e-13 * largest
+    diagonal = stiffness.diagonal() * scale**2
+    largest = float(np.abs(diagonal).max()) or 1.0
+    shift, least = max(1e-4 * largest, -2 * float(diagonal.min())), 1e-13 * largest
     block = scale[:, None] * rng.normal(size=(mechanics.size, count + 4))
     for _ in range(SHIFT_ROUNDS):
         solver = SaddlePoint(stiffness + shift * mass, mechanics.constraint_matrix, scale=scale)
         for _ in range(2):
             block = rigid.removed_from(solver.solve(mass @ block)[0])
             block = _orthonormal(block, mass)
-        values = np.abs(linalg.eigvalsh(block.T @ (stiffness @ block)))
-        goal = float(np.sort(values)[count - 1]) / 2
-        if goal > 0.2 * shift or shift <= least:
+        found = linalg.eigvalsh(block.T @ (stiffness @ block))
+        goal = float(np.sort(np.abs(found))[count - 1]) / 2
+        if found[0] < -RITZ * np.abs(found).max():  # it has to be above -s, and nearest to it
+            least = max(least, -UNSTABLE * float(found[0]))
+        if shift >= least and (goal > 0.2 * shift or shift == least):
             return shift, solver
         shift = max(goal / 10, least)  # among so many motions the lowest are far from found
     return shift, SaddlePoint(stiffness + shift * mass, mechanics.constraint_matrix, scale=scale)

@@ -244,9 +244,11 @@ def sliders_out_of_balance(run: RecordedRun) -> list[str]:
     found = list[str]()
     acted = [getattr(part, "joint", None) for part in (*run.mechanism.elements, *run.mechanism.drives)]
     for joint in run.mechanism.joints if run.is_at_rest else ():
-        if not isinstance(joint, Sliding) or joint in acted or not isinstance(string := joint.line.body, String):
+        if not isinstance(joint, Sliding) or joint in acted or not isinstance(placed := joint.line, PlacedBody):
             continue
-        placed, (coordinate,) = joint.line, joint.coordinates(run.system.dimension)
+        if not isinstance(string := placed.body, String):
+            continue
+        (coordinate,) = joint.coordinates(run.system.dimension)
         position, size = float(coordinate_values(run, coordinate)[-1]), string.mesh.element_length
         pulls = tension(run, placed)[-1]
         points = run.elastic(run.system.index[placed])[-1].reshape(-1, run.system.dimension)
