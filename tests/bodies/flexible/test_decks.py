@@ -44,6 +44,7 @@ def test_cards_go_on_in_the_next_line(card, tmp_path):
     assert sorted(given.cells[0]) == list(range(8))
     assert not given.left_out
     assert given.element_groups["1"].tolist() == [0]
+    assert given.points_by_name["1"].tolist() == list(range(8))  # as an interface
 
 
 def test_nodes_of_nastran_in_other_axes(tmp_path):

@@ -74,6 +74,9 @@ def test_a_curved_mesh_is_a_shell_that_is_reduced() -> None:
     mesh.points = points * (1, 1, 0)
     with pytest.raises(ph.ParameterError, match="must be of one kind, got quad"):
         ph.FlexibleBody.from_mesh(mesh, STEEL, thickness=0.01)
+    mesh.points, mesh.cells = points * (1, 1, 0) + (0, 0, 0.3), blocks
+    with pytest.raises(ph.ParameterError, match="plane z = 0 of its axes, this mesh is at z = 0.3; move"):
+        ph.FlexibleBody.from_mesh(mesh, STEEL, thickness=0.01, theory="mindlin")
 
 
 def panel(kind: str = "average") -> ph.Shell:

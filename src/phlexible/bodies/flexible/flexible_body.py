@@ -84,6 +84,8 @@ from phlexible.shapes.surfaces import optional_color
 
 MeshedPoints = MeshPoints | PlatePoints
 """Located points of a body that is made of a mesh, of a solid or of a plate."""
+IN_PLANE = 1e-9
+"""Distance of a plate from the plane z = 0, over its size, that is round-off."""
 SHOWN = 5e-4
 """Smallest effective mass, relative to the mass, for which the summary lists effective masses."""
 
@@ -214,10 +216,16 @@ class FlexibleBody(Body):
                 modes, frame, strain, damping_ratio=damping_ratio, moments=moments, inertial_shapes=inertial_shapes
             )
             return reduced
+        height = float(source.points[:, 2].mean())
         source = replace(source, points=source.points * (1.0, 1.0, source.kind.dimension == 3))
         check_mesh(source)
         if is_plate and source.kind.dimension == 3:
             raise ParameterError(f"theory={theory!r}: a plate is made of a plane mesh, this one is solid")
+        if is_plate and abs(height) > IN_PLANE * np.ptp(source.points, axis=0).max():
+            raise ParameterError(
+                f"theory={theory!r}: a plate lies in the plane z = 0 of its axes, this mesh is at z = {height:g};"
+                " move its points there, and the body by position="
+            )
         if is_plate and order != 2:
             raise ParameterError(f"order must be 2 for the elements of a plate, got {order!r}")
         if is_plate and modal_derivatives:
@@ -399,11 +407,8 @@ class FlexibleBody(Body):
             ParameterError: a basis of another length, or of dependent columns.
         """
         data, frequencies = reduced_data(self.data, self.frequencies, basis)
-        carried = effective_mass(data)
-        counts, looks = self.shape_counts, self.color
-        return FlexibleBody(
-            data, frequencies, carried, counts, self.materials, looks, self.solver, self.damping_ratio
-        )
+        same = self.shape_counts, self.materials, self.color, self.solver, self.damping_ratio
+        return FlexibleBody(data, frequencies, effective_mass(data), *same)
 
     def port_locations(self) -> dict[str, Location]:
         """Return the locations of the boundary ports of this body's port-Hamiltonian model by name: all its named

@@ -361,7 +361,7 @@ def listed_points(name: str, nodes: Any, count: int, groups: Mapping[str, IntArr
         if nodes in groups:
             return groups[nodes]
         known = ", ".join(map(repr, groups)) or "none"
-        raise ParameterError(f"{name}: there is no group {nodes!r} of facets or nodes, only {known}")
+        raise ParameterError(f"{name}: there is no group {nodes!r} of elements, facets or nodes, only {known}")
     try:
         numbers = np.asarray(nodes)
     except (TypeError, ValueError):  # of different kinds, or of different lengths

@@ -80,9 +80,12 @@ class UserMesh:
 
     @property
     def points_by_name(self) -> dict[str, IntArray]:
-        """Dictionary of point indices by group name: those of all points in each group of facets of this mesh,
-        ascending, and those in each group of nodes, which replace facet groups of the same name."""
-        return {name: np.unique(corners) for name, corners in self.facet_groups.items()} | dict(self.node_groups)
+        """Dictionary of point indices by group name: those of the vertices of each group of elements and facets of
+        this mesh, ascending, and those in each group of nodes. Nodes replace facets of the same name, and these
+        elements."""
+        elements = {name: self.corners[group] for name, group in self.element_groups.items()}
+        corners = elements | self.facet_groups
+        return {name: np.unique(group) for name, group in corners.items()} | self.node_groups
 
 
 def user_mesh(

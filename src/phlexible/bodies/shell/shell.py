@@ -369,17 +369,14 @@ class Shell(NodalBody):
         rest = products(elements.X, elements.D) / scale
         tau = self._laminate.viscosity
         own = ProductElements(both, PLACES, PAIRS, sizes, stiffness, rest, tau)
+        groups = {group.name: group for group in self.interfaces}
+        weights = {name: group.weights(mesh) for name, group in groups.items()}
         return AbsoluteBody(
             dimension=3,
             mass=self.mass,
             nodal_mass=mass,
             strains=(),
-            points=ShellPoints(
-                mesh,
-                3,
-                {group.name: group.weights(mesh) for group in self.interfaces},
-                {group.name: group for group in self.interfaces},
-            ),
+            points=ShellPoints(mesh, 3, weights, groups),
             size=float(np.ptp(mesh.positions, axis=0).max()),
             clusters=mesh.clusters,
             products=(own, self._folds(elements.node_areas)) if len(mesh.folds) else (own,),
@@ -541,11 +538,8 @@ class Shell(NodalBody):
         if whole[0]:
             directors = np.asarray(fields[0])[mesh.director_at] @ rotation.T / mesh.gyration
         if v is not None:
-            v = (
-                np.asarray(fields[1], dtype=np.float64)
-                if whole[1]
-                else mesh.vectors(v, mesh.gyration * mesh.director_rates(x, v))
-            )
+            rates = fields[1] if whole[1] else mesh.vectors(v, mesh.gyration * mesh.director_rates(x, v))
+            v = np.asarray(rates, dtype=np.float64)
         return replace(nodes, positions=mesh.vectors(x, mesh.gyration * directors), velocities=v)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
