@@ -514,6 +514,15 @@ def field_values(record: Any, kind: Any = None) -> dict[str, Any]:
     return {each.name: getattr(record, each.name) for each in fields(kind or record)}
 
 
+class PickledFields:
+    """Base class of dataclasses whose pickles hold their fields alone, without results that were derived and
+    cached. An array that is made when it is first read is made before it is pickled."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all fields of this instance of a dataclass by name."""
+        return field_values(self)
+
+
 @cache
 def _checks(kind: Any) -> tuple[tuple[str, Check, bool], ...]:
     """Return name, check function and whether None is allowed, for each checked field of the dataclass ``kind``:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, BoolArray, IntArray, field_values
+from phlexible.algebra.arrays import Array, BoolArray, IntArray, PickledFields
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.description.interactions.drives import ServoPush
 from phlexible.errors import EquilibriumError
@@ -320,7 +320,7 @@ def copied_bristles(memory: Memory) -> dict[str, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class StickingFriction:
+class StickingFriction(PickledFields):
     """Friction springs of a system that hold it at rest, each deflected by the displacement of its contact since a
     start pose.
 
@@ -333,10 +333,6 @@ class StickingFriction:
     equations: RestEquations
     start: State
     has_slipped: BoolArray
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return the fields of this description of sticking friction for pickling, without cached results."""
-        return field_values(self)
 
     @classmethod
     def of(cls, equations: RestEquations, start: State) -> Self:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, read_only
+from phlexible.algebra.arrays import Array, IntArray, PickledFields, read_only
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.body import fingerprint
 from phlexible.bodies.mechanics import absolute
@@ -171,7 +171,7 @@ LateReactions = Callable[[], Reactions | None]
 """Function that computes reactions on demand; None where joints contradict each other, in singular positions."""
 
 
-class RecordingOnDemand(RecordedStates):
+class RecordingOnDemand(PickledFields, RecordedStates):
     """Recording each of whose arrays is made when it is first read, since most readings need few of them."""
 
     _make: Callable[[str], Array]
@@ -182,10 +182,6 @@ class RecordingOnDemand(RecordedStates):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.__dict__[name] = made = self._make(name)
         return made
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all arrays of this recording by name for pickling; those that are still missing are made first."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 def on_demand(
@@ -244,7 +240,7 @@ LEAST = 3
 
 
 @dataclass(frozen=True, eq=False)
-class RecordedRun:
+class RecordedRun(PickledFields):
     """Recorded run of a system; quantities derived from the recording are computed once on demand.
 
     Attributes:
@@ -262,10 +258,6 @@ class RecordedRun:
     warnings: list[str] = field(default_factory=list)
 
     __repr__ = short_repr
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return the fields of this recorded run for pickling, without results that were derived and cached."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def mechanism(self) -> Mechanism:

@@ -1,7 +1,7 @@
 """Mechanism as arrays of numbers, made once and cached until the mechanism changes (docs/theory.md, 2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import is_
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray, PickledFields
 from phlexible.algebra.sparse import Matrix, block_diagonal, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
@@ -151,7 +151,7 @@ class ScalarForce(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class System(PickledFields):
     """Mechanism as arrays of numbers, which all computations read; made by ``system_of`` and never changed.
 
     Attributes:
@@ -176,10 +176,6 @@ class System:
     loads: tuple[PointLoad, ...]
     moving_frames: tuple[MovingFrame, ...]
     layout: Layout
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return the fields of this system for pickling, without arrays that were derived and cached."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:
         return f"System({self.mechanism!r})"
