@@ -148,8 +148,9 @@ class Batch:
         progress: bool | None = None,
     ) -> "BatchRuns":
         """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] in time steps of length ``step``
-        [s]. Return the readings of ``sensors``, a function of a model; motions are not stored. The work is shared
-        by ``threads``, and mechanisms of one structure are stepped together (``lanes``).
+        [s], and return the values of their ``sensors`` (a function of a model) as arrays; motions are not stored.
+        The work is shared by ``threads``, and similar mechanisms are stepped together in SIMD ``lanes``. Failed
+        mechanisms have NaN; an error is raised only if all fail before the first instant.
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
         before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up
@@ -256,10 +257,10 @@ class Batch:
         sensors: SensorsOf,
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
-        """Return the sensor readings of a group of mechanisms of the batch that are simulated together, by
-        their ``indices``; failures are among them. ``lanes`` steps them in SIMD lanes (None: one after the
-        other), ``turn`` is a lock under which only one thread computes (None: no lock), ``sensors`` is the
-        user's function of a model. ``duration``, ``step`` [s] and ``options`` are those of the run.
+        """Simulate the group of mechanisms ``indices`` of the batch and return their sensor values and errors, by
+        number. ``lanes`` steps them together in SIMD lanes (None: one after the other), ``turn`` is a lock under
+        which only one thread computes (None: no lock). ``sensors`` is the user's function of a model;
+        ``duration``, ``step`` [s] and ``options`` are those of the run.
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """
@@ -346,9 +347,9 @@ def device_for(device: str | None, lanes: bool | None, specialize: bool) -> "Dev
 
 
 def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[int]]:
-    """Return groups of mechanisms that are stepped together in SIMD lanes, each a list of up to ``width``
-    numbers of mechanisms. Mechanisms are sorted first by their ``parameters`` other than floats, as texts,
-    then by the floats.
+    """Divide the mechanisms of a batch into groups that are stepped together in SIMD lanes, and return lists of up
+    to ``width`` mechanism numbers. They are sorted first by the text of ``parameters`` that are no floats, then by
+    floats, so that similar mechanisms are in one group; for width 1 the order is kept.
 
     Mechanisms are sorted first by parameters that are no real numbers, on which structure may depend, then by the
     others, so that all mechanisms of a group need about as many iterations.
@@ -546,7 +547,8 @@ class LiveBatch:
         return self._rows.time.copy()
 
     def step(self, count: int = 1) -> None:
-        """Advance all mechanisms of a live batch that have not failed by ``count`` time steps.
+        """Advance all mechanisms of a live batch that have not failed by ``count`` time steps. Mechanisms that
+        fail now are stored with their error in ``failures``.
 
         Raises:
             ParameterError: no count.
@@ -585,9 +587,9 @@ class LiveBatch:
         return tuple(run.save() for run in self._rows.updated_runs())
 
     def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
-        """Restore the states ``saved`` of those mechanisms of a live batch that the mask ``where`` chooses
-        (None: all); the others stay as they are. ``saved`` has one state for each mechanism of the batch, as
-        ``save`` returned it.
+        """Restore the states ``saved`` of those mechanisms of a live batch that the mask ``where`` selects (None:
+        all), and forget their failures; other mechanisms are unchanged. ``saved`` is the tuple or list that
+        ``save`` returned, with one state for each mechanism; otherwise ParameterError.
 
         Args:
             saved: from ``save`` of this batch.

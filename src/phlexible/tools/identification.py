@@ -64,8 +64,10 @@ class _Unknowns:
 
     @cached_property
     def all(self) -> Parameters:
-        """Return all unknowns of an identification as one parameter vector. A parameter with its own value in each
-        recording occurs once for each."""
+        """Return all unknowns of an identification as one parameter vector (``Parameters``): the model's
+        parameters, then the biases, gains and delays of sensors that are sought. A parameter in ``separate`` is
+        stacked with one value for each recording (measured data set). Scales of parameters are the user's, those
+        of sensor unknowns their expected sizes."""
         own = {
             name: np.stack([value] * self.recordings) if name in self.separate else value
             for name, value in self.parameters.items()
@@ -75,8 +77,9 @@ class _Unknowns:
         return Parameters({**own, **of_sensors}, {**self.scales, **sizes})
 
     def of_model(self, values: Array, recording: int) -> tuple[Array, Array]:
-        """Return the values of the model's parameters in one recording, and their indices among all unknowns of the
-        identification."""
+        """Return the values of the model's parameters for one recording (measured data set), selected from the
+        vector ``values`` of all unknowns, and their indices in this vector. For a parameter in ``separate`` the
+        value of this recording is selected."""
         chosen = []
         for name, index in self.model.slices.items():
             count = index.stop - index.start
@@ -86,8 +89,9 @@ class _Unknowns:
         return values[indices], indices
 
     def of_sensor(self, values: Array, output: str) -> dict[str, tuple[float, int]]:
-        """Return value and index of the bias, gain and delay of a measured output among the unknowns of an
-        identification; index -1: not an unknown."""
+        """Return a dictionary with the value of the bias, gain and delay of a measured output and its index in the
+        vector ``values`` of all unknowns. A kind that is not an unknown has its neutral value (no bias, gain or
+        delay) and index -1."""
         found = {}
         for kind in KINDS:
             is_sought = (kind, output) in self.sensors
@@ -146,7 +150,9 @@ class _Experiments:
         return self.build({**data.inputs, **self.unknowns.model.nested(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
-        """Warn of measured data that are probably in mm or degrees, or whose model is. ``values`` are the unknowns.
+        """Warn (``UnitWarning``) if a measured time series and its prediction have the same shape but differ in
+        size by about the factor of another unit, such as mm for m or degrees for rad. The model is built for the
+        unknowns ``values`` to read the units of its sensors; modal data are skipped.
 
         Data differ from the model's ``predictions`` in size by a factor of about 1000 (lengths) or 57 (angles).
         Values are compared in ascending order, so that a frequency that is wrong at first does not hide the unit of
@@ -314,8 +320,9 @@ class Fit:
     _slices: Mapping[str, slice] = field(repr=False)
 
     def intervals(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the confidence intervals of all fitted parameters by name, each an array (..., 2) of lower
-        and upper end. ``level`` is their probability.
+        """Return the confidence intervals of all fitted parameters by name, each an array (..., 2) of lower and
+        upper end, for the probability ``level``. They are the value plus and minus quantiles of Student's t
+        distribution (where the noise was estimated, else the normal distribution) times the standard deviation.
 
         Of Student's distribution where noise was estimated.
 
@@ -332,12 +339,14 @@ class Fit:
 
     @property
     def _deviations(self) -> Array:
-        """Return the standard deviations of all fitted numbers, shape (numbers,)."""
+        """Return the standard deviations of all fitted scalar unknowns, the square roots of the diagonal of the
+        covariance matrix, shape (unknowns,)."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def correlation(self) -> Array:
-        """Return the correlation matrix of all fitted numbers, shape (numbers, numbers)."""
+        """Return the correlation matrix of all fitted scalar unknowns, the covariance divided by products of
+        standard deviations, shape (unknowns, unknowns)."""
         return np.asarray(self.covariance / np.outer(self._deviations, self._deviations))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
@@ -605,8 +614,10 @@ class _Search:
         self._runs = 0
 
     def fit(self, progress: bool | None) -> Fit:
-        """Fit the unknowns of an identification by least squares and return the result with its uncertainty
-        and warnings. ``progress`` says whether a progress bar is shown."""
+        """Fit the unknowns of an identification by nonlinear least squares and return the result with uncertainty
+        and warnings. Unknown noise is estimated from the residuals between repeated searches, until it no longer
+        changes or the rounds are used up. ParameterError if no more values are measured than there are unknowns.
+        ``progress`` says whether a progress bar is shown."""
         sizes = self._unknowns.sizes
         x = self._unknowns.values / sizes
         first = self._predicted(x * sizes)
@@ -630,9 +641,9 @@ class _Search:
         return self._judged(self._after_short_step(step * sizes) if step.any() else x * sizes, count)
 
     def _search(self, x: Array, limits: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Minimize the sum of squared residuals from unknowns x on. Return the last simulated unknowns and
-        the Gauss-Newton update that is left from there, both relative to their sizes. ``limits`` are bounds
-        of the unknowns."""
+        """Minimize the sum of squared residuals from the scaled unknowns x on, by ``scipy.optimize.least_squares``
+        within ``limits``. Return the unknowns and the Gauss-Newton update that is left. The search ends early
+        where this update is tiny and inside the limits; the update is zero if it ended otherwise."""
         sizes = self._unknowns.sizes
 
         def slopes(x: Array) -> Array:
@@ -660,8 +671,9 @@ class _Search:
         return found.x, np.zeros(len(x))
 
     def _after_short_step(self, step: Array) -> Array:
-        """Return the fitted unknowns, shape (unknowns,), after the last Gauss-Newton update ``step``, which
-        needs no further simulation. Predictions of this search are updated by their derivatives."""
+        """Add the last Gauss-Newton update ``step`` to the latest simulated unknowns and return the sum, shape
+        (unknowns,), without another simulation. Cached predictions of this search are extrapolated linearly by
+        their derivatives."""
         assert self._known is not None, "simulated"
         values, predictions = self._known
         moved = [replace(each, model=each.model + each.slopes @ step) for each in predictions]
@@ -677,9 +689,9 @@ class _Search:
         return found
 
     def _likely_noise(self, values: Array, count: int) -> dict[str, float]:
-        """Return the estimated noise of each output by name: sqrt(mean r^2 / (1 - n / count)) for its
-        residuals r and all n unknowns. ``values`` are the unknowns, ``count`` is the number of measured
-        values."""
+        """Return the estimated noise of each output whose noise is unknown, by name: sqrt(mean r^2 / (1 - n /
+        count)) for its residuals r and all n unknowns. It is at least a tiny share of the largest measured value.
+        ``values`` are the unknowns, ``count`` is the number of measured values."""
         share, found = 1.0 - len(values) / count, dict[str, float]()
         for name, parts in self._groups(self._predicted(values)).items():
             left = np.concatenate([(each.measured - each.model)[np.isfinite(each.measured)] for each in parts])
@@ -694,8 +706,9 @@ class _Search:
         return self._known[1]
 
     def _residuals(self, values: Array) -> tuple[Array, Array]:
-        """Return the residuals divided by the noise, shape (k,), and their derivatives with respect to the
-        unknowns ``values``, shape (k, unknowns); NaN if the simulation fails."""
+        """Return the residuals of measured data (predicted minus measured, divided by the noise) and of priors,
+        shape (k,), and their derivatives with respect to the unknowns ``values``, shape (k, unknowns). Missing
+        measurements are left out. Both are NaN if the simulation fails, except in the first call, which raises."""
         try:
             predictions = self._predicted(values)
         except (ConvergenceError, ParameterError):
@@ -750,8 +763,8 @@ class _Search:
 
     @property
     def _reads_in_frames(self) -> bool:
-        """Return whether measured quantities may depend on the floating frames of bodies, as elastic displacements
-        do."""
+        """Return whether measured quantities may depend on the floating frames of bodies: True for linear models,
+        without ``sensors``, or if a sensor reads an elastic displacement."""
         experiments = self._experiments
         if experiments.linear is not None or experiments.sensors is None:
             return True
@@ -763,9 +776,10 @@ class _Search:
         )
 
     def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:
-        """Return by how much the fitted numbers (``values``) shift with other discretizations of the model,
-        by the name of the change: half the elements, half the time step, another frame. ``residuals`` are
-        those of the fit, ``gain`` minus the derivative of the numbers with respect to them.
+        """Return the linear estimate of how far the fitted ``values`` shift with other discretizations, as arrays
+        by the name of the change: half the elements, half the time step, another frame. Residuals are computed
+        anew at the same values. Changes that do not apply, or fail, are left out. ``gain`` is minus the derivative
+        of the values with respect to the ``residuals``.
 
         Args:
             values: result of the fit.
@@ -808,9 +822,9 @@ class _Search:
 
 
 def _unseen(labels: Sequence[str], spread: Array, ways: Array) -> Iterator[str]:
-    """Yield a warning for each combination of unknowns whose standard deviation is 1 or more, which the
-    measured data do not determine. ``ways`` are the singular vectors, ``spread`` their standard deviations.
-    ``labels`` are the names of the unknowns."""
+    """Yield a warning for each combination of unknowns that the data do not determine: a singular vector (row of
+    ``ways``) whose relative standard deviation in ``spread`` is at least the limit UNSEEN. ``labels`` are the
+    names of the unknowns."""
     for deviation, way in zip(spread, ways, strict=True):
         if deviation < UNSEEN:
             continue
@@ -835,8 +849,8 @@ def _correlated(labels: Sequence[str], covariance: Array) -> Iterator[str]:
 
 
 def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
-    """Yield a warning text for each change of the discretization that shifts a fitted number by more than its
-    standard deviation (in ``deviations``). ``labels`` are the names of the numbers."""
+    """Yield a warning text for each change of the discretization (in ``shifts``) that moves at least one fitted
+    value by more than its standard deviation in ``deviations``. ``labels`` are the names of the values."""
     for name, moved in shifts.items():
         parts = [
             f"{label} by {shift:.2g}, {abs(shift) / deviation:.2g} standard deviations"
@@ -848,8 +862,9 @@ def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str,
 
 
 def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: int) -> Iterator[str]:
-    """Yield warnings if the residuals of a fit (``predictions``) are larger than the noise, or correlated in
-    time (test of Ljung and Box). ``freedom`` is the number of values minus that of unknowns."""
+    """Yield warnings if the residuals of a fit are larger than the noise (chi-squared test of ``residuals``), or
+    correlated in time (Ljung-Box test of each time series in ``predictions``). ``freedom`` is the number of values
+    minus the number of unknowns."""
     if freedom and (square := float(residuals @ residuals)) > stats.chi2(freedom).isf(SURPRISING):
         yield (
             f"the model misses the data by {np.sqrt(square / freedom):.3g} times the noise that was given: it lacks"

@@ -55,10 +55,10 @@ def reach_of(steps: StepMatrices) -> Array:
 def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
-    """Return the change of the inputs over all time steps, shape (steps, inputs), that minimizes the weighted
-    sum of three squares: the remaining output errors ``left``, the inputs ``used``, and the final
-    ``velocity``. Inputs have the weights ``weight``, velocities ``rest`` (docs/theory.md, 9; (9.13)).
-    ``steps`` are the matrices of the time steps.
+    """Return the change of the inputs over all time steps, shape (steps, inputs), that minimizes the weighted sum
+    of three squares: output errors ``left``, inputs ``used`` and the final ``velocity``. It is computed by a
+    backward recursion with QR factors; (9.13) of docs/theory.md. Inputs have the weights ``weight``, velocities
+    ``rest``; ``steps`` are the linearized time steps.
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
     which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).
@@ -342,9 +342,9 @@ class _Servo:
         return np.concatenate(columns, axis=1)
 
     def check_begin(self, goals: Array, duration: float) -> None:
-        """Raise ParameterError if the prescribed paths (``goals``) do not begin at the start of the outputs,
-        to 1e-6 of the longest body. Speeds at the beginning must agree with those of the model to 5 per cent
-        of the mean speed of the path, which follows from the ``duration`` [s]."""
+        """Raise ParameterError if the prescribed paths (``goals``) do not begin at the model's outputs, to 1e-6 of
+        the longest body, or not with their speeds, to about 5 per cent of the mean speed of the path over the
+        ``duration`` [s]. Speeds are not checked in models with prescribed motions."""
         here = self._read(self._live())
         gap = np.abs(here - goals[0])
         if gap.max() > GAP * self._length:
@@ -389,8 +389,8 @@ class _Servo:
         return now
 
     def _added(self, used: Array) -> Array:
-        """Return by how much the model's load values change in each time step for given inputs ``used``,
-        shape (N, inputs) to (N, load values)."""
+        """Return the changes of the model's load values from those of the first inputs, for inputs ``used`` in
+        each time step, by the directions of the inputs; shape (steps, inputs) to (steps, load values)."""
         return np.asarray((used - self._first) @ self._directions)
 
     def _simulated(self, used: Array, step: float) -> "TakenSteps":
@@ -404,9 +404,10 @@ class _Servo:
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
 
     def _result(self, used: Array, run: LiveRun, before: int, error: float, zeros: ComplexArray) -> InverseDynamics:
-        """Return the result of an inversion: the motion of ``run``, and inputs as functions of time, which
-        are interpolated from the constant inputs of the time steps, ``used``. There were ``before`` time
-        steps before the motion; ``error`` is that of the outputs, ``zeros`` are the transmission zeros."""
+        """Return the result of an inversion: the motion of ``run``, and inputs as signals over its instants.
+        Values between two time steps are the means of their constant inputs ``used``, those at both ends are
+        extrapolated linearly. ``before`` is the number of time steps before the motion, ``error`` the output
+        error, ``zeros`` are the transmission zeros."""
         means, motion = (used[1:] + used[:-1]) / 2, run.motion
         ends = used[[0, -1]]
         if len(means) > 1:
@@ -418,8 +419,9 @@ class _Servo:
     # Forwards: from step to step.
 
     def forwards(self, goals: Array, duration: float) -> InverseDynamics:
-        """Compute step by step those constant inputs that bring the outputs onto their prescribed paths
-        (``goals``) at the end of each time step. The motion takes ``duration`` [s]."""
+        """Compute the constant inputs of each time step that bring the outputs onto their prescribed paths
+        (``goals``) at its end, and return them with the motion. ModelError if inputs do not accelerate outputs
+        directly, or if the zero dynamics is unstable. The motion lasts ``duration`` [s]."""
         if not self._mobility.is_direct:
             raise ModelError(
                 "the inputs do not accelerate the outputs at once, but through springs or cables, or not all of"
@@ -438,8 +440,9 @@ class _Servo:
         return self._result(used, run, 0, missed, zeros)
 
     def _zeros(self) -> ComplexArray:
-        """Return the finite transmission zeros of the linearized model at the start, as rates in continuous
-        time [1/s], smallest first (9.12). They decide whether step-by-step inversion is stable."""
+        """Return the finite transmission zeros of the linearized model at the start, as rates in continuous time
+        [1/s], smallest first; (9.12) of docs/theory.md. They are eigenvalues of one linearized time step,
+        transformed by the trapezoidal rule; zeros at rest (z near 0) are left out."""
         run = self._simulated(self._first[None], self._step)
         found = self._matrices(run)
         A, B, C = found.states[0], found.inputs[0], found.outputs[1]
@@ -451,8 +454,9 @@ class _Servo:
 
     @cached_property
     def _mobility(self) -> "_Mobility":
-        """Return how inputs accelerate outputs through inertia alone, from a time step so short that springs
-        do not matter, cached."""
+        """Return the accelerations of the outputs by unit inputs through inertia alone, with a scaled matrix of
+        them and the derivatives of the outputs, as a ``_Mobility`` that is cached. They are computed from a time
+        step so short that springs do not matter."""
         from phlexible.derivatives.runs import step_matrices
 
         short = SHORTER * self._step
@@ -474,8 +478,8 @@ class _Servo:
         return _Mobility(rows, accelerations, accelerations / np.where(scale > 0, scale, 1.0))
 
     def pushes(self) -> Array:
-        """Return the changes of the inputs, shape (inputs,), for difference quotients. Each moves an output
-        by 1e-5 of the longest body within one time step, by inertia."""
+        """Return the changes of the inputs for difference quotients, shape (inputs,). Each alone would move the
+        most accelerated output by 1e-5 of the longest body within one time step, by inertia."""
         moved = np.abs(self._mobility.accelerations).max(axis=0) * self._step**2 / 2
         return np.asarray(PUSH * self._length / moved)
 
@@ -483,7 +487,9 @@ class _Servo:
 
     def two_sided(self, goals: Array, before: int, accuracy: float) -> InverseDynamics:
         """Compute inputs of least size over the whole run for which outputs follow their prescribed paths
-        (``goals``) within the accuracy. Inputs act from ``before`` time steps before the motion on.
+        (``goals``), by Gauss-Newton steps with smaller and smaller weights of inputs, and return them with the
+        motion. Inputs act from ``before`` time steps before the motion on. ModelError for too many states, or if a
+        contact prevents the relative ``accuracy``.
 
         Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.
@@ -587,8 +593,8 @@ class _Mobility:
 
     @property
     def is_direct(self) -> bool:
-        """Return whether the inputs accelerate all outputs at once through inertia, and not only through
-        springs."""
+        """Return whether inputs accelerate all outputs independently through inertia, and not only through
+        springs: the least singular value of the scaled matrix is above a limit."""
         return bool(np.linalg.svd(self.cosines, compute_uv=False)[-1] > INDIRECT)
 
 

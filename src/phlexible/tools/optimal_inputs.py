@@ -80,11 +80,11 @@ def least_in_corners(
     accuracy: float,
     note: Callable[[float], None],
 ) -> CornerSearch:
-    """Minimize a cost under equality conditions and bounds by a sequence of linear programs, for problems whose
-    minimum is in a corner of the bounds. The function ``values`` is called with unknowns (n,) and returns the
-    cost and the conditions, which are to vanish; ``slopes`` returns their derivatives, (n,) and (conditions, n).
-    The search begins at x, between ``low`` and ``high``. At most ``most`` programs are solved, to the relative
-    ``accuracy`` of the cost; ``note`` is called with each cost.
+    """Minimize a cost under equality conditions and bounds by a sequence of linear programs in a trust region, and
+    return the last x with its success and message. The function ``values`` is called with unknowns (n,) and
+    returns cost and conditions, which must vanish; ``slopes`` returns their derivatives. It begins at x, between
+    ``low`` and ``high``; at most ``most`` programs are solved to the relative ``accuracy``; ``note`` is called
+    with each cost.
 
     Args:
         values: cost and conditions, of unknowns of size 1.
@@ -410,8 +410,9 @@ class _Shooting:
             self._shoot_from(self.run(self.start), shots)
 
     def _shoot_from(self, first: InputRun, shots: int) -> None:
-        """Divide the run into shots (parts for multiple shooting) that begin at states of a first run. Coordinates
-        of these states become unknowns after the samples."""
+        """Divide the run into ``shots`` (parts for multiple shooting) that begin at states of the run ``first``.
+        Coordinates of these states are inserted, without bounds, into the vectors of unknowns, sizes and bounds,
+        after the input samples and before the duration."""
         self._shots = first.shots(shots)
         self._gaps = self._shots.count
         at = len(self.start) - self.is_free
@@ -421,8 +422,9 @@ class _Shooting:
         self.low, self.high = np.insert(self.low, at, -free), np.insert(self.high, at, free)
 
     def _costs(self, model: Any) -> list[Cost]:
-        """Return all costs of a run of a model whose gradients are needed: the user's cost, the final
-        readings with a target, and velocities that must be zero."""
+        """Return all functions of a run whose gradients are needed, as costs: the user's cost, each final sensor
+        component with a target, all velocities in the last two instants if the end must be at rest, and an empty
+        cost for each gap between shots."""
         first = Cost() if self._cost is None else checked_cost(self._cost(model))
         found = [first]
         for name, sensor in self.sensors_of(model).items():
@@ -436,8 +438,9 @@ class _Shooting:
         return found + [Cost()] * self._gaps
 
     def sensors_of(self, model: Any) -> dict[str, Sensor]:
-        """Return the user's sensors of final readings of a model by name, after checking that they fit the
-        targets."""
+        """Return those sensors of the user whose values at the end have a target, by name, from calling the user's
+        function with the model. Raise ParameterError unless it returns a sensor for each target, with as many
+        components as the target. Empty without targets or without the function."""
         if not self.targets or self._sensors is None:
             return {}
         found = called(self._sensors, "sensors", model, at="for the model that was built")
@@ -480,7 +483,8 @@ class _Shooting:
         return {name: moved[name].with_values(values[index]) for name, index in self._slices.items()}
 
     def run(self, x: Array) -> InputRun:
-        """Simulate the model with the inputs that belong to scaled unknowns x, and return the run."""
+        """Simulate the model with the inputs, duration and starts of shots that belong to scaled unknowns x, and
+        return the run."""
         shots = self._shots
         return self.runs.run(self.inputs(x), self.duration(x), shots and shots.with_coordinates(self._starts(x)))
 
@@ -504,13 +508,14 @@ class _Shooting:
         return np.asarray((x * self.sizes)[~self.is_input])
 
     def values(self, x: Array, run: InputRun) -> tuple[float, Array]:
-        """Return the cost of a run with the unknowns x, and the residuals of all conditions: final readings
-        minus their targets."""
+        """Return the cost of a ``run`` with the unknowns x, including the weighted inputs and duration, and the
+        residuals of all conditions: values minus targets."""
         return float(run.values[0]) + self._effort(x)[0], run.values[1:] - self.wanted
 
     def slopes(self, x: Array, run: InputRun) -> tuple[Array, Array]:
-        """Return the derivatives of the cost and of the conditions of a run with respect to the scaled
-        unknowns x, shapes (unknowns,) and (conditions, unknowns)."""
+        """Return the derivatives of the cost and of all conditions of a ``run`` with respect to the scaled
+        unknowns x, shapes (unknowns,) and (conditions, unknowns). They include the duration if it is free, and the
+        costs of inputs."""
         found = np.column_stack([run.slopes, run.slopes_of_starts])
         if self.is_free:
             found = np.column_stack([found, run.of_duration(self.duration(x))])
@@ -555,7 +560,8 @@ def _squares(signal: Signal, duration: float) -> Array:
     unit = np.eye(len(signal.values))
 
     def at(times: Array) -> Array:
-        """Values of all hat functions, shape (samples, times)."""
+        """Return the values of all hat functions (the signal with one sample 1, others 0) at ``times``, shape
+        (samples, times)."""
         return np.array([signal.with_values(one)(times) for one in unit])  # type: ignore[arg-type]  # arrays too
 
     if signal.between is Between.CONSTANT:
@@ -569,8 +575,8 @@ def _squares(signal: Signal, duration: float) -> Array:
 
 
 def _priced(price: float, ways: Array, pair: tuple[Any, Array]) -> tuple[Any, Array]:
-    """Return the cost times ``price`` and the combinations ``ways`` of the conditions; ``pair`` has both, or the
-    derivatives of both."""
+    """Return a tuple of the first entry of ``pair`` (the cost) times ``price`` and the product of the matrix
+    ``ways`` with its second entry (the conditions). The pair may also have the derivatives of both."""
     return price * pair[0], ways @ pair[1]
 
 
@@ -605,9 +611,10 @@ class _Descent:
         return self._sloped[1]
 
     def best(self, progress: bool | None) -> OptimalInputs:
-        """Return the inputs with the least cost near the start, by sequential quadratic programming (SLSQP)
-        within bounds and conditions. With a final state at rest it is repeated until all conditions hold or
-        trials are used up. ``progress`` says whether a progress bar is shown.
+        """Return the inputs at the local minimum of the cost that a search from the start finds, by SLSQP or, if
+        only the duration is minimized, by linear programs. With a final state at rest the search is repeated until
+        all conditions hold or iterations are used up. ConvergenceError if it did not end at a minimum.
+        ``progress`` says whether a progress bar is shown.
 
         Raises:
             ConvergenceError: there is none.
@@ -672,8 +679,9 @@ class _Descent:
         )
 
     def _factors(self, x: Array) -> Array:
-        """Return the factors by which the conditions are multiplied so that their derivatives at the unknowns
-        x have the size of the unknowns, shape (conditions,)."""
+        """Return the factors for scaling the conditions at the unknowns x, shape (conditions,): 1 over the norm of
+        the derivative of each. Conditions of rest have weights by inertia instead, divided by the largest weighted
+        norm."""
         problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
         found: Array = np.asarray(1 / np.maximum(sizes, REACHED))
         if problem.rests:
@@ -686,8 +694,9 @@ class _Descent:
         return np.asarray(np.abs(self._factors(x) * self._values(x)[1]))
 
     def _conditions(self, x: Array) -> Array:
-        """Return linearly independent combinations of all conditions, each with a derivative of norm 1 at the
-        unknowns x, shape (combinations, conditions).
+        """Return the matrix of linearly independent combinations of all conditions, shape (combinations,
+        conditions), by a singular value decomposition of their scaled derivatives at the unknowns x. Raise
+        ParameterError if no input changes a final sensor value, or for more conditions than input samples.
 
         Raises:
             ParameterError: a reading that no input changes, or more conditions than samples.
@@ -725,8 +734,9 @@ class _Descent:
         return 1 / largest if largest > 0 else 1.0
 
     def _projected(self, x: Array, ways: Array) -> Array:
-        """Return the unknowns nearest to x that satisfy the conditions within the bounds, by Newton's method.
-        ``ways`` are the independent combinations of conditions."""
+        """Move the unknowns x towards the conditions within the bounds, by least-squares Newton steps, and return
+        the result. Steps end when the largest residual falls no more, or after a fixed number. ``ways`` are the
+        independent combinations of conditions."""
         problem = self._problem
         for _ in range(ROUNDS if len(ways) else 0):
             missed = ways @ self._values(x)[1]
@@ -743,8 +753,9 @@ class _Descent:
         return x
 
     def _steepness(self, x: Array, ways: Array) -> float:
-        """Return the largest derivative of the cost at the unknowns x along directions that bounds and
-        conditions leave free; it is zero at a minimum. ``ways`` are combinations of the conditions."""
+        """Return the largest component of the cost's gradient at the unknowns x that conditions and active bounds
+        do not balance, by a least-squares fit of their multipliers. It is zero at a minimum. ``ways`` are
+        combinations of the conditions."""
         slope, of_misses = self._slopes(x)
         at_low = x <= self._problem.low + TINY
         at_high = x >= self._problem.high - TINY
@@ -758,9 +769,10 @@ class _Descent:
         return float(np.abs(slope - own.T @ multipliers).max())
 
     def _check(self, x: Array, result: Any, steepness: float) -> None:
-        """Raise ConvergenceError if the search did not end at a minimum that satisfies the conditions. x are
-        the last unknowns, ``result`` is that of the search, ``steepness`` the largest free derivative of the
-        cost there.
+        """Raise ConvergenceError, with the motion so far, unless the search ended at a minimum that satisfies all
+        conditions. Scaled residuals must be small, and each final sensor value must be near its target. The search
+        must report success, or ``steepness`` (the remaining slope of the cost) must be small. x are the last
+        unknowns, ``result`` is the search's.
 
         Raises:
             ConvergenceError: it did not.

@@ -92,9 +92,10 @@ class EnergyShaping(CompoundForce):
 def energy_shaping(
     model: Model, joint: Joint, target: float, *, stiffness: float, damping: float, name: str | None = None
 ) -> EnergyShaping:
-    """Design a passive controller that gives a joint of a model the minimum of its total energy at a target.
-    It consists of a potential and a damper. ``stiffness`` is that of the shaped energy [N m/rad or N/m],
-    ``damping`` the coefficient of the damper, ``name`` that of the element.
+    """Design a passive controller that moves the minimum of the total energy along one joint of a model to a
+    target, and return it; the model is not changed. It is a spring with a potential and a damper. ``stiffness`` is
+    that of the shaped energy [N m/rad or N/m], ``damping`` the coefficient of the damper, ``name`` the element's.
+    ModelError for joints in loops.
 
     Args:
         model: with the joint, and without what drives it.
@@ -164,8 +165,9 @@ def _check_joint(model: Model, joint: Joint) -> None:
 
 
 def torque_of_weight(model: Model, joint: Joint, position: float) -> float:
-    """Return the torque or force of a joint of a model at a coordinate ``position`` that balances the weight of
-    the bodies beyond it. The unit is N m or N. They are taken as rigid.
+    """Return the torque [N m] or force [N] in a joint of a model that balances the weight of all bodies on its
+    free side at the coordinate ``position``. Bodies are treated as rigid; 0 if the joint is in a loop or a body
+    has no floating frame.
 
     The other joints are at their initial positions. 0 where joints are in a loop, or carry deformable absolute
     bodies.
@@ -179,16 +181,16 @@ def torque_of_weight(model: Model, joint: Joint, position: float) -> float:
 
 
 def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
-    """Return the bodies on the free side of a joint of a model as a list, and which side this is. The second
-    result is 1 for its second side, -1 for the first. The list is None if the joint is in a loop, where neither
-    side is free."""
+    """Return the list of bodies on the free side of a joint (the side that is not connected to the ground
+    otherwise), and the sign of this side: 1 for the joint's second side, else -1. The list is None if the joint is
+    in a loop, where neither side is free."""
     moved = _beyond(model, joint, joint.second)
     return (moved, 1.0) if moved is not None else (_beyond(model, joint, joint.first), -1.0)
 
 
 def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
-    """Return the bodies that a port of a joint of a model carries; None if they are also connected to the
-    ground in another way (a loop)."""
+    """Return all bodies that joints connect to a ``port`` of a joint, without passing this joint, by graph search.
+    None if a connection reaches the ground, or if the port is on the ground."""
     if not isinstance(port, Attachment):
         return None
     found, waiting = {port.placed}, [port.placed]
@@ -358,8 +360,9 @@ class PassiveObserver:
 
 
 def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float = 1.0) -> PassiveObserver:
-    """Design an observer of a passive linear model that feeds estimated velocities back as damping.
-    ``injection`` is the gain of measured errors over the damping.
+    """Design an observer of a passive linear model that feeds estimated velocities back as damping, and return it
+    as a linear model together with its control law. ``damping`` are the gains, ``injection`` is the gain of
+    measured errors over the damping. ModelError if the model has no inputs or is not passive.
 
     ``x' = (J - R) Q x + B u + injection B K (y - B^T Q x)``, ``u = -K B^T Q x`` (8.33): the energy of its error
     falls as that of the plant does, and the whole is a passive system at the ports of the plant. Connected with any

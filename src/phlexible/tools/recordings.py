@@ -231,8 +231,8 @@ Data = Recording | RecordedModes | RecordedResponse
 
 
 def _deviations(noise: Any, shape: tuple[int, ...]) -> Array:
-    """Return the standard deviations of measured values (``noise``), broadcast to a shape, after checking
-    that they are positive."""
+    """Return the standard deviations of measured values (``noise``), broadcast to a shape. Raise ParameterError if
+    they do not broadcast, or are not positive and finite."""
     found = reals("noise", noise)
     try:
         result = np.broadcast_to(found, shape)

@@ -197,8 +197,9 @@ def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> byt
 
 
 def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
-    """Build and measure one model of a study, the one with these ``parameters``. ``task`` are the packed
-    functions of the study. Errors are returned as a failure, so that other runs go on."""
+    """Build and measure one model of a study, the one with these ``parameters``, and return an ``Outcome``:
+    values, warnings and the duration of the computation. ``task`` are the packed functions of the study. An
+    exception is returned as the outcome's failure text, so that other runs go on."""
     begin = time.perf_counter()
     caught: list[warnings.WarningMessage] = []
     is_main = threading.current_thread() is threading.main_thread()  # warnings belong to the whole process
@@ -341,8 +342,8 @@ def key(parameters: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value reduced to what JSON can hold: numbers, texts, None, truth values, and lists and mappings of
-    these."""
+    """Convert a value to what JSON can store: finite numbers, texts, None, truth values, and lists and
+    dictionaries of them; arrays and tuples become lists. Raise ParameterError for other values."""
     if isinstance(value, np.generic | np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, dict):
@@ -391,9 +392,10 @@ def cores() -> int:
 def finished_runs(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
 ) -> Finished:
-    """Yield the results of all ``runs`` of a study as they finish, each with its number, computed in
-    processes or by the user's ``executor``. ``task`` are the packed functions of the study. ``lock`` is the
-    descriptor of a lock of this process.
+    """Yield the number and result of each of the ``runs`` of a study as it finishes, computed in worker processes
+    (``executor`` None or their number) or by the user's ``executor`` with ``submit`` or ``map``; else
+    ParameterError. ``task`` are the packed functions of the study, ``lock`` is the descriptor of a lock that
+    forked workers close.
 
     Args:
         task: ``packed_task``.
@@ -421,9 +423,10 @@ def finished_runs(
 def _worker_results(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
 ) -> Finished:
-    """Yield the results of ``runs`` of a study that are computed in worker processes, which are restarted if
-    one dies. ``task`` are the packed functions of the study. ``lock`` is the descriptor of a lock of this
-    process.
+    """Yield the number and result of each of the ``runs`` of a study as it finishes, computed in ``workers``
+    processes. If a process dies, the pool is restarted and its runs are repeated alone; a run that dies alone
+    again is reported as lost. ``task`` are the packed functions, ``lock`` is the descriptor of a lock that workers
+    close.
 
     Runs that were active then are repeated one at a time; a run is lost if its process dies again.
     """
@@ -481,7 +484,7 @@ def _initialize_worker(parent: int, lock: int | None) -> None:
 
 
 def _exit_with_parent(parent: int) -> None:
-    """Wait until the parent process ends, then end this worker process.
+    """Wait until the process ``parent`` (its id) ends, then end this worker process at once with exit code 1.
 
     The pipe that reports this stays open where others inherited its end, so the parent's id is compared as well.
     """
@@ -492,8 +495,9 @@ def _exit_with_parent(parent: int) -> None:
 
 
 def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Yield the results of ``runs`` of a study that are submitted to an ``executor`` with futures, such as
-    those of ``concurrent.futures`` and Dask. ``task`` are the packed functions of the study."""
+    """Yield the number and result of each of the ``runs`` of a study as it finishes, submitted to an ``executor``
+    with futures, such as those of ``concurrent.futures`` and Dask. An exception of the executor becomes a lost run
+    with its message. ``task`` are the packed functions of the study."""
     done: queue.SimpleQueue[int] = queue.SimpleQueue()
     futures: dict[int, Any] = {}
     for number, parameters in runs:
@@ -560,8 +564,9 @@ class Study:
         return (len(self.outcomes),) if self.axes is None else tuple(len(each) for each in self.axes.values())
 
     def __getitem__(self, name: str) -> Array:
-        """Return the measured values of a name in all runs of the study, shape ``study.shape`` followed by that of
-        a value; NaN where runs failed.
+        """Return the measured values of a name in all runs of the study, shape ``study.shape`` followed by the
+        shape of one value; NaN where runs failed. ParameterError if no run has the name, or shapes differ between
+        runs.
 
         Raises:
             ParameterError: no such name, or values of several shapes.
@@ -695,8 +700,8 @@ def study(
 
 
 def check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
-    """Raise ParameterError if the user's function ``build`` does not take the parameters of the ``first`` run as
-    keywords. It is not called.
+    """Raise ParameterError if the signature of the user's function ``build`` does not accept the parameters of the
+    ``first`` run as keywords. The function is not called; functions without a readable signature pass.
 
     Raises:
         ParameterError: says which.

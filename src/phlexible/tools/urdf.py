@@ -71,7 +71,8 @@ def _refuse_twice(message: str, names: list[str], remedy: str) -> None:
 
 
 def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
-    """Raise ModelError if a URDF joint mimics no joint, one without a coordinate, or itself by way of others."""
+    """Raise ModelError if a URDF joint mimics a joint that does not exist, is of a type that cannot mimic, or
+    mimics itself by way of others. Fixed joints pass; multiplier and offset must be finite numbers."""
     met = [joint.name]
     while joint.mimic is not None:
         if joint.type == "fixed":  # nothing moves, whatever it follows
@@ -157,9 +158,10 @@ modelled.
 
 
 def left_out_of(path: str) -> list[str]:
-    """Return descriptions of the elements of a URDF file (``path``) that models do not use, for a warning: all
-    except parts of links and joints that are read, and parts without inertia, motion or force, such as colours
-    and sensors. A description is the tag with the names of the links and joints that have it."""
+    """Return descriptions of the elements of a URDF file (``path``) that models do not use, for a warning.
+    Elements that are read, and those without inertia, motion or force, such as colours and sensors, are not
+    listed; limits in the wrong order are. A description is the tag with the names of the links and joints that
+    have it."""
     etree = optional("lxml.etree", "urdf")
     root = etree.parse(path, etree.XMLParser(recover=True, remove_comments=True, remove_pis=True)).getroot()
     found: dict[str, list[str]] = {}
@@ -390,15 +392,15 @@ class _UrdfReader:
         return {joint.name: joint for joint in self.robot.joints}
 
     def _start(self, joint: Any) -> float:
-        """Return the coordinate of a URDF joint at the initial pose [rad or m]; of a mimic joint the one that
-        follows from its leader, of a fixed joint 0."""
+        """Return the initial coordinate of a URDF joint [rad or m], given by the user or 0. For a mimic joint it
+        is multiplier times the leader's coordinate plus offset."""
         if joint.mimic is not None and joint.type in MOVING:
             return _factor(joint) * self._start(self._joints[joint.mimic.joint]) + (joint.mimic.offset or 0.0)
         return finite(f"position of {joint.name}", self.positions.get(joint.name, 0.0))
 
     def _leader(self, joint: Any) -> tuple[Any, float]:
-        """Return the joint that a URDF mimic joint follows in the end, and the factor; without a mimic the joint
-        itself and 1."""
+        """Return the joint at the end of the chain of mimic relations of a URDF joint, and the product of their
+        multipliers; without a mimic the joint itself and 1."""
         factor = 1.0
         while joint.mimic is not None and joint.type in MOVING:
             factor, joint = factor * _factor(joint), self._joints[joint.mimic.joint]
@@ -453,8 +455,8 @@ class _UrdfReader:
             )
 
     def _limits(self, joint: Any) -> tuple[float, float] | None:
-        """Return the lower and upper limit of a moving URDF joint [rad or m]; None for continuous joints,
-        without limits, for limits in the wrong order and if the stop stiffness is zero."""
+        """Return the lower and upper limit of a moving URDF joint [rad or m]. None for joints that do not move or
+        are continuous, without limits, for limits in the wrong order, and if the stop stiffness is zero."""
         if self.stop_stiffness == 0 or joint.name not in self.model.starts or joint.type == "continuous":
             return None
         if joint.limit is None:
@@ -478,9 +480,10 @@ class _UrdfReader:
             self.rates[joint.child] = rates
 
     def _find_inertias(self, tree: Sequence[Any], ground: str | None) -> None:
-        """Compute and store the inertias of the bodies of a robot, checked or repaired, with small additions
-        where a mass matrix would be singular. ``tree`` are the joints from the root on, ``ground`` is the
-        body that is ground."""
+        """Compute the inertias of all bodies of a robot and store them in ``self.inertias``, and the bodies that
+        each carries in ``self.carried``. They are checked or repaired, with small additions where a mass matrix
+        would be singular; ModelError if a joint moves no inertia. ``tree`` are the joints from the root on,
+        ``ground`` is the body that is ground."""
         above = {joint.child: joint.parent for joint in tree}
         found = {head: self._inertia_of(head) for head in dict.fromkeys(self.heads.values())}
         for head in [
@@ -541,8 +544,9 @@ class _UrdfReader:
         return LinkInertia(data.mass, center, spread).moved(turn)
 
     def _physical(self, head: str, raw: LinkInertia) -> LinkInertia:
-        """Return the physically admissible inertia nearest to that (``raw``) of a robot's body (``head``);
-        raise ModelError if the change exceeds round-off and repairs are off."""
+        """Return the inertia ``raw`` of a robot's body (``head``) if a physical body can have it, else the nearest
+        that one can. Flexible bodies are not checked. If the change exceeds round-off, it is reported in
+        ``self.changed``, or ModelError is raised where repairs are off."""
         if head in self.flexible or (raw.mass >= 0 and np.linalg.eigvalsh(raw.spread)[0] >= 0):
             return raw
         if not raw.is_physical:
@@ -557,8 +561,9 @@ class _UrdfReader:
         return nearest_physical(raw)
 
     def _give_inertia(self, head: str, needs_some: bool) -> None:
-        """Store an inertia for a robot's body (``head``) that has none: that of its shape, or without a shape
-        one with a radius of gyration of 1 cm where it needs some (``needs_some``)."""
+        """Replace a singular inertia of a rigid robot body (``head``) by the inertia of its collision shapes, or
+        else visual shapes, scaled to its mass. Without shapes a radius of gyration of 1 cm is used if
+        ``needs_some``, else nothing changes. Changes are reported in ``self.changed``."""
         own, parts = self.inertias[head], self._parts(head)
         if own.is_regular or head in self.flexible:
             return
@@ -599,8 +604,9 @@ class _UrdfReader:
         self.made[joint.name] = self.model.connect(made)
 
     def _port(self, head: str, joint: str, position: Array) -> Port:
-        """Return the port of a URDF joint at a world position (``position``) on a body (``head``) or on the
-        ground."""
+        """Return the port (point or frame of a body) of a URDF ``joint`` at a world ``position`` on the body
+        ``head``, or on the ground if it is no body. ModelError if the position is not on a beam's axis, or not at
+        the flexible body's interface of this name."""
         if head not in self.inertias:
             return self.model.ground.at(position)
         carrier, body = self.model[head], self.flexible.get(head)
@@ -661,7 +667,8 @@ class _UrdfReader:
         return _turned_to(along / length)
 
     def _act(self, joint: Any) -> None:
-        """Add the mimic relation, stops, damper and friction of a URDF joint to the model."""
+        """Add the mimic relation, stops at the limits, damper and Coulomb friction of a URDF joint to the model,
+        as far as the file has them. Joints that were not made, or have no single coordinate, are skipped."""
         if joint.name not in self.made or joint.type not in MOVING:
             return
         made, start = self.made[joint.name], self.model.starts[joint.name]

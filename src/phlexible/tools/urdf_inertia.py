@@ -41,7 +41,8 @@ class LinkInertia:
 
     @property
     def inertia(self) -> Array:
-        """Return the inertia tensor of links about their centre of mass, shape (3, 3) [kg m^2]."""
+        """Return the inertia tensor about the centre of mass, computed from the second moments of mass, shape (3,
+        3) [kg m^2]."""
         return np.asarray(np.trace(self.spread) * np.eye(3) - self.spread)
 
     @property
@@ -58,8 +59,9 @@ class LinkInertia:
 
     @property
     def is_regular(self) -> bool:
-        """Return whether the 6 x 6 mass matrix of the links is regular, so that every rigid motion about the origin
-        has kinetic energy."""
+        """Return whether the 6 x 6 mass matrix of the links is regular, so that every rigid motion about the
+        origin has kinetic energy. The scaled matrix and the inertia tensor about the centre of mass must have
+        eigenvalues above a small limit."""
         matrix = np.zeros((6, 6))
         lever = cross_matrix(self.mass * self.center)
         matrix[:3, :3], matrix[:3, 3:], matrix[3:, :3] = self.mass * np.eye(3), -lever, lever
@@ -70,8 +72,8 @@ class LinkInertia:
         return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > THIN)
 
     def moments(self, pose: Array) -> Array:
-        """Return the matrix [[second moments, first moments], [first moments, mass]] of links, shape (4, 4).
-        The axes are those in which the links have the given pose."""
+        """Return the matrix [[second moments, first moments], [first moments, mass]] of the links, shape (4, 4).
+        It is about the origin of other axes, relative to which the links' axes have the ``pose``."""
         moved = self.moved(pose)
         first = moved.mass * moved.center
         whole = np.empty((4, 4))
@@ -80,7 +82,8 @@ class LinkInertia:
         return whole
 
     def moved(self, pose: Array) -> Self:
-        """Return the mass distribution of links in axes in which they have a pose, shape (4, 4)."""
+        """Return this mass distribution in other axes, relative to which its own axes have the ``pose``, shape (4,
+        4)."""
         turn = pose[:3, :3]
         return type(self)(self.mass, turn @ self.center + pose[:3, 3], turn @ self.spread @ turn.T)
 
@@ -190,8 +193,9 @@ def nearest_physical(inertia: LinkInertia) -> LinkInertia:
 
 
 def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
-    """Return the inertia of a body, with small additions that make the mass matrix regular. It is increased
-    to 1e-7 of what the body carries (``carried``) where it has less, and about thin axes.
+    """Return the ``inertia`` of a body with small additions that make its mass matrix regular. Mass and second
+    moments are increased to at least 1e-7 of what the body and those that it carries have (``carried``); an
+    inertia that is regular and large enough is returned unchanged.
 
     Args:
         inertia: of the body, in its axes.
@@ -208,9 +212,9 @@ def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
 
 
 def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
-    """Return the inertia of links from their shapes (``surfaces``, meshes of trimesh), filled with a mass
-    [kg] or, where that is zero, at 1000 kg/m^3. Boxes, cylinders and spheres are exact, not weighed by their
-    triangles."""
+    """Return the inertia of links from their shapes (``surfaces``, meshes of trimesh), scaled to a mass [kg] or,
+    where the mass is zero, at 1000 kg/m^3. Surfaces with holes are replaced by their convex hull. Without any
+    volume the inertia is of a small body with a radius of gyration of 1 cm."""
     parts = []
     for each in surfaces:
         solid = each if each.is_watertight else each.convex_hull
