@@ -147,10 +147,10 @@ class Batch:
         specialize: bool = False,
         progress: bool | None = None,
     ) -> "BatchRuns":
-        """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] in time steps of length ``step``
-        [s], and return the values of their ``sensors`` (a function of a model) as arrays; motions are not stored.
-        The work is shared by ``threads``, and similar mechanisms are stepped together in SIMD ``lanes``. Failed
-        mechanisms have NaN; an error is raised only if all fail before the first instant.
+        """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] and return the values of their
+        ``sensors`` as arrays; motions are not stored. Time steps have the length ``step`` [s]; ``sensors`` is a
+        function of a model. The work is shared by ``threads``, and similar mechanisms are stepped together in SIMD
+        ``lanes``. Failed mechanisms have NaN; an error is raised only if no mechanism gave any value.
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
         before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up

@@ -77,9 +77,9 @@ class _Unknowns:
         return Parameters({**own, **of_sensors}, {**self.scales, **sizes})
 
     def of_model(self, values: Array, recording: int) -> tuple[Array, Array]:
-        """Return the values of the model's parameters for one recording (measured data set), selected from the
-        vector ``values`` of all unknowns, and their indices in this vector. For a parameter in ``separate`` the
-        value of this recording is selected."""
+        """Return the values of the model's parameters for one recording (measured data set), and their indices in
+        the vector ``values`` of all unknowns. For a parameter in ``separate`` the value of this recording is
+        selected."""
         chosen = []
         for name, index in self.model.slices.items():
             count = index.stop - index.start
@@ -89,9 +89,9 @@ class _Unknowns:
         return values[indices], indices
 
     def of_sensor(self, values: Array, output: str) -> dict[str, tuple[float, int]]:
-        """Return a dictionary with the value of the bias, gain and delay of a measured output and its index in the
-        vector ``values`` of all unknowns. A kind that is not an unknown has its neutral value (no bias, gain or
-        delay) and index -1."""
+        """Return the value and the index of the bias, gain and delay of a measured output as a dictionary by kind.
+        The index is that in the vector ``values`` of all unknowns. A kind that is not an unknown has its neutral
+        value (no bias, gain or delay) and index -1."""
         found = {}
         for kind in KINDS:
             is_sought = (kind, output) in self.sensors
@@ -150,9 +150,9 @@ class _Experiments:
         return self.build({**data.inputs, **self.unknowns.model.nested(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
-        """Warn (``UnitWarning``) if a measured time series and its prediction have the same shape but differ in
-        size by about the factor of another unit, such as mm for m or degrees for rad. The model is built for the
-        unknowns ``values`` to read the units of its sensors; modal data are skipped.
+        """Warn (``UnitWarning``) if a measured time series looks like its prediction in another unit, such as mm
+        for m or degrees for rad. Both must have the same shape over time and differ in size by about the factor of
+        the units. The model is built for the unknowns ``values``; modal data are skipped.
 
         Data differ from the model's ``predictions`` in size by a factor of about 1000 (lengths) or 57 (angles).
         Values are compared in ascending order, so that a frequency that is wrong at first does not hide the unit of
@@ -706,9 +706,10 @@ class _Search:
         return self._known[1]
 
     def _residuals(self, values: Array) -> tuple[Array, Array]:
-        """Return the residuals of measured data (predicted minus measured, divided by the noise) and of priors,
-        shape (k,), and their derivatives with respect to the unknowns ``values``, shape (k, unknowns). Missing
-        measurements are left out. Both are NaN if the simulation fails, except in the first call, which raises."""
+        """Return the residuals of measured data and priors, shape (k,), and their derivatives with respect to the
+        unknowns ``values``, shape (k, unknowns). Residuals are predicted minus measured values, divided by the
+        noise; missing measurements are left out. Both arrays are NaN if the simulation fails, except in the first
+        call, which raises."""
         try:
             predictions = self._predicted(values)
         except (ConvergenceError, ParameterError):
@@ -849,8 +850,8 @@ def _correlated(labels: Sequence[str], covariance: Array) -> Iterator[str]:
 
 
 def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
-    """Yield a warning text for each change of the discretization (in ``shifts``) that moves at least one fitted
-    value by more than its standard deviation in ``deviations``. ``labels`` are the names of the values."""
+    """Yield a warning text for each discretization change in ``shifts`` that moves a fitted value by more than its
+    standard deviation (in ``deviations``). ``labels`` are the names of the values."""
     for name, moved in shifts.items():
         parts = [
             f"{label} by {shift:.2g}, {abs(shift) / deviation:.2g} standard deviations"
@@ -862,9 +863,9 @@ def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str,
 
 
 def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: int) -> Iterator[str]:
-    """Yield warnings if the residuals of a fit are larger than the noise (chi-squared test of ``residuals``), or
-    correlated in time (Ljung-Box test of each time series in ``predictions``). ``freedom`` is the number of values
-    minus the number of unknowns."""
+    """Yield warnings if the residuals of a fit are larger than the noise or correlated in time. The first is a
+    chi-squared test of ``residuals``, the second a Ljung-Box test of each time series in ``predictions``.
+    ``freedom`` is the number of values minus the number of unknowns."""
     if freedom and (square := float(residuals @ residuals)) > stats.chi2(freedom).isf(SURPRISING):
         yield (
             f"the model misses the data by {np.sqrt(square / freedom):.3g} times the noise that was given: it lacks"

@@ -342,9 +342,9 @@ class _Servo:
         return np.concatenate(columns, axis=1)
 
     def check_begin(self, goals: Array, duration: float) -> None:
-        """Raise ParameterError if the prescribed paths (``goals``) do not begin at the model's outputs, to 1e-6 of
-        the longest body, or not with their speeds, to about 5 per cent of the mean speed of the path over the
-        ``duration`` [s]. Speeds are not checked in models with prescribed motions."""
+        """Raise ParameterError if the prescribed paths (``goals``) do not begin at the positions and speeds of the
+        model's outputs. Positions must agree to 1e-6 of the longest body, speeds to about 5 per cent of the mean
+        speed of the path over the ``duration`` [s]. Speeds are not checked in models with prescribed motions."""
         here = self._read(self._live())
         gap = np.abs(here - goals[0])
         if gap.max() > GAP * self._length:
@@ -389,8 +389,9 @@ class _Servo:
         return now
 
     def _added(self, used: Array) -> Array:
-        """Return the changes of the model's load values from those of the first inputs, for inputs ``used`` in
-        each time step, by the directions of the inputs; shape (steps, inputs) to (steps, load values)."""
+        """Return the changes of the model's load values due to inputs ``used`` in each time step, compared with
+        the inputs at the start. The shape is (steps, inputs) before and (steps, load values) after the product
+        with the directions of the inputs."""
         return np.asarray((used - self._first) @ self._directions)
 
     def _simulated(self, used: Array, step: float) -> "TakenSteps":
@@ -419,9 +420,9 @@ class _Servo:
     # Forwards: from step to step.
 
     def forwards(self, goals: Array, duration: float) -> InverseDynamics:
-        """Compute the constant inputs of each time step that bring the outputs onto their prescribed paths
-        (``goals``) at its end, and return them with the motion. ModelError if inputs do not accelerate outputs
-        directly, or if the zero dynamics is unstable. The motion lasts ``duration`` [s]."""
+        """Compute, step after step, the constant inputs that bring the outputs onto their prescribed paths
+        (``goals``) at the end of each time step. Return them with the motion, which lasts ``duration`` [s].
+        ModelError if inputs do not accelerate outputs directly, or if the zero dynamics is unstable."""
         if not self._mobility.is_direct:
             raise ModelError(
                 "the inputs do not accelerate the outputs at once, but through springs or cables, or not all of"
@@ -454,9 +455,9 @@ class _Servo:
 
     @cached_property
     def _mobility(self) -> "_Mobility":
-        """Return the accelerations of the outputs by unit inputs through inertia alone, with a scaled matrix of
-        them and the derivatives of the outputs, as a ``_Mobility`` that is cached. They are computed from a time
-        step so short that springs do not matter."""
+        """Return the accelerations of the outputs by unit inputs through inertia alone, cached. They are in a
+        ``_Mobility``, with a scaled matrix of them and the derivatives of the outputs. They are computed from a
+        time step so short that springs do not matter."""
         from phlexible.derivatives.runs import step_matrices
 
         short = SHORTER * self._step
@@ -487,9 +488,9 @@ class _Servo:
 
     def two_sided(self, goals: Array, before: int, accuracy: float) -> InverseDynamics:
         """Compute inputs of least size over the whole run for which outputs follow their prescribed paths
-        (``goals``), by Gauss-Newton steps with smaller and smaller weights of inputs, and return them with the
-        motion. Inputs act from ``before`` time steps before the motion on. ModelError for too many states, or if a
-        contact prevents the relative ``accuracy``.
+        (``goals``), and return them with the motion. Gauss-Newton steps are repeated with smaller and smaller
+        weights of the inputs. Inputs act from ``before`` time steps before the motion on. ModelError for too many
+        states, or if a contact prevents the relative ``accuracy``.
 
         Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.

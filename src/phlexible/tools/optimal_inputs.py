@@ -80,8 +80,8 @@ def least_in_corners(
     accuracy: float,
     note: Callable[[float], None],
 ) -> CornerSearch:
-    """Minimize a cost under equality conditions and bounds by a sequence of linear programs in a trust region, and
-    return the last x with its success and message. The function ``values`` is called with unknowns (n,) and
+    """Minimize a cost under equality conditions and bounds by a sequence of linear programs in a trust region.
+    Return the last x with its success and a message. The function ``values`` is called with unknowns (n,) and
     returns cost and conditions, which must vanish; ``slopes`` returns their derivatives. It begins at x, between
     ``low`` and ``high``; at most ``most`` programs are solved to the relative ``accuracy``; ``note`` is called
     with each cost.
@@ -575,8 +575,8 @@ def _squares(signal: Signal, duration: float) -> Array:
 
 
 def _priced(price: float, ways: Array, pair: tuple[Any, Array]) -> tuple[Any, Array]:
-    """Return a tuple of the first entry of ``pair`` (the cost) times ``price`` and the product of the matrix
-    ``ways`` with its second entry (the conditions). The pair may also have the derivatives of both."""
+    """Return ``price`` times the first entry of ``pair`` (the cost), and the matrix ``ways`` times its second
+    entry (the conditions). The pair may also have the derivatives of both."""
     return price * pair[0], ways @ pair[1]
 
 
@@ -611,10 +611,10 @@ class _Descent:
         return self._sloped[1]
 
     def best(self, progress: bool | None) -> OptimalInputs:
-        """Return the inputs at the local minimum of the cost that a search from the start finds, by SLSQP or, if
-        only the duration is minimized, by linear programs. With a final state at rest the search is repeated until
-        all conditions hold or iterations are used up. ConvergenceError if it did not end at a minimum.
-        ``progress`` says whether a progress bar is shown.
+        """Return the optimal inputs, at the local minimum of the cost that a search from the start finds. It is
+        SLSQP or, if only the duration is minimized, a sequence of linear programs. With a final state at rest the
+        search is repeated until all conditions hold or iterations are used up. ConvergenceError if it did not end
+        at a minimum. ``progress`` says whether a progress bar is shown.
 
         Raises:
             ConvergenceError: there is none.
@@ -694,9 +694,9 @@ class _Descent:
         return np.asarray(np.abs(self._factors(x) * self._values(x)[1]))
 
     def _conditions(self, x: Array) -> Array:
-        """Return the matrix of linearly independent combinations of all conditions, shape (combinations,
-        conditions), by a singular value decomposition of their scaled derivatives at the unknowns x. Raise
-        ParameterError if no input changes a final sensor value, or for more conditions than input samples.
+        """Return a matrix that combines all conditions into linearly independent ones, shape (combinations,
+        conditions). It follows from a singular value decomposition of their scaled derivatives at the unknowns x.
+        Raise ParameterError if no input changes a final sensor value, or for more conditions than input samples.
 
         Raises:
             ParameterError: a reading that no input changes, or more conditions than samples.
@@ -754,7 +754,7 @@ class _Descent:
 
     def _steepness(self, x: Array, ways: Array) -> float:
         """Return the largest component of the cost's gradient at the unknowns x that conditions and active bounds
-        do not balance, by a least-squares fit of their multipliers. It is zero at a minimum. ``ways`` are
+        do not balance. Their multipliers are fitted by least squares. It is zero at a minimum. ``ways`` are
         combinations of the conditions."""
         slope, of_misses = self._slopes(x)
         at_low = x <= self._problem.low + TINY

@@ -93,7 +93,7 @@ def energy_shaping(
     model: Model, joint: Joint, target: float, *, stiffness: float, damping: float, name: str | None = None
 ) -> EnergyShaping:
     """Design a passive controller that moves the minimum of the total energy along one joint of a model to a
-    target, and return it; the model is not changed. It is a spring with a potential and a damper. ``stiffness`` is
+    target. It is returned (a spring with a potential and a damper); the model is not changed. ``stiffness`` is
     that of the shaped energy [N m/rad or N/m], ``damping`` the coefficient of the damper, ``name`` the element's.
     ModelError for joints in loops.
 
@@ -165,9 +165,9 @@ def _check_joint(model: Model, joint: Joint) -> None:
 
 
 def torque_of_weight(model: Model, joint: Joint, position: float) -> float:
-    """Return the torque [N m] or force [N] in a joint of a model that balances the weight of all bodies on its
-    free side at the coordinate ``position``. Bodies are treated as rigid; 0 if the joint is in a loop or a body
-    has no floating frame.
+    """Return the torque [N m] or force [N] in a joint that balances the weight of all bodies on its free side.
+    ``position`` is the joint's coordinate. Bodies are treated as rigid; 0 if the joint is in a loop or a body has
+    no floating frame.
 
     The other joints are at their initial positions. 0 where joints are in a loop, or carry deformable absolute
     bodies.
@@ -181,9 +181,9 @@ def torque_of_weight(model: Model, joint: Joint, position: float) -> float:
 
 
 def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
-    """Return the list of bodies on the free side of a joint (the side that is not connected to the ground
-    otherwise), and the sign of this side: 1 for the joint's second side, else -1. The list is None if the joint is
-    in a loop, where neither side is free."""
+    """Return the list of bodies on the free side of a joint, and the sign of this side: 1 for the joint's second
+    side, else -1. The free side has no other connection to the ground. The list is None if the joint is in a loop,
+    where neither side is free."""
     moved = _beyond(model, joint, joint.second)
     return (moved, 1.0) if moved is not None else (_beyond(model, joint, joint.first), -1.0)
 
@@ -360,7 +360,7 @@ class PassiveObserver:
 
 
 def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float = 1.0) -> PassiveObserver:
-    """Design an observer of a passive linear model that feeds estimated velocities back as damping, and return it
+    """Design an observer of a passive linear model that feeds estimated velocities back as damping. It is returned
     as a linear model together with its control law. ``damping`` are the gains, ``injection`` is the gain of
     measured errors over the damping. ModelError if the model has no inputs or is not passive.
 

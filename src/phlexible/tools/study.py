@@ -197,9 +197,9 @@ def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> byt
 
 
 def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
-    """Build and measure one model of a study, the one with these ``parameters``, and return an ``Outcome``:
-    values, warnings and the duration of the computation. ``task`` are the packed functions of the study. An
-    exception is returned as the outcome's failure text, so that other runs go on."""
+    """Build and measure one model of a study with these ``parameters``, and return an ``Outcome`` with values,
+    warnings and the computing time [s]. ``task`` are the packed functions of the study. An exception is returned
+    as the outcome's failure text, so that other runs go on."""
     begin = time.perf_counter()
     caught: list[warnings.WarningMessage] = []
     is_main = threading.current_thread() is threading.main_thread()  # warnings belong to the whole process
@@ -392,9 +392,9 @@ def cores() -> int:
 def finished_runs(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
 ) -> Finished:
-    """Yield the number and result of each of the ``runs`` of a study as it finishes, computed in worker processes
-    (``executor`` None or their number) or by the user's ``executor`` with ``submit`` or ``map``; else
-    ParameterError. ``task`` are the packed functions of the study, ``lock`` is the descriptor of a lock that
+    """Yield the number and result of each of the ``runs`` of a study as it is finished. They are computed in
+    worker processes (``executor`` None or their number) or by the user's ``executor`` with ``submit`` or ``map``;
+    else ParameterError. ``task`` are the packed functions of the study, ``lock`` is the descriptor of a lock that
     forked workers close.
 
     Args:
@@ -495,9 +495,9 @@ def _exit_with_parent(parent: int) -> None:
 
 
 def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Yield the number and result of each of the ``runs`` of a study as it finishes, submitted to an ``executor``
-    with futures, such as those of ``concurrent.futures`` and Dask. An exception of the executor becomes a lost run
-    with its message. ``task`` are the packed functions of the study."""
+    """Yield the number and result of each of the ``runs`` of a study as it is finished by the user's ``executor``.
+    Runs are submitted as futures, as to ``concurrent.futures`` and Dask. An exception of the executor becomes a
+    lost run with its message. ``task`` are the packed functions of the study."""
     done: queue.SimpleQueue[int] = queue.SimpleQueue()
     futures: dict[int, Any] = {}
     for number, parameters in runs:

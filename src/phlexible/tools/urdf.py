@@ -71,8 +71,8 @@ def _refuse_twice(message: str, names: list[str], remedy: str) -> None:
 
 
 def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
-    """Raise ModelError if a URDF joint mimics a joint that does not exist, is of a type that cannot mimic, or
-    mimics itself by way of others. Fixed joints pass; multiplier and offset must be finite numbers."""
+    """Raise ModelError if a URDF joint mimics a missing joint, itself by way of others, or is of a type that
+    cannot mimic. Fixed joints pass; multiplier and offset must be finite numbers."""
     met = [joint.name]
     while joint.mimic is not None:
         if joint.type == "fixed":  # nothing moves, whatever it follows
@@ -604,9 +604,9 @@ class _UrdfReader:
         self.made[joint.name] = self.model.connect(made)
 
     def _port(self, head: str, joint: str, position: Array) -> Port:
-        """Return the port (point or frame of a body) of a URDF ``joint`` at a world ``position`` on the body
-        ``head``, or on the ground if it is no body. ModelError if the position is not on a beam's axis, or not at
-        the flexible body's interface of this name."""
+        """Return the port (point or frame) of a URDF ``joint`` at a world ``position`` on the body ``head``. If
+        that is no body of the model, the port is on the ground. ModelError if the position is not on a beam's
+        axis, or not at the flexible body's interface of this name."""
         if head not in self.inertias:
             return self.model.ground.at(position)
         carrier, body = self.model[head], self.flexible.get(head)
@@ -667,8 +667,9 @@ class _UrdfReader:
         return _turned_to(along / length)
 
     def _act(self, joint: Any) -> None:
-        """Add the mimic relation, stops at the limits, damper and Coulomb friction of a URDF joint to the model,
-        as far as the file has them. Joints that were not made, or have no single coordinate, are skipped."""
+        """Add the mimic relation, stops at the limits, damper and Coulomb friction of a URDF joint to the model.
+        Elements that the file does not have are left out. Joints that were not made, or have no single coordinate,
+        are skipped."""
         if joint.name not in self.made or joint.type not in MOVING:
             return
         made, start = self.made[joint.name], self.model.starts[joint.name]

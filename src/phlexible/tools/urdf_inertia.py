@@ -212,9 +212,9 @@ def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
 
 
 def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
-    """Return the inertia of links from their shapes (``surfaces``, meshes of trimesh), scaled to a mass [kg] or,
-    where the mass is zero, at 1000 kg/m^3. Surfaces with holes are replaced by their convex hull. Without any
-    volume the inertia is of a small body with a radius of gyration of 1 cm."""
+    """Return the inertia of links from their shapes (``surfaces``, meshes of trimesh), scaled to a mass [kg].
+    Where the mass is zero, the density is 1000 kg/m^3. Surfaces with holes are replaced by their convex hull.
+    Without any volume the inertia is of a small body with a radius of gyration of 1 cm."""
     parts = []
     for each in surfaces:
         solid = each if each.is_watertight else each.convex_hull
