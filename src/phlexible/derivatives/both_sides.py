@@ -64,9 +64,9 @@ class ModelChanges:
     parts: Mapping[Part, Array]
 
     def of(self, kind: str) -> dict[Any, Array]:
-        """Return those changes of model data that are of one kind ("table", "moving", "loads" or "start") as
-        a dictionary. Its keys are names of tables, or indices of stretches of time steps. A stretch is a
-        sequence of time steps without velocity jumps."""
+        """Select those changes of model data that are of one kind ("table", "moving", "loads" or "start"), and
+        return them as a dictionary of arrays. Keys are names of the model's arrays; for "moving" and "loads",
+        indices of sequences of time steps between velocity jumps."""
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelChanges":
@@ -81,8 +81,8 @@ class ModelChanges:
         return ModelChanges({**known, **sums})
 
     def within(self, masks: Mapping[Part, Mask]) -> "ModelChanges":
-        """Return these changes of model data with zeros where the masks are False. Tables without a mask are left
-        out; prescribed values and initial state without a mask become zero."""
+        """Return a copy of these changes of model data with zeros where the masks are False. Arrays of the model
+        without a mask are left out; prescribed values and initial states without a mask become zero."""
         found = {}
         for part, own in self.parts.items():
             if part in masks:
@@ -101,9 +101,9 @@ def _all_parts(
 
 
 def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
-    """Return the sizes of all data of a run's model (tables, prescribed values, initial state), against which
-    changes are judged as round-off. They are the data themselves; for the initial state the largest value of
-    each table. ``base`` is the model of the run."""
+    """Return the magnitudes of all data of a run's model, by kind and name, relative to which changes are judged
+    as round-off. For arrays and prescribed values they are the data themselves, with signs. For the initial state
+    it is the largest absolute value of each array. ``base`` is the model of the run."""
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: base.assembly.memory[name] for name in REALS}
     start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(base).items()}
@@ -119,8 +119,9 @@ def changed_masks(up: ModelChanges, sizes: Mapping[Part, Array]) -> dict[Part, M
 
 
 def random_factors(count: int) -> Array:
-    """Return random factors for the changes of ``count`` parameters in three models that are perturbed together,
-    shape (3, count). The ratios of the three changes of a table entry then tell which parameter changes it."""
+    """Return factors, shape (3, count), by which ``count`` parameters are perturbed together in three models. The
+    first row is 1; the others are random between 0.5 and 1, with a fixed seed. The ratios of the three changes of
+    a model entry then tell which parameter changes it."""
     random, indices = np.random.default_rng(2), np.arange(count)
     rows = [(random.permutation(indices) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
     return np.stack([np.ones(count), *(0.5 + 0.5 * row for row in rows)])
@@ -129,10 +130,10 @@ def random_factors(count: int) -> Array:
 def separate_masks(
     changes: Sequence[ModelChanges], factors: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Return for each parameter masks of the model data that it alone changes. In ``changes`` are those of
-    three models in which all parameters changed by different ``factors``, shape (3, parameters); their ratios
-    tell the parameter. None if two parameters change one entry. ``sizes`` are those of the data, for
-    round-off.
+    """Determine which entries of the model data each parameter changes, from three models in which all parameters
+    are perturbed by different ``factors`` (3, parameters). The ratios of the ``changes`` identify the parameter.
+    Return masks for each parameter, or None if the ratios fit no single parameter. Changes below round-off of
+    ``sizes`` are ignored.
 
     Args:
         changes: of the models.
@@ -168,9 +169,9 @@ def separate_masks(
 
 
 def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[int]) -> list[list[int]]:
-    """Split parameters into groups that can be perturbed together: no entry of the model data is changed by
-    two parameters of a group. ``shared`` has masks of the data of each parameter. At most one parameter of a
-    group changes sensor readings; those in ``unread`` change none."""
+    """Split parameters into groups that can be perturbed together, and return lists of their keys in ``shared``.
+    No entry of the model data is changed by two parameters of a group, according to the masks in ``shared``. At
+    most one parameter of a group changes sensor values; parameters in ``unread`` change none."""
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
@@ -271,9 +272,9 @@ class Sides(Generic[Measured]):
 
     @property
     def start(self) -> Variation:
-        """Derivative of the initial state of a run with respect to this parameter, by a central difference. It has
-        the changes of pose and velocities, shape (velocities,) each, and of the history variables. History
-        variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
+        """Derivative of the initial state of a run with respect to this parameter, by a central difference of the
+        models with it increased and decreased. It has changes of pose and velocities, shape (velocities,) each,
+        and of strains of Maxwell branches, friction spring deflections and impact speeds."""
         own = start_tables(self.base)
         sides = []
         for built, numbers in ((self.less, self.down), (self.more, self.up)):
@@ -407,10 +408,9 @@ def _differentiate_groups(
     touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
 ) -> bool:
-    """Evaluate the equations of a run for each group of perturbed ``models``, and pass the derivatives for each
-    model to ``take``. This function is called with the index of the model and the derivatives. Return False if
-    two parameters of one group change the same equation, contrary to the masks ``touched``; what ``take`` got is
-    then wrong. Otherwise return True.
+    """Evaluate the equations of a run with the perturbed ``models``, group by group, and call ``take`` with the
+    index of each model and its derivatives. A final evaluation with random weights checks that no equation depends
+    on two parameters of a group. Return False if one does; the derivatives that ``take`` received are then wrong.
 
     Args:
         run, models, take: as of ``differentiate``.
@@ -445,10 +445,10 @@ def _differentiate_groups(
 
 
 def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
-    """Return the derivatives of all equations of a run with respect to one parameter by central differences.
-    ``model`` has it perturbed. ``upper`` and ``lower`` are the time step residuals with the parameter
-    increased and decreased, one array (steps, unknowns) for each stretch of time steps without velocity
-    jumps."""
+    """Return the derivatives of all equations of a run with respect to one parameter of ``model``, by central
+    differences. ``upper`` and ``lower`` are residuals (steps, unknowns) with the parameter increased and
+    decreased, one array for each sequence of time steps between velocity jumps. Raise ``ModelError`` if equations
+    are not smooth in the parameter."""
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
@@ -489,9 +489,9 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) -> tuple[ModelChanges, ModelChanges]:
-    """Return a pair of weighted sums of model data changes: with parameters increased, and with parameters
-    decreased. They are over the perturbed ``models`` with the indices ``group``; ``weights`` holds the weight
-    of each model by its index."""
+    """Return the weighted sums of model data changes over the perturbed ``models`` with the indices ``group``. The
+    pair is the sum with parameters increased and the sum with parameters decreased. ``weights`` has a weight for
+    every model, also outside the group."""
     both = []
     for side in ("up", "down"):
         found: ModelChanges | None = None
@@ -521,9 +521,9 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelChanges, number:
 
 
 def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
-    """Return a mask, shape (unknowns,), of the equations of a time step that a parameter changes. Residuals
-    with the parameter increased and decreased (``model``) are compared bit by bit in some time steps of
-    ``run``, among them some in which loads or prescribed motions change."""
+    """Return a mask, shape (unknowns,), of the equations of a time step that a parameter changes. Residuals with
+    the parameter increased and decreased are compared bit by bit. Only a sample of the time steps is evaluated,
+    among them some where loads or prescribed motions change."""
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"

@@ -34,10 +34,9 @@ OF_PLACES = 1e-6
 
 
 def controller_slopes(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
-    """Return the derivatives of the ``count`` output values of a controller (``feedback``) with respect to
-    its measurements ``args`` at a time [s]. The shape is (count, arguments). They come from the user's
-    derivative functions (``vjp`` or ``jvp``), otherwise from central differences that are chosen from the
-    ``sizes`` of the arguments.
+    """Return the derivatives of the ``count`` output values of a controller (``feedback``) with respect to its
+    measurements ``args`` at a time [s], shape (count, arguments). They are computed by the user's function
+    ``vjp``, else ``jvp``, else by central differences with a fixed share of ``sizes``.
 
     Args:
         feedback: with a function as its controller.
@@ -92,9 +91,10 @@ def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> 
 
 
 def _measured(items: Sequence[Any], dimension: int) -> Reading:
-    """Return the reading of everything a controller measures, shape (instants, values), item after item. A port
-    gives position and velocity in world axes (six numbers), a joint value and rate of each coordinate, a sensor
-    its reading. ``items`` are joints, attachments and sensors of a model of a ``dimension``."""
+    """Return a sensor that measures everything a controller reads, item after item, shape (instants, values). A
+    point gives position and velocity in world axes (six values), a joint the value and rate of each of its
+    coordinates, a sensor its own value. ``items`` are joints, points and sensors of a model of this
+    ``dimension``."""
 
     def read(run: RecordedRun) -> Array:
         columns = [np.zeros((run.count, 0))]

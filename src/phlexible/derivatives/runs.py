@@ -584,10 +584,10 @@ def _span(
 
 
 def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
-    """Return the states at the stored instants ``times`` [s] of a run, shape (instants, numbers), and the
-    stretch and row of each but the first. ``stretches`` are the time steps, ``first`` is the first state.
-    Stretches and rows are integers of shape (instants - 1, 2). A stretch is a sequence of time steps without
-    velocity jumps."""
+    """Return the states of a run at its stored instants ``times`` [s], shape (instants, states), and integers
+    (instants - 1, 2). Each integer row has the index of a sequence of time steps (between velocity jumps) and the
+    index of the state in it. The first state is ``first``; the others are selected from ``stretches`` by equal
+    times, without interpolation."""
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))
         return np.concatenate([first[None], stretches[0].states[1:]]), np.stack([0 * rows, rows], axis=1)

@@ -350,8 +350,9 @@ class TakenSteps:
 
 
 def constraint_rows(assembly: Assembly) -> IntArray:
-    """Return for each scalar constraint equation of a mechanism its index among the equations of a time step, shape
-    (rows,). They are in the order of the multipliers. ``assembly`` holds the tables (arrays) of the model."""
+    """Return the index of each scalar constraint equation of a mechanism among the equations of a time step, shape
+    (rows,). The order is that of the multipliers. ``assembly`` holds the model's arrays, from which the indices
+    are read."""
     memory = assembly.memory
     found = np.zeros(memory.counts["rows"], dtype=np.int64)
     for i in range(memory.counts["constraints"]):
@@ -361,9 +362,9 @@ def constraint_rows(assembly: Assembly) -> IntArray:
 
 
 def rolling_rows(assembly: Assembly) -> IntArray:
-    """Return the indices of the equations for rolling without slip among the equations of a time step.
-    ``assembly`` has the tables of numbers of the model; these equations act on the displacement over the time
-    step."""
+    """Return the indices, among the equations of a time step, of the constraint equations that make bodies roll
+    without slip, as an integer array. They are selected from the equations of all constraints by the coordinate of
+    the force element to which each belongs. ``assembly`` holds the model's arrays."""
     memory = assembly.memory
     rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
     return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])

@@ -53,17 +53,19 @@ def _lock_reading(jump: VelocityJump, assembly: Assembly) -> Reading:
 
 
 def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
-    """Return the joint coordinates at which an event (``jump``) locks joints, shape (locks,) [m or rad]:
-    their values in the state before the event. ``assembly`` holds the tables of the model."""
+    """Return the joint coordinates at which an event (``jump``) locks joints, shape (locks,) [m or rad]. They are
+    evaluated at the state before the event; the array is empty if the event locks no joint. ``assembly`` holds the
+    model's arrays."""
     if not jump.locks:
         return np.zeros(0)
     return read_at(jump.time, jump.before, assembly, _lock_reading(jump, assembly))
 
 
 def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
-    """Return the derivative of the joint coordinates at which an event (``jump``) locks joints with respect
-    to pose and velocities before the event. The state before the event fixes these coordinates. ``assembly``
-    holds the tables of the model. A lock keeps a joint coordinate constant from an event of the run on."""
+    """Return the derivative of the joint coordinates at which an event locks joints with respect to pose and
+    velocities just before the event. A lock keeps a joint coordinate constant from the event on, at its value in
+    the state before the event (``jump.before``). That value is differentiated as a sensor reading; ``assembly``
+    holds the model's arrays."""
     return slopes_at(jump.time, jump.before, assembly, _lock_reading(jump, assembly))
 
 

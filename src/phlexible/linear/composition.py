@@ -63,9 +63,9 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
 
 
 def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, name: str) -> LinearPHDAE:
-    """Connect one or two linear models of bodies, or a body with the ground, by a scalar constraint (``row``)
-    of a joint. It acts through the ports with the names ``ports``; ``name`` is that of the joint. Return the
-    connected model; its last state is the multiplier of the constraint."""
+    """Connect one or two linear models of bodies by a scalar joint constraint (``row``) and return the connected
+    model. The ports named ``ports`` are connected; a single body is connected with the ground. The last state of
+    the result is the multiplier of the constraint. ``name`` (joint and row) names the port of the ground."""
     if len(models) == 2 and models[0] is not models[1]:
         return transformer(models[0], models[1], [[-1.0]], (ports[0], ports[1]))
     ground = _ground(f"ground at {name}", row_units(row))
@@ -73,15 +73,15 @@ def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, nam
 
 
 def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
-    """Return a port-Hamiltonian model of the fixed ground: no states, and one port of size 1 whose output (a
-    velocity) is zero. ``name`` is that of the port and ``units`` are those of its input and output."""
+    """Return a linear port-Hamiltonian model of the fixed ground: it has no states and one port of size 1 with
+    zero output (velocity). The port has the name ``name`` and the ``units`` of its input and output."""
     nothing = sparse.csr_array((0, 0))
     return LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (Port(name, *units, 1),))
 
 
 def _combine(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
-    """Return one port-Hamiltonian model that contains the models of all bodies side by side, without coupling those
-    that no joint connects. Bodies that share a model count once."""
+    """Return one linear model that contains all models of ``models`` side by side, without coupling between them.
+    Bodies whose models were connected share one model object, which is added once."""
     different = list({id(model): model for model in models.values()}.values())
     whole = different[0]
     for model in different[1:]:
@@ -169,9 +169,10 @@ class _Parts:
         return displacement_form(alone, body_coordinates(body), tuple(ports))
 
     def in_order(self, whole: LinearPHDAE, ties: list[StateGroup]) -> LinearPHDAE:
-        """Return ``whole``, the connected model of all bodies, with states and inputs in the order of
-        ``linearize``; inputs that act on two bodies are added up. ``ties`` are the multiplier states of the
-        constraints."""
+        """Return a copy of ``whole``, the connected linear model of all bodies, with its states permuted and its
+        inputs renamed to the order of ``linearize``. Ports of several bodies that belong to one input of the
+        mechanism are added up in the input matrix. ``ties`` are the state blocks of the constraint multipliers,
+        which come last."""
         linear = self._linear
         coordinates = linear.coordinates
         names = [block.name for block in coordinates]

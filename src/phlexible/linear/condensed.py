@@ -102,8 +102,9 @@ class CondensedModel:
 
     @cached_property
     def tied_motions(self) -> Array:
-        """Static motions of least strain energy, shape (n, k), that move the constraints whose velocity an input
-        prescribes, or whose force is an output: by one unit each."""
+        """Static displacements of least strain energy, shape (n, k), for constraints that inputs act on
+        (prescribed velocities) or whose forces are outputs. Column j displaces the constraints by the j-th such
+        row of the input or output matrix. The shape is (n, 0) if there are no such constraints."""
         model, ties = self.model, self.multipliers
         wanted = sparse.hstack([model.port_map[ties], model.output_matrix[:, ties].T]).tocsc()
         wanted = wanted[:, np.flatnonzero(np.diff(wanted.indptr))].toarray()
@@ -114,9 +115,10 @@ class CondensedModel:
         return static_responses(mechanics, modes, nothing, wanted)
 
     def directions(self, with_tied: bool) -> tuple[sparse.sparray, sparse.sparray]:
-        """Return input forces (n, inputs) and output rows (rows, n) of the second-order model, both sparse,
-        from which reduction bases are built. Rows are those of rates, then of displacements. If
-        ``with_tied``, inertia and damping forces of motions at prescribed or read constraints follow in both.
+        """Return input forces (n, inputs) and output rows (rows, n) of the second-order model, both sparse, from
+        which reduction bases are built. Output rows of velocities come first, then rows of displacements. If
+        ``with_tied``, inertia forces and damping or gyroscopic forces of the static motions ``tied_motions`` are
+        appended to both.
 
         Args:
             with_tied: whether forces and rows of ``tied_motions`` are included: of constraints that inputs
@@ -249,8 +251,8 @@ def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
 
 
 def _rank(dense: Array) -> int:
-    """Return the sum of the ranks of symmetric positive semi-definite matrices ``dense`` (blocks, k, k). Each
-    is scaled to a unit diagonal, and eigenvalues above round-off are counted."""
+    """Return the number of eigenvalues above round-off of all symmetric positive semi-definite matrices ``dense``
+    (blocks, k, k) together, the sum of their ranks. Each matrix is first scaled to a unit diagonal."""
     scale = np.sqrt(np.abs(np.einsum("kii->ki", dense)))
     scale = 1 / np.where(scale > 0, scale, 1.0)
     values = np.linalg.eigvalsh(scale[:, :, None] * dense * scale[:, None, :])

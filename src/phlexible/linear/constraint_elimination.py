@@ -29,9 +29,9 @@ def algebraic_states(model: ObservedPHDAE) -> IntArray:
 
 
 def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
-    """Return the indices of the states with dynamics and those of the multipliers (zero rows of E) of a
-    linear ``model``. Its equations are ``E dx/dt = (J - R) Q x + B u``. Multipliers that are coupled with
-    each other, with dissipation, or through E or Q raise ``ModelError``.
+    """Split the states of a linear model into states with dynamics and constraint multipliers (zero rows of E),
+    and return the indices of both. The equations are ``E dx/dt = (J - R) Q x + B u``. Raise ``ModelError`` if
+    multipliers are coupled with each other, with dissipation, or through E or Q.
 
     Raises:
         ModelError: E is singular at states that are no multipliers.
@@ -110,8 +110,9 @@ def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
 
 
 def _free_states(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateGroup, ...]:
-    """Return the state blocks (names and units) of those ``states`` of a model that serve as free coordinates
-    of the null ``space`` of its constraints."""
+    """Return the state blocks of size 1 (names and units) of those states of a model that serve as free
+    coordinates of its constraints. They are selected from ``states`` (indices) by the indices ``space.free`` of
+    the null space."""
     own = single_states(model)
     return tuple(own[k] for k in states[space.free])
 
@@ -164,8 +165,9 @@ def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Return a linear model without constraints in the form ``dx/dt = (J - R) Q x + B u``, i.e. with E = I. Its
-    states are E times those of the given model: momenta instead of velocities, strains instead of stresses.
+    """Transform a linear model without constraints to states E x, so that E becomes the identity: ``dx/dt = (J -
+    R) Q x + B u``. The new states are momenta instead of velocities and strains instead of stresses. Q becomes Q
+    E^-1, made symmetric; the output matrix is multiplied by E^-1. Raise ``ModelError`` if E is singular.
 
     (47) of Brugnoli et al. (2020), read x_hat = M_hat p_hat, Q_hat = M_hat^-1.
 

@@ -115,8 +115,10 @@ class StepsToRest:
         self._has_history = bool(memory.counts["kept_pairs"])
 
     def equilibrium(self, state: State) -> State:
-        """Return the static equilibrium of the mechanism that time steps without inertia lead to from a state at
-        rest. Friction springs are deflected by the motion; raise an ``EquilibriumError`` if there is none.
+        """Search the static equilibrium near a state by time steps from rest, whose velocities are set to zero
+        after each, and return it. Friction springs are deflected by the motion. The length of the time steps grows
+        while forces shrink; the search ends at round-off. Raise ``EquilibriumError`` if it does not come to rest
+        or bodies move far away.
 
         Raises:
             EquilibriumError: steps lead to none.
@@ -197,8 +199,9 @@ class StepsToRest:
         return None if closed is None else self._with_bristles(closed, multipliers)
 
     def _joint_forces(self, state: State) -> Array:
-        """Return the joint forces (Lagrange multipliers), shape (rows,), of the accelerations with which the
-        mechanism starts from rest in a state. Friction limits of joints depend on them."""
+        """Return the Lagrange multipliers of the joints, shape (rows,), with which the mechanism starts to
+        accelerate from rest in a state. They follow from one linear system of mass matrix and constraints;
+        redundant rows get zero."""
         multipliers = np.zeros(int(self._system.layout.multiplier[-1]))
         if len(self._rows):
             rows = self._system.rows.small_matrix(self._system.at(state, prescribed=self._prescribed))[self._rows]
@@ -206,16 +209,17 @@ class StepsToRest:
         return multipliers
 
     def _with_bristles(self, state: State, multipliers: Array) -> State:
-        """Return a state in which friction springs are deflected by the displacement from the first pose. The
-        friction limits, which follow from the given joint multipliers, bound the deflections. This also writes
-        their stiffness into the tables of the compiled step."""
+        """Return a state in which friction springs (bristles) are deflected by the displacement from the first
+        pose, bounded by the friction limits. The limits depend on the joint ``multipliers``. Deflections and
+        stiffness are also written into the arrays of the compiled time step."""
         known = replace(state, theta=self._equations.assembly.initial_thetas(state))
         return self._friction.write(self._friction.at(known, multipliers), self._equations.memory)
 
     @cached_property
     def _farthest(self) -> float:
-        """Largest motion that is allowed in one time step of the search for an equilibrium, in lengths of the
-        model or rad. It is small where contact bodies are thin, so that nothing passes through them."""
+        """Largest motion allowed in one time step of the search for an equilibrium, relative to the largest length
+        of the model, or in rad. It is the smaller of a constant and a share of the smallest thickness or radius of
+        the contact shapes, so that nothing passes through them."""
         contacts, dimension = contacts_of(self._system), self._system.dimension
         members = [member for contact in contacts for member in contact.members(dimension)]
         sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]
@@ -226,8 +230,10 @@ class StepsToRest:
 def with_closed_joints(
     assembly: Assembly, state: State, rows: IntArray, mass: Matrix, prescribed: PrescribedMotions
 ) -> State | None:
-    """Return the state of a system with closed joints that is nearest to a ``state``, by Newton's method in the
-    metric of the ``mass`` matrix; None if the joints do not close. Geared angles continue over full turns.
+    """Return the state near ``state`` in which all joints are closed, by Newton's method with smallest corrections
+    in the metric of the ``mass`` matrix. Return None if it does not converge or the constraints are singular. Only
+    the independent constraints ``rows`` are solved. Without any, the state itself is returned; geared angles are
+    counted on over full turns.
 
     Args:
         assembly: tables of the system.
@@ -388,9 +394,9 @@ def operating_point(
 
 
 def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
-    """Return the nearest state to a ``pose`` of a mechanism with joints that are closed at a ``time`` [s]. Driven
-    angles and frames of the ground turn there in parts, so that no joint closes half a turn away and springs and
-    gears count full turns. If a joint is open that no function of time moves, it is the pose itself."""
+    """Return the state nearest to ``pose`` whose joints are closed at ``time`` [s]. Prescribed angles and ground
+    frames are changed to their values there in increments, so that angles count full turns. If a joint is open
+    that no function of time moves, the pose is returned with that time, otherwise unchanged."""
     system, there = assembly.system, replace(pose, time=time)
     at, last, columns = system.at(pose), system.at(there).prescribed, list(system.prescribed)
     first, gaps = at.prescribed, system.relative_gaps(system.rows.values(at)[0])
@@ -423,10 +429,10 @@ def _within_half_a_turn(angles: Array) -> Array:
 
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
-    """Return the pose ``resting`` itself as an operating point with the joint forces that balance gravity and
-    loads there. Raise ``EquilibriumError`` if no joint forces do. ``friction`` is the description of sticking
-    friction there. Where no force acts, or for the ``kind`` UNLOADED, its kind is UNLOADED and joint forces are
-    zero.
+    """Return the pose ``resting`` unchanged as an operating point, with the joint forces that balance gravity,
+    loads, contacts and friction there. Raise ``EquilibriumError`` if no joint forces do. If ``kind`` is UNLOADED,
+    or forces are at most round-off, the point is UNLOADED with zero joint forces. ``friction`` describes the
+    sticking friction.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.
@@ -461,8 +467,8 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
 
 
 def _check_guides(system: System, state: State, at: Instants) -> None:
-    """Raise EquilibriumError if a tendon of a system slides through its guides in a state, which ``at`` is as an
-    instant: it sticks in equilibria.
+    """Raise ``EquilibriumError`` if a tendon of a system would slide through its guides at rest. The coordinate of
+    each tendon is evaluated at the instant ``at``, which belongs to ``state``.
 
     Raises:
         EquilibriumError: names the tendon.
@@ -486,9 +492,9 @@ def _stiffness(system: System, state: State) -> sparse.csr_array:
 
 
 def _gross_forces(system: System, state: State, at: Instants) -> Array:
-    """Return the sum of the absolute values of gravity, loads, element forces and elastic forces on each
-    velocity of a system. They are those of a state, shape (velocities,). The balance of forces is judged
-    relative to it. ``at`` is the state as an instant."""
+    """Return an upper estimate of the forces on each velocity of a system in a state, shape (velocities,). It is
+    the sum of absolute values of gravity, elastic forces, loads and force elements, so that opposite forces do not
+    cancel. The balance of forces is judged relative to it. ``at`` is the state as an instant."""
     total = abs(gravity_forces(system)) + abs(body_forces(system, state, gross_force))
     for vectors, forces in load_forces(system, at):
         total += abs(vectors.jacobian(at).T) @ abs(forces).ravel()
@@ -538,8 +544,9 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
 
 
 def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
-    """Return the static equilibrium of a mechanism near the pose ``resting`` as an operating point. If static
-    friction gives way there, the search is repeated with the kinetic coefficient.
+    """Search the static equilibrium of a mechanism near the pose ``resting`` and return it as an operating point.
+    If static friction exceeds its limit there, the search is repeated with kinetic friction, until no further
+    friction spring slips. Raise ``EquilibriumError`` if none is found.
 
     Raises:
         EquilibriumError: none was found.
@@ -599,9 +606,9 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
-    """Return the largest absolute acceleration in a ``motion`` (velocities and accelerations of a ``system``)
-    as seen in rotating body axes, over all components [m/s^2, rad/s^2]. It is zero for a steady rotation.
-    Elastic and nodal accelerations count too."""
+    """Return the largest absolute acceleration of a ``motion`` as seen in rotating body axes, over all components
+    [m/s^2, rad/s^2]. From linear accelerations the rate due to the rotation of the velocity is subtracted. Elastic
+    and nodal accelerations are included. It is zero for a steady rotation."""
     layout, change = system.layout, motion.acceleration.copy()
     linear, spin = split_rigid(layout, motion.state.velocity)
     for index in range(layout.frames):

@@ -234,8 +234,9 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
 
 
 def _factors(E: Array) -> tuple[Array, Array, Array]:
-    """Return a dense LU factorization of a square matrix E: the largest absolute entry of each row, and factors
-    and pivots of E with rows divided by these. Raise ``ModelError`` if E is singular."""
+    """Compute the LU factorization of a dense square matrix E whose rows are divided by their largest absolute
+    entries. Return these entries, the LU factors and the pivots. Raise ``ModelError`` if a row is zero or a pivot
+    is near round-off."""
     size = np.abs(E).max(axis=1, initial=0.0)
     if not size.all():
         raise ModelError("E is singular: some states have no inertia, and this needs a regular E")
@@ -297,10 +298,10 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
 
 
 def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
-    """Return constraint directions as orthonormal columns without redundant ones, the inputs and outputs that
-    belong to them, and an orthonormal basis of the free coordinates. ``ties`` (n, multipliers) are the
-    directions, ``ports`` the inputs into constraints. Inputs or ``outputs`` that redundant constraints
-    contradict raise ``ModelError``.
+    """Return linearly independent constraints with orthonormal directions, computed by a singular value
+    decomposition. The four arrays are directions (n, k), inputs (k, inputs), outputs (outputs, k) and an
+    orthonormal basis of the free coordinates (n, n - k). ``ties`` are the given directions (n, multipliers).
+    Inputs or outputs that contradict redundant constraints raise ``ModelError``.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
     """
@@ -375,9 +376,9 @@ class StateSpaceMatrices:
     outputs: tuple[str, ...]
 
     def for_control(self, period: float | None = None) -> "StateSpace":
-        """Return these matrices as a ``StateSpace`` of python-control with names of states, inputs and outputs.
-        Underscores stand for dots in them, which python-control reserves for subsystems. ``period`` is that of the
-        samples [s]; None: continuous.
+        """Return these matrices as a ``StateSpace`` object of the package python-control, with names of states,
+        inputs and outputs. Dots in names are replaced by underscores. ``period`` is the sampling period [s] of a
+        discrete-time system; None for continuous time.
 
         Raises:
             MissingExtraError: python-control is not installed.
@@ -390,8 +391,10 @@ class StateSpaceMatrices:
 
 
 def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -> StateSpaceMatrices:
-    """Return the state-space matrices A, B, C, D of a linear model of which some inputs prescribe velocities. Of
-    the inputs named in ``accelerations``, the velocities become states and their rates become the inputs.
+    """Return the state-space matrices A, B, C, D of a linear model in free energy coordinates, with constraints
+    eliminated. Inputs may prescribe velocities. For those named in ``accelerations``, the velocity becomes an
+    additional state and its time derivative the input. Raise ``ModelError`` if an output depends on the time
+    derivative of any other input.
 
     Raises:
         ParameterError: accelerations of inputs that prescribe no velocity.
@@ -425,9 +428,9 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
 
 
 def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
-    """Return a mask of the inputs of a linear model that are to be given by their rates, shape (inputs,).
-    They are named in ``accelerations`` and must prescribe velocities. ``tie_ports`` is the matrix of inputs
-    into constraints, shape (constraints, inputs)."""
+    """Return a mask of the inputs of a linear model named in ``accelerations``, shape (inputs,), whose time
+    derivatives will be given. A name selects one input or all of a port. Raise ``ParameterError`` if a name has no
+    input that prescribes a velocity, i.e. a nonzero column in ``tie_ports`` (constraints, inputs)."""
     if isinstance(accelerations, str):
         raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
     owners = [port.name for port in model.ports for _ in range(port.size)]
@@ -445,9 +448,9 @@ def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: 
 
 
 def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
-    """Raise a ``ModelError`` if an output of a linear model depends on the rate of an input whose rate is not
-    given. ``is_rate`` says which are given. There is no proper state space then; ``D_rate``, shape (outputs,
-    inputs), is the dependence."""
+    """Raise a ``ModelError`` if an output of a linear model depends on the time derivative of an input outside the
+    mask ``is_rate``; it has no state space then. ``D_rate``, shape (outputs, inputs), is this dependence; entries
+    below a small share of its largest are ignored."""
     improper = np.where(is_rate, 0.0, np.abs(D_rate)) > IMPROPER * np.abs(D_rate).max(initial=0.0)
     if not improper.any():
         return

@@ -159,9 +159,9 @@ class _SecondOrder:
         return np.asarray(x)
 
     def _check_pole(self, x: ComplexArray, omega: float) -> None:
-        """Raise a ``PoleError`` if the response x of a second-order model, shape (n, inputs), at angular frequency
-        ``omega`` [rad/s] is that of an undamped resonance: the work of the inputs is then tiny compared with the
-        energy."""
+        """Raise a ``PoleError`` if the response x (n, inputs) of a second-order model at angular frequency
+        ``omega`` [rad/s] is that of an undamped resonance. It is if x is not finite, or if the work of an input is
+        tiny compared with the energy while motions are large."""
         if not np.isfinite(x).all():
             raise _pole(omega)
         work = np.abs(np.einsum("ij,ij->j", x.conj(), self._forces))
@@ -280,8 +280,9 @@ def inverse_input(
     accuracy: float = 0.0,
 ) -> InverseInput:
     """Compute the force or torque with which the single output of a linear model follows a ``path`` from rest to
-    rest. The motion takes ``duration`` [s]; before and after it the path is constant. The function ``path`` is
-    called with one time t at a time.
+    rest. The second derivative of the path is divided by the model's frequency response (FFT). The motion takes
+    ``duration`` [s]; before and after it the path is constant. The function ``path`` is called with one time t at
+    a time.
 
     The frequency response is inverted: the input is bounded, has values every ``step`` [s] and acts from ``lead``
     [s] before the motion to ``lead`` after it.
@@ -369,8 +370,9 @@ def _accelerations(path: Callable[[float], float], time: Array, duration: float,
 
 
 def _check_ends(force: Array, lead: float) -> None:
-    """Check that an input over time, ``force`` of shape (N,), has decayed to zero at both ends of its window,
-    and raise a ``ParameterError`` otherwise. ``lead`` [s] is named in the message."""
+    """Raise a ``ParameterError`` if an input over time, ``force`` of shape (N,), has not decayed at both ends of
+    its window. The largest value near the ends is compared with the largest of all. ``lead`` [s] is named in the
+    message."""
     edge = max(1, int(EDGE * len(force)))
     greatest = np.abs(force).max()
     left = max(np.abs(force[:edge]).max(), np.abs(force[-edge:]).max()) / (greatest or 1.0)

@@ -263,8 +263,9 @@ def _inner_names(mechanics: LinearMechanics) -> tuple[StateGroup, ...]:
 
 
 def multiplier_blocks(linear: Linearization) -> tuple[StateGroup, ...]:
-    """Return names and units of the multipliers of the linearly independent constraints of a linearized
-    mechanism (``linear``), as state blocks."""
+    """Return state blocks (name, unit, size 1) for the constraint multipliers of a linearized mechanism. If it has
+    redundant constraints, only the multipliers of a linearly independent set are returned; otherwise all are.
+    Independence is judged at the operating point."""
     names = multipliers(linear.system)
     if len(names) == linear.mechanics.constraint_matrix.shape[0]:
         return names

@@ -61,8 +61,8 @@ class Equations:
         return bool(self.is_algebraic.any())
 
     def inputs_at(self, times: Array, states: Array) -> Array:
-        """Return the inputs u of a port-Hamiltonian model at T times (T,) and ``states`` (T, n); shape (T,
-        m), by the function that was given for them."""
+        """Return the inputs u (T, m) of a port-Hamiltonian model at T ``times`` and ``states`` (T, n). The input
+        function given for this integration is called once with all of them."""
         return self.inputs(times, states)
 
     def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
@@ -74,9 +74,10 @@ class Equations:
         return self.model.descriptor_products(states, rates) - flows
 
     def tangent(self, time: float, x: Array, rate: Array) -> tuple[Matrix, Matrix]:
-        """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one
-        ``time`` [s]. The descriptor matrix E, which multiplies dx/dt, comes with it. Inputs that depend on x
-        count in the derivative; both matrices have shape (n, n). ``rate`` is dx/dt."""
+        """Return two matrices (n, n) at one ``time`` [s]: the derivative of a port-Hamiltonian model's residual
+        with respect to the state x, and the descriptor matrix E. Inputs that depend on x are included in the
+        derivative, by finite differences. ``rate`` is dx/dt, whose entries for multipliers are ignored. Both are
+        dense or both sparse."""
         u = self.inputs(np.array([time]), x[None])[0]
         slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
         if len(self.input_states) and len(u):
@@ -109,8 +110,9 @@ class Equations:
         return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
 
     def project(self, time: float, x: Array) -> Array:
-        """Return the state x (n,) of a port-Hamiltonian model changed along its constraint forces until its
-        velocity constraints hold at this time, shape (n,); of all such states it is the nearest in kinetic energy.
+        """Return the state x (n,) of a port-Hamiltonian model corrected so that its velocity constraints hold at
+        this ``time``. The correction is along the rates that constraint forces cause and the smallest in kinetic
+        energy; it takes one linear solve and one repetition. Without such constraints x itself is returned.
 
         Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
         way. Where inputs depend on velocities it does not, and differences say by how much.
@@ -132,8 +134,8 @@ class Equations:
         return np.asarray(moved + inverse @ rest @ ways)
 
     def state_rates(self, flows: Array) -> Array:
-        """Return the rates dx/dt = E^-1 times the given right-hand sides ``flows`` (n,) of a port-Hamiltonian
-        model; shape (n,), with the descriptor matrix E at its state of rest."""
+        """Return dx/dt = E^-1 ``flows`` for right-hand sides ``flows`` (n,) of a port-Hamiltonian model, shape
+        (n,). The descriptor matrix E is evaluated at the rest state of the model, not at the current state."""
         return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
 
     def constraint_directions(self, x: Array) -> tuple[Array, Array]:
@@ -145,9 +147,9 @@ class Equations:
         return forces, self.model.descriptor_solutions(x, forces)
 
     def _multiplier_flows(self, x: Array) -> Array:
-        """Return how unit multipliers (constraint forces) act in the equations of a port-Hamiltonian model at the
-        state x: right-hand sides, shape (multipliers, n). One multiplier after the other is 1, all other efforts
-        are zero."""
+        """Return the right-hand sides of a port-Hamiltonian model for unit multipliers (constraint forces) at the
+        state x, shape (multipliers, n). In row k only multiplier k is 1; all other efforts and the inputs are
+        zero."""
         units = np.eye(len(x))[self.is_algebraic]
         no_inputs = np.zeros((len(units), self.model.port_size))
         return self.model.flows(np.broadcast_to(x, units.shape), units, no_inputs)
@@ -275,9 +277,9 @@ class NewtonFactors:
             raise ModelError(SINGULAR) from None
 
     def solve(self, defects: Array) -> Array:
-        """Return Newton's matrix of an implicit Runge-Kutta time step inverted times the residuals
-        ``defects`` of its s stages, by the stored LU factors: changes of the stage unknowns; both have shape
-        (s, n)."""
+        """Solve the linear system of one Newton iteration of an implicit Runge-Kutta time step by the stored LU
+        factors. ``defects`` are the residuals of the s stages, shape (s, n). Return the solution without changing
+        its sign, shape (s, n)."""
         return np.asarray(self._factors.solve(self._scale * defects.ravel())).reshape(defects.shape)
 
 
@@ -391,17 +393,17 @@ class StageLoop:
         )
 
     def _predicted_rates(self, step: float) -> Array:
-        """Return the first guess of the rates dx/dt at the s stages of the next time step; shape (s, n), by
-        extrapolating the polynomials through the stage rates of the last time step."""
+        """Return the first guess of the rates dx/dt at the s stages of the next time step, shape (s, n). It
+        extrapolates the polynomial through the stage rates of the last time step; before the first time step, the
+        stored initial rates are returned."""
         if not self._length:
             return self.rates
         nodes = 1 + step / self._length * self.tableau.nodes
         return np.array([self.tableau.weights_at(node) for node in nodes]) @ self.rates
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array | None:
-        """Return the efforts z (derivatives of the stored energy) with which the stages of a time step are
-        evaluated, shape (s, n). It has the length ``step`` and begins in the state x. None means those of the
-        stage states themselves; ``k`` are the stage rates."""
+        """Return None, which means that the energy derivatives of a time step are evaluated at its stage states.
+        Subclasses return other energy derivatives (efforts), shape (s, n), instead."""
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
@@ -411,9 +413,9 @@ class StageLoop:
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
     def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
-        """Return the completed Runge-Kutta time step (stages and state at the end) for converged stage rates
-        k (s, n). It begins at a ``time`` in the state x; ``times`` are those of the stages. The rates are
-        stored for the next first guess; the end is projected onto the constraints if the scheme was made so."""
+        """Return the completed Runge-Kutta time step (stages and end state) for converged stage rates k (s, n),
+        from the state x at ``time``. The rates and the length are stored for the next first guess. If
+        ``is_projected``, the end state is projected onto the velocity constraints."""
         self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
@@ -424,9 +426,9 @@ class StageLoop:
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
     def _new_factors(self, times: Array, step: float, states: Array, k: Array) -> NewtonFactors:
-        """Return the factored Newton matrix of a Runge-Kutta time step. The derivatives of the residual at
-        the middle stage are used for all stages. ``times``, ``states`` and k are times, states and rates of
-        the stages."""
+        """Compute and return the LU factors of the Newton matrix of a Runge-Kutta time step. The derivative of the
+        residual at the middle stage is used for all stages. ``times``, ``states`` and k are times, states and
+        rates of the stages."""
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
         slope, descriptor = self.equations.tangent(float(times[middle]), states[middle], k[middle])
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
@@ -513,9 +515,9 @@ class DiscreteGradientLoop(StageLoop):
         super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array:
-        """Return the discrete gradient of the stored energy between start x and end of a time step; shape (1,
-        n), which replaces the energy derivatives at the midpoint so that the energy balance is exact. ``k``
-        (1, n) are the stage rates."""
+        """Return the discrete gradient of the stored energy between the start x and the end of a time step, shape
+        (1, n). It replaces the energy derivative at the midpoint, so that the energy balance is exact. ``k`` (1,
+        n) are the stage rates; multipliers are taken from it directly."""
         algebraic = self.equations.is_algebraic
         start, end = x.copy(), x + step * k[0]
         start[algebraic] = end[algebraic] = k[0, algebraic]

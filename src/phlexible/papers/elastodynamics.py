@@ -383,9 +383,10 @@ def rod(
     area: float = 1.0,
     is_clamped: bool = False,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a rod 0 <= x <= length [m] that only stretches along its
-    axis, made of finite elements. ``youngs_modulus`` [Pa], ``density`` [kg/m3] and ``area`` [m2] are those of
-    the rod; its start does not move if ``is_clamped``.
+    """Return a linear port-Hamiltonian finite element model of a straight rod in longitudinal (axial) motion. It
+    has linear elements of equal size for the velocity and one constant normal force per element. ``length`` [m],
+    ``youngs_modulus`` [Pa], ``density`` [kg/m3] and cross-section ``area`` [m2] must be positive. If
+    ``is_clamped``, the start does not move and has no port.
 
     States: velocity of the nodes [m/s], normal force of the elements [N]. Ports: ``body force`` [N/m]
     and ``boundary force`` [N], of both ends (outward pulling is +x at the end, -x at the start).

@@ -268,9 +268,10 @@ def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, Bris
 
 
 def _deflection_axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
-    """Return the indices of the vector components that the deflection z of one friction spring (bristle) has
-    as states. ``kind`` is that of the bristle, ``force`` has it. They are (0,) for a scalar deflection,
-    otherwise the components of the slip vector that the dimension needs."""
+    """Return the indices of the vector components that the deflection of one friction spring (bristle) of a force
+    element has as states. These are (0,) without contact or for drilling friction. Friction between two surfaces
+    has (0, 1, 2) in space; in the plane (2,) for rolling, else (0, 1). A sliding contact has one index for each
+    transverse direction."""
     coordinate = force.coordinate
     if kind is BristleKind.DRILLING or not force.contact:
         return (0,)

@@ -704,8 +704,9 @@ class MomentumForm(PortHamiltonianModel):
         return self.form.port_matrix(self.velocities(x))
 
     def effort(self, x: Array) -> Array:
-        """Return the derivatives dH/dx of the stored energy of a rigid body with momenta as states: with
-        respect to position and rotation in the state x, then its linear and angular velocity, shape (n,)."""
+        """Return the gradient dH/dx of the stored energy of a rigid body whose states are position, rotation and
+        momenta, shape (n,). It is computed from the velocities that belong to the momenta in x, by the same body's
+        model with velocities as states. Its entries for the momenta are the linear and angular velocity."""
         return self.form.effort(self.velocities(x))
 
     def storage(self, x: Array) -> float:

@@ -500,8 +500,8 @@ class _Record:
 
     @property
     def last_state(self) -> Array:
-        """State vector x at the end of the last recorded time step, with which the next time step begins,
-        shape (n,)."""
+        """State vector x at the end of the last recorded time step, shape (n,); the initial state if no time step
+        was recorded yet. The array is that of the list ``states``, not a copy."""
         return self.states[-1]
 
     def add(self, step: Step) -> None:
@@ -514,8 +514,10 @@ class _Record:
         self.lengths.append(step.length)
 
     def sum_energies(self, weights: Array) -> None:
-        """Compute and store the work of the inputs and the dissipated energy of the recorded time steps that
-        lack them. The integrals over a time step use the quadrature ``weights`` of the stages."""
+        """Compute the work of the inputs and the dissipated energy of each time step in ``self.steps``, by
+        quadrature over its stages with ``weights``. The results are appended to ``self.work`` as an array (2,
+        steps); then the list ``self.steps`` is emptied. Dissipation is the work minus the increase of the stored
+        energy."""
         if not self.steps:
             return
         equations, count = self.equations, len(self.steps)

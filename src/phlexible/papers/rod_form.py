@@ -363,8 +363,10 @@ class RodForm(StrainForm):
         return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
 
     def _kinematic_matrix(self, x: Array) -> Matrix:
-        """Return the matrix from the velocities of a rod to the rates of its coordinates at the state x, shape
-        (coordinates, velocities). Coordinates are positions and rotation matrices of the sections."""
+        """Return the sparse matrix A(q) that maps velocities of a rod's sections to time derivatives of the
+        coordinates at the state x, shape (coordinates, velocities). Coordinates are positions and rotation
+        matrices of the sections; velocities are linear and angular. Only rows and columns of coordinates and
+        velocities that are states are selected."""
         q, v, _ = self._indices_by_kind
         return _rate_matrix(self._split(x)[0])[q][:, v]
 

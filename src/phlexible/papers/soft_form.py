@@ -638,8 +638,10 @@ class SoftStrainForm(StrainForm):
 
 
 def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
-    """Return the port-Hamiltonian model of a soft body of the law of St. Venant and Kirchhoff with second
-    Piola-Kirchhoff stresses [Pa] as additional states, from its model ``form`` in positions and velocities.
+    """Return the port-Hamiltonian model of a soft body with second Piola-Kirchhoff stresses [Pa] as additional
+    states. It is built from ``form``, the model of the body in positions and velocities. The strains are quadratic
+    in the positions. All elements must have the law of St. Venant and Kirchhoff; another law raises
+    ``ModelError``.
 
     Strains are E = (C - 1)/2 at the quadrature points, times their volumes, in the order 11, 22, 33, 23, 13, 12
     with shear strains twice.

@@ -59,9 +59,10 @@ class PassivityCertificate:
 
 
 def passivity(model: ObservedPHDAE) -> PassivityCertificate:
-    """Check whether a linear model is passive and return the certificate: errors of the skewness of J and of the
-    definiteness of dissipation and energy, and the number of zero modes. Eigenvalues are computed only up to 1500
-    states."""
+    """Measure how far a linear model violates passivity, and return the relative errors as a certificate; nothing
+    is raised. It has the error of the skew-symmetry of J, the larger of the errors of symmetry and definiteness
+    for dissipation and for energy, and the number of zero modes. Eigenvalues and zero modes are computed for at
+    most 1500 states only."""
     errors = model.structure_errors()
     return PassivityCertificate(
         errors["skewness"],

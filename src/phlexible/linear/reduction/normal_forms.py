@@ -118,7 +118,7 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
 
     Raises:
         ModelError: a mode without damping, whose Gramians do not exist.
-        ParameterError: an order below the number of rigid motions.
+        ParameterError: an order that is not above the number of rigid motions.
     """
     count = order - form.rigid.shape[1]
     if count < 1:
@@ -195,14 +195,14 @@ MOST_ROUNDS = 30
 
 
 def irka_basis(form: NormalForm, order: int) -> Array:
-    """Return a reduction basis of states as orthonormal columns, by the iterative rational Krylov algorithm
-    for port-Hamiltonian models (pH-IRKA of pyMOR). Undamped rigid motions that the inputs can excite come
-    first. The shape is (n, order), or (n, fewer) where the model has fewer such states. ``form`` is the
-    model.
+    """Compute a basis for model reduction by the iterative rational Krylov algorithm for port-Hamiltonian models
+    (pH-IRKA of pyMOR). Return at most ``order`` orthonormal columns of n states: first the rigid motions of
+    ``form``, then the columns that the iteration finds. If the model has no more states than ``order``, its whole
+    space is returned. An ``order`` not above the number of rigid motions raises ``ParameterError``.
 
     Raises:
         MissingExtraError: pyMOR is not installed.
-        ParameterError: an order below the number of rigid motions.
+        ParameterError: an order that is not above the number of rigid motions.
         ModelError: the iteration ends with nothing.
     """
     count = order - form.rigid.shape[1]
