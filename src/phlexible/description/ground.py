@@ -42,13 +42,15 @@ class TurnSinceStart(Portable):
     dimension: int
 
     def __call__(self, time: float) -> Array:
-        """Return the rotation matrix of a prescribed moving frame at a time [s], relative to its orientation at t =
-        0, shape (3, 3). The user's function of time is evaluated and checked."""
+        """Return the rotation matrix R(t) R(0)^T of a prescribed moving frame at a time [s], shape (3, 3): its
+        rotation since t = 0. The user's function is called once. Its value is checked to be a rotation (else an
+        error names the time), and the product is projected to the nearest rotation matrix."""
         return nearest_rotation(self._matrix(time) @ self._initial.T)
 
     def at_times(self, times: Array) -> Array:
-        """Return the rotation matrices of a prescribed moving frame at many times [s], relative to its orientation
-        at t = 0, shape (times, 3, 3). The user's function of time is evaluated and checked.
+        """Return the rotation matrices R(t) R(0)^T of a prescribed moving frame at many times [s], shape (times,
+        3, 3). The user's function is called with the whole array if it accepts that, else once for each time. Its
+        values are checked to be rotations, and the products are projected to the nearest rotations.
 
         Angles and SciPy Rotations are evaluated in one call if the function allows it, and checked together; a
         value that is refused is evaluated again alone, so that the message names its time.
@@ -74,9 +76,10 @@ class TurnSinceStart(Portable):
         return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
 
     def _vectorized(self, times: Array) -> Array | None:
-        """Return the rotation matrices of a moving frame at many times [s], shape (times, 3, 3). They come from one
-        call of the user's function with the whole array of times. Return None if the function does not accept
-        arrays or its values disagree with single calls."""
+        """Return the rotation matrices of a moving frame at many times [s], not yet relative to t = 0, shape
+        (times, 3, 3). They come from one call of the user's function with the array of times. Return None
+        without times, if that call fails, if a value is no rotation, or if a few sampled times disagree with
+        single calls."""
         if not len(times):
             return None
         evaluated, some = at_least_two(times), probe_indices(len(times))
@@ -94,9 +97,9 @@ class TurnSinceStart(Portable):
         return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
 
     def _sequential(self, times: Array) -> Array | None:
-        """Return the rotation matrices of a moving frame at many times [s], shape (times, 3, 3). They come from
-        one call of the user's function for each time. Return None if it raises an error or any value is not a
-        rotation; the caller then calls it once more, to raise an error that names the time."""
+        """Return the rotation matrices of a moving frame at many times [s], not yet relative to t = 0, shape
+        (times, 3, 3). The user's function is called once for each time. Return None if a call fails or any value
+        is no rotation; the caller then evaluates each time alone, to raise an error that names it."""
         try:
             values = [self.function(float(time)) for time in times]
             if all(is_rotation_object(value) for value in values):
@@ -154,10 +157,10 @@ class Ground:
     def moving(
         self, path: Path, rotation: Callable[[float], RotationLike] | None = None, velocity: Path | None = None
     ) -> MovingFrame:
-        """Return a frame on the ground, as a port for joints and springs, that moves as prescribed. Its origin
-        follows ``path`` and it rotates by ``rotation``; ``velocity`` is the derivative of the path, if it is
-        known. They are functions of the time t [s], which are called with one time, or with an array of times
-        where they accept it.
+        """Return a frame on the ground, to which joints and springs can be connected, whose motion is prescribed.
+        Its origin follows ``path`` and it rotates by ``rotation``, both functions of the time [s]. ``velocity`` is
+        the derivative of the path, if known. All are checked to be callable and evaluated at t = 0; ``velocity``
+        is compared with differences of ``path``.
 
         Args:
             path: world position, t [s] -> shape (3,) [m].
@@ -193,8 +196,9 @@ class Ground:
 
 
 def check_velocity(frame: MovingFrame, times: Array) -> None:
-    """Check that the velocity function that the user gave for a moving ``frame`` is the derivative of its
-    path; raise ParameterError otherwise. Both are compared at the given ``times`` [s].
+    """Raise ParameterError if the velocity function of a moving ``frame`` is not the derivative of its path at the
+    given ``times`` [s]. Nothing is checked if the user gave no velocity, and the same pair of functions and times
+    is checked only once.
 
     Raises:
         ParameterError: the message has the time and the difference.
@@ -215,7 +219,8 @@ def frame_positions(frame: MovingFrame, times: Array) -> Array:
 
 def frame_velocities(frame: MovingFrame, times: Array) -> Array:
     """Return the world velocities of the origin of a fixed or moving frame at all ``times`` [s], shape (times, 3)
-    [m/s]: the user's, else derivatives of the path."""
+    [m/s]. They are the values of the user's velocity function if there is one, zero for a fixed frame, and else
+    numerical derivatives of the path."""
     if frame.velocity is not None:
         return _values_at(frame.velocity, times, 3)
     if frame.is_fixed:
@@ -232,8 +237,9 @@ def frame_rotations(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
-    """Return the angular velocities of a fixed or moving frame at all ``times`` in world axes, shape (times, 3)
-    [rad/s]."""
+    """Return the angular velocities of a fixed or moving frame at all ``times`` [s] in world axes, shape (times,
+    3) [rad/s]. They are the skew part of dR/dt R^T, with numerical derivatives of the rotation matrix R; zero for
+    a frame that does not rotate."""
     if frame.rotation is None:
         return np.zeros((len(times), 3))
     flat = first_derivatives(lambda t: frame_rotations(frame, t).reshape(-1, 9), times)
@@ -242,7 +248,9 @@ def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
 
 
 def _values_at(function: Callable[[float], ArrayLike], times: Array, *shape: int) -> Array:
-    """Return the values of the path, velocity or rotation of a frame at all ``times``, shape (times, *shape)."""
+    """Return the values of the path, velocity or rotation function of a frame at all ``times`` [s], shape
+    (times, *shape). Functions of the user are evaluated and checked by ``at_times``, others are called once for
+    each time."""
     if isinstance(function, CheckedPath | TurnSinceStart):
         return function.at_times(times)
     return np.array([function(float(time)) for time in times]).reshape(-1, *shape)
@@ -250,8 +258,8 @@ def _values_at(function: Callable[[float], ArrayLike], times: Array, *shape: int
 
 def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> Array:
     """Return the world acceleration of the origin of a fixed or moving frame at ``time`` [s], shape (3,) [m/s^2].
-    It is the derivative of the user's velocity, or else the second one of the path; no time after ``end`` is
-    used."""
+    It is computed by finite differences: the first derivative of the user's velocity if there is one, else the
+    second derivative of the path. No time after ``end`` is used. It is zero for a fixed frame."""
     if frame.is_fixed:
         return np.zeros(3)
     known, order = (frame.path, 1) if frame.velocity is None else (frame.velocity, 0)
@@ -259,9 +267,9 @@ def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> 
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
-    """Return the first and the second time derivative of a moving frame's rotation matrix at a time [s],
-    shape (3, 3) each. The user's function is differentiated numerically and not evaluated later than ``end``
-    [s]. Moving frames are points of the ground with prescribed motion."""
+    """Return the first and the second time derivative of a moving frame's rotation matrix at a time [s], two
+    arrays of shape (3, 3). They are finite differences of the user's rotation function, without times after
+    ``end`` [s]; both are zero for a frame that does not rotate."""
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
     return derivatives(lambda times: frame_rotations(frame, times), time, end)
@@ -279,8 +287,8 @@ def planar_point(name: str, value: Array, dimension: int) -> Array:
 
 
 def may_leave(frame: MovingFrame, dimension: int) -> bool:
-    """Return whether a prescribed moving frame may leave the plane (dimension 2) or line (dimension 1) of a model.
-    It may if it was made for a model of a higher dimension."""
+    """Return whether a prescribed moving frame may leave the plane (``dimension`` 2) or line (1) of a model. It
+    may if its path was created for a model of a higher dimension; the path is not evaluated."""
     return isinstance(frame.path, CheckedPath) and frame.path.dimension > dimension
 
 
@@ -295,8 +303,8 @@ class _Constant:
 
 
 def fixed_point(position: Array, label: str) -> MovingFrame:
-    """Return a port at a fixed point of the ground, given by its world position, shape (3,) [m]. ``label``
-    names it in messages."""
+    """Return a fixed point of the ground, to which joints and springs can be connected, at a world position of
+    shape (3,) [m]. ``label`` names it in messages."""
     return MovingFrame(_Constant(position), is_fixed=True, label=label)
 
 
@@ -315,15 +323,17 @@ class CheckedPath(Portable):
     dimension: int
 
     def __call__(self, time: float) -> Array:
-        """Return the world position of a prescribed path at a time [s], shape (3,) [m]. The value of the user's
-        function is checked to be three finite numbers in the plane of the model."""
+        """Return the world position (or velocity) that the user's function of a moving frame has at a time [s],
+        shape (3,). ParameterError with the time is raised unless it is three finite numbers that stay in the plane
+        or on the line of the model."""
         at = f"at t = {time:.12g} s"
         value = vector(f"{self.name} {at}", called(self.function, self.name, time, at=at), ANY_SIZE)
         return planar_point(f"{self.name} {at}", value, self.dimension)
 
     def at_times(self, times: Array) -> Array:
-        """Return the world positions of a prescribed path at many times [s], shape (times, 3) [m]. The user's
-        function is called once if it accepts arrays."""
+        """Return the world positions (or velocities) that the user's function of a moving frame has at many times
+        [s], shape (times, 3). The function is called once with the array if it accepts that. Otherwise, or if a
+        value leaves the plane of the model, each time is evaluated and checked alone."""
         values = vector_values_at(self.function, times)
         if values is None or np.count_nonzero(values[:, self.dimension :]):
             return np.array([self(float(time)) for time in times]).reshape(-1, 3)

@@ -56,21 +56,23 @@ class Wiring:
 
     @property
     def count(self) -> int:
-        """Number of scalar functions (sums of scalar products of difference vectors) whose structure this object
-        describes."""
+        """Return the number of scalar functions (sums of scalar products of difference vectors) whose structure
+        this object describes."""
         return len(self.functions)
 
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
-        """Function index and vector index of every pair of a scalar function (such as a constraint) and a world
-        vector that it depends on: two arrays of shape (parts,). Such a pair is called a part; it has one gradient.
-        World vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return function index and vector index of every pair of a function and a world vector on which it
+        depends: two arrays of shape (parts,). World vectors are points of bodies, or directions fixed to them, in
+        world axes. Such a pair is called a part and has one gradient; pairs are listed once, in order of
+        occurrence."""
         table = np.array(list(self._part_indices), dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
     @cached_property
     def _part_indices(self) -> dict[tuple[int, int], int]:
-        """Index of each part of these functions: of a pair of function index and vector index."""
+        """Return a dictionary from pairs (function index, vector index) to consecutive numbers. It contains each
+        point or direction that a scalar function depends on, once, in order of occurrence."""
         found: dict[tuple[int, int], int] = {}
         for m, terms in enumerate(self.functions):
             for a, b in terms:
@@ -80,52 +82,54 @@ class Wiring:
 
     @cached_property
     def _terms(self) -> IntArray:
-        """Table of all terms of the scalar functions, shape (terms, 3): index of the function and of both
-        difference vectors (such as one point minus another). A term is the scalar product of these two."""
+        """Return all terms of the scalar functions as an array of shape (terms, 3): index of the function and
+        indices of the two difference vectors (such as one point minus another) whose scalar product is the term.
+        Coefficients are not included."""
         found = [(m, a, b) for m, terms in enumerate(self.functions) for a, b in terms]
         return np.array(found, dtype=np.int64).reshape(-1, 3)
 
     @cached_property
     def first(self) -> IntArray:
-        """Index of the first difference vector of each term (scalar product of two difference vectors) of the
-        functions, shape (terms,)."""
+        """Return the index of the first of the two difference vectors whose scalar product is a term of the
+        functions, for all terms, shape (terms,). It is column 1 of the table of terms."""
         return self._terms[:, 1].copy()
 
     @cached_property
     def second(self) -> IntArray:
-        """Index of the second difference vector of each term (scalar product of two difference vectors) of the
-        functions, shape (terms,)."""
+        """Return the index of the second of the two difference vectors whose scalar product is a term of the
+        functions, for all terms, shape (terms,). It is column 2 of the table of terms."""
         return self._terms[:, 2].copy()
 
     @cached_property
     def term_owner(self) -> IntArray:
-        """Index of the scalar function that each term (scalar product of two difference vectors) belongs to, shape
-        (terms,)."""
+        """Return the index of the scalar function to which each term (scalar product of two difference vectors)
+        belongs, shape (terms,). It is column 0 of the table of terms."""
         return self._terms[:, 0].copy()
 
     @cached_property
     def owner(self) -> WeightedSums:
-        """Operator that adds up the values of the terms (scalar products) of each scalar function."""
+        """Return a sparse summation operator from terms to functions: applied to the values of all terms (scalar
+        products), it adds up those of each scalar function."""
         return plain_sums(self.term_owner, self.count)
 
     @cached_property
     def part_owner(self) -> WeightedSums:
-        """Operator that adds up, for each scalar function, values that belong to its pairs of function and world
-        vector. Applied to gradients times rates of the vectors, it gives the rates of the functions. World vectors
-        are points of bodies, or directions fixed to them, in world axes."""
+        """Return a sparse summation operator from parts to functions. Applied to one value for each part (pair of
+        a function and a vector it depends on), it adds up the values of each function. For gradients times vector
+        rates, the sums are the rates of the functions."""
         return plain_sums(self.parts[0], self.count)
 
     @cached_property
     def vector_owner(self) -> WeightedSums:
-        """Operator that adds up, for each world vector, values that belong to the pairs of a scalar function and
-        this vector. Applied to gradients times multipliers, it gives the forces on the vectors. World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        """Return a sparse summation operator from parts to vectors. Applied to one value for each part (pair of a
+        function and a vector it depends on), it adds up the values of each vector. For gradients times
+        multipliers, the sums are the forces on the vectors; vectors without a function get zero."""
         return plain_sums(self.parts[1], len(self.carriers))
 
     @cached_property
     def weight_matrix(self) -> Matrix:
-        """Matrix, shape (difference vectors, world vectors), with the weight of each world vector in each
-        difference vector. World vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return a sparse matrix with the weight of each point or direction in each difference vector, shape
+        (difference vectors, vectors). The row of one point minus another has the weights 1 and -1."""
         entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
         weights, chords, vectors = np.array(entries, dtype=np.float64).reshape(-1, 3).T
         shape = len(self.chords), len(self.carriers)
@@ -133,17 +137,17 @@ class Wiring:
 
     @cached_property
     def pairs(self) -> Pattern:
-        """Sparsity pattern, shape (difference vectors, difference vectors), of the pairs of difference vectors
-        whose scalar products the constraints and force coordinates of a mechanism contain. A force coordinate is
-        the length or angle along which a force element acts."""
+        """Return the sparsity pattern, shape (difference vectors, difference vectors), of the pairs of difference
+        vectors whose scalar product is a term of a function. It has one entry for each term, at row ``first`` and
+        column ``second``; its values are given later."""
         return Pattern(self.first, self.second, (len(self.chords),) * 2)
 
     @cached_property
     def spread(self) -> WeightedSums:
-        """Operator that computes the gradients of all scalar functions with respect to world vectors from the
-        difference vectors of their terms. A term is the scalar product of two of them, and each is the derivative
-        with respect to the other. World vectors are points of bodies, or directions fixed to them, in world
-        axes."""
+        """Return a summation operator that computes the gradients of all functions with respect to points and
+        directions from the difference vectors of their terms. Its input lists, for each term, the second
+        difference vector times the coefficient, then for each term the first; each is the derivative with respect
+        to the other. Its output has one gradient for each part."""
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
             for chord, source in ((a, p), (b, count + p)):
@@ -153,17 +157,17 @@ class Wiring:
 
     @cached_property
     def totals(self) -> WeightedSums:
-        """Operator that returns the first world vector of each difference vector times the sum of all its
-        weights. The sum is zero for a true difference. Added to ``differences`` it gives the difference
-        vector. World vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return a summation operator that multiplies the first point or direction of each difference vector by
+        the sum of all weights of that difference vector. The sum is exactly zero for a true difference, such as
+        one point minus another. The result of ``differences`` plus this one is the complete weighted sum."""
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
         return weighted_sums(entries, len(self.chords), len(self.carriers))
 
     @cached_property
     def differences(self) -> WeightedSums:
-        """Operator that computes, for each difference vector, the weighted sum of its world vectors minus its first
-        one, so that equal vectors cancel exactly. World vectors are points of bodies, or directions fixed to them,
-        in world axes."""
+        """Return a summation operator that computes the sum of weight times (vector minus first vector) for each
+        difference vector. Since the first point or direction is subtracted before the weighting, large common
+        positions cancel exactly. Together with ``totals`` it gives the complete weighted sum."""
         entries = []
         for y, parts in enumerate(self.chords):
             for weight, vector in parts[1:]:
@@ -172,42 +176,43 @@ class Wiring:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Index of the carrier (floating body, or node of another body) that moves each world vector, shape
-        (vectors,). A world vector is a point or a direction that is fixed to a body. The index is negative for
-        vectors of the ground."""
+        """Return, for each point or direction, the index of the floating body or node with which it moves,
+        shape (vectors,). Indices of floating bodies come first, then those of nodes; negative for vectors of
+        the ground."""
         return np.array(self.carriers, dtype=np.int64)
 
     @cached_property
     def carried(self) -> IntArray:
-        """Indices of those pairs of a scalar function and a world vector that it depends on whose vector moves with
-        a body or node. Only these contribute to the Jacobian of the functions; the others belong to the ground.
-        World vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return the indices of those parts (pairs of a function and a point or direction) that move with a body
+        or node. Only these contribute to the Jacobian of the functions; the others belong to the ground."""
         return np.flatnonzero(self.carrier[self.parts[1]] >= 0)
 
     @cached_property
     def framed(self) -> IntArray:
-        """Indices of those pairs of a scalar function and a world vector whose vector moves with a floating body
-        rather than with a node. They are indices into ``carried``, the pairs of all moving vectors. World vectors
-        are points of bodies, or directions fixed to them, in world axes."""
+        """Return the indices of those parts (pairs of a function and a point or direction) that move with a
+        floating body. They are indices into ``carried``; its other entries move with nodes. Floating bodies have a
+        frame that moves and rotates."""
         return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
 
     @cached_property
     def framed_vectors(self) -> tuple[IntArray, IntArray]:
-        """World vector index and body index of each pair of a scalar function and a vector that moves with a
-        floating body: two arrays of shape (pairs,). The pairs are those of ``framed``."""
+        """Return vector index and body index of each part (pair of a function and a vector) that moves with a
+        floating body. They are two arrays of shape (pairs,), in the order of ``framed``."""
         vectors = self.parts[1][self.carried[self.framed]]
         return vectors, self.carrier[vectors]
 
     @cached_property
     def _scatters(self) -> "dict[tuple[object, ...], Scatter]":
-        """Cache of the last computed sparsity structure of the Jacobian of the scalar functions, with at most one
-        entry. Its key is the layout of bodies and the pattern of shape functions."""
+        """Return an empty dictionary, the cache in which ``scattered`` stores the last computed sparsity structure
+        of the Jacobian. It has at most one entry, whose key is the layout of the velocities and the nonzero
+        pattern of the shape functions."""
         return {}
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
-        """Return a pair for the Jacobian of the scalar functions with respect to the velocities: positions of
-        its nonzero entries, and weighted sums that compute them. Sources of the sums are nine values for each
-        pair of a function and a moving vector. ``set_of`` are the vectors with their numbers.
+        """Return the sparsity structure of the Jacobian of the functions with respect to the velocities, and the
+        weighted sums that compute its nonzero entries. The sums are applied to nine values for each moving part
+        (pair of a function and a vector). The structure is cached for the last layout; the weights are set from
+        the shape functions in ``set_of``.
 
         Args:
             set_of: the vectors with their numbers.
@@ -235,9 +240,10 @@ class Wiring:
         return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """List all products that add up to the Jacobian of the scalar functions (the constraint matrix) as
-        four index arrays: coefficient, source value, row and column. ``layout`` says where the numbers of
-        each body are, ``shapes`` are the shape functions of vectors.
+        """Return all products that add up to the Jacobian of the scalar functions, as four index arrays:
+        coefficient, source value, row and column, sorted by part (pair of a function and a vector). They come from
+        translation, rotation and deformation of the bodies. ``layout`` has the columns of each body, ``shapes``
+        the shape functions of the vectors on floating bodies.
 
         Coefficients are 1, at place 0, and after it all numbers of the shapes.
         """
@@ -289,10 +295,9 @@ def _cached_wiring(*made_of: object) -> Wiring:
 
 
 def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_of: VectorSet) -> Wiring:
-    """Return the index structure of scalar ``functions`` of world vectors: which function consists of which
-    difference vectors (``chords``), and these of which vectors of ``set_of``. It comes from a cache if
-    functions with the same structure were built before. World vectors are points of bodies, or directions
-    fixed to them, in world axes.
+    """Return the index structure of scalar ``functions`` of points and directions: which difference vectors
+    (``chords``) each function multiplies, and of which vectors of ``set_of`` these consist. No numerical values
+    are computed. Structures with few difference vectors come from a cache; large ones are created anew.
 
     Args:
         chords, functions: attributes of ``Wiring``.
@@ -305,8 +310,8 @@ def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_o
 
 
 def total_weight(parts: Iterable[tuple[float, int]]) -> float:
-    """Return the sum of the weights of a difference vector, which is given by its ``parts``, pairs (weight,
-    index of a vector); exactly zero if the sum is within round-off of zero."""
+    """Return the sum of the weights of a difference vector, given by its ``parts``: pairs (weight, index of a
+    vector). The sum is exactly zero if it is within 1e-14 of the largest weight."""
     weights = [weight for weight, _ in parts]
     total = sum(weights)
     return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total
@@ -334,21 +339,23 @@ class VectorCollector:
 
     @property
     def difference_vectors(self) -> tuple[tuple[tuple[float, int], ...], ...]:
-        """All registered difference vectors (weighted sums of world vectors, such as one point minus another): each
-        as a tuple of pairs (weight, index of the world vector)."""
+        """Return all registered difference vectors in the order of their indices, each as a tuple of pairs
+        (weight, index of the vector). They are weighted sums of points and directions, such as one point minus
+        another."""
         return tuple(self._chords)
 
     def add_vector(self, vector: CarriedVector) -> int:
-        """Register a world vector (point or direction carried by a body), unless an equal one is registered
-        already, and return its index."""
+        """Return the index of a point or direction on a body in ``vectors``. It is appended there unless an equal
+        one, by its ``key``, is registered already."""
         number = self._indices.setdefault(vector.key, len(self.vectors))
         if number == len(self.vectors):
             self.vectors.append(vector)
         return number
 
     def add_difference_vector(self, difference: VectorSum) -> int:
-        """Register a symbolic difference vector (such as one point minus another) together with the world vectors
-        that it consists of. Equal ones are registered once; return its index among the difference vectors."""
+        """Return the index of a symbolic difference vector (such as one point minus another) among the difference
+        vectors. At its first occurrence it is registered, with the points and directions that it consists of;
+        later its index comes from a dictionary."""
         seen = self._seen.get(difference)
         if seen is None:
             parts = [(w * share, k) for w, own in difference.parts for share, k in self._weighted_vectors(own)]
@@ -356,16 +363,17 @@ class VectorCollector:
         return seen
 
     def _weighted_vectors(self, vector: Vector) -> list[tuple[float, int]]:
-        """Register the world vectors of which a symbolic vector is a weighted sum, and return the pairs (weight,
-        index). A point between two nodes of a string is such a sum, any other vector is one term."""
+        """Return the weighted sum of which a symbolic vector consists as pairs (weight, index of a point or
+        direction), and register these vectors. A point between two nodes of a string is a sum of two, most others
+        are one term. The result is cached."""
         if vector not in self._parts:
             self._parts[vector] = [(share, self.add_vector(own)) for share, own in self._resolver.parts(vector)]
         return self._parts[vector]
 
     def add_weighted_sum(self, parts: tuple[tuple[float, int], ...]) -> int:
-        """Register a difference vector that is given by its ``parts``, pairs (weight, index of a registered
-        world vector). Equal ones are registered once; return its index among the difference vectors. World
-        vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return the index, among the difference vectors, of the weighted sum given by its ``parts``: pairs
+        (weight, index of a registered vector). It is registered at the end unless it is registered already; only
+        identical tuples count as equal."""
         return self._chords.setdefault(parts, len(self._chords))
 
 
@@ -394,45 +402,41 @@ class FunctionSet:
 
     @property
     def count(self) -> int:
-        """Number of scalar functions (sums of scalar products of world vectors) in this set. World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        """Return the number of scalar functions (sums of scalar products of vectors on bodies) in this set."""
         return len(self.functions)
 
     def values(self, at: Instants) -> Array:
-        """Return the values of all scalar functions of this set (for example constraint functions of joints) at the
-        given instants, shape (instants, functions)."""
+        """Return the values of all scalar functions of this set (such as constraint functions of joints) at the
+        given instants, shape (instants, functions). Each is the sum of its terms, coefficient times scalar product
+        of two difference vectors, minus its constant and its prescribed function of time."""
         result = self.wiring.owner.of(self._factors(at)[0] * self._products(at)) - self.constants
         return result - self._offset_values(at)[0] if self._is_timed else result
 
     def sizes(self, at: Instants) -> Array:
-        """Return, for each scalar function of this set, the sum of the absolute values of its terms at the
-        given instants, shape (instants, functions). Times machine precision, it estimates the round-off of
-        the function. The functions are sums of dot products of vectors on bodies, such as constraints of
-        joints."""
+        """Return the sum of the absolute values of the terms and the constant of each scalar function, shape
+        (instants, functions). Times machine precision, it estimates the round-off of the function. Prescribed
+        offsets are not included."""
         return self.wiring.owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
 
     def gradients(self, at: Instants) -> Array:
-        """Return the derivatives of the scalar functions of this set with respect to the world vectors that
-        they depend on, shape (instants, parts, 3). A part is a pair of a function and one of its vectors,
-        listed in ``parts``. World vectors are points of bodies, or directions fixed to them, in world axes.
-        ``at`` holds the state at one or more instants."""
+        """Return the derivatives of all functions of this set with respect to the points and directions in them,
+        shape (instants, parts, 3). They are in world axes. A part is a pair of a function and one of its vectors,
+        see ``parts``. The result is computed once and cached in ``at``, the state at one or more instants."""
         return at.once(self, "gradients", lambda: self.gradients_of(at, self._difference_vectors(at)))
 
     def gradients_of(self, at: Instants, differences: Array) -> Array:
-        """Return the derivatives of the scalar functions of this set with respect to their world vectors, shape
-        (instants, parts, 3). They follow from given values ``differences`` of the difference vectors, shape
-        (instants, difference vectors, 3). A part is a pair of function and vector. Since gradients are linear in
-        the vectors, rates of the vectors give rates of the gradients. World vectors are points of bodies, or
-        directions fixed to them. ``at`` holds the state at one or more instants."""
+        """Return the derivatives of all functions of this set with respect to their points and directions, shape
+        (instants, parts, 3). They are computed from given ``differences``, shape (instants, difference vectors,
+        3), in which they are linear: rates of these give rates of the gradients, for constant coefficients. Only
+        the coefficients are evaluated at ``at``."""
         factors, made = self._factors(at)[0][:, :, None], self.wiring
         sides = [factors * differences[:, own] for own in (made.second, made.first)]
         return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
         """Return the nonzero entries of the Jacobian of the scalar functions of this set with respect to the
-        velocities of the system, shape (instants, entries). Their rows and columns are in ``pattern``. ``at``
-        holds the state at one or more instants. The functions are sums of dot products of vectors on bodies,
-        such as constraints of joints."""
+        velocities of the system, shape (instants, entries). They are weighted sums of the gradients in world axes,
+        in body axes, and of their moments about body origins. Rows and columns are in ``pattern``."""
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
         turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
@@ -445,18 +449,16 @@ class FunctionSet:
         return self._scattered[1].of(sources.reshape(at.count, -1))
 
     def matrix(self, at: Instants) -> sparse.csr_array:
-        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the
-        system at one instant: a sparse matrix of shape (functions, velocities). For constraint functions it
-        is the constraint matrix G. The functions are sums of dot products of vectors on bodies, such as
-        constraints of joints."""
+        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system as
+        a sparse matrix, shape (functions, velocities). For constraint functions it is the constraint matrix G.
+        ``at`` must hold exactly one instant (asserted)."""
         assert at.count == 1, "one instant at a time"
         return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the
-        system at one instant. It has the shape (functions, velocities), as a NumPy array if the system is
-        small, else as a sparse matrix. The functions are sums of dot products of vectors on bodies, such as
-        constraints of joints."""
+        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system at
+        one instant, shape (functions, velocities). For a small system it is a NumPy array that is cached in
+        ``at``, else a sparse matrix that is computed at each call."""
         if not is_small(self._shape[1]):
             return self.matrix(at)
 
@@ -468,10 +470,9 @@ class FunctionSet:
         return at.once(self, "matrix", made)
 
     def drift(self, at: Instants) -> Array:
-        """Return the partial time derivatives of the scalar functions of this set while all bodies stand
-        still, shape (instants, functions). They come from moving frames of the ground and prescribed paths of
-        drives. ``at`` holds the state at one or more instants. The functions are sums of dot products of
-        vectors on bodies, such as constraints of joints."""
+        """Return the partial time derivatives of the scalar functions of this set while all bodies stand still,
+        shape (instants, functions). They come from moving frames of the ground and prescribed paths of drives. The
+        result is cached in ``at``, the state at one or more instants."""
         return at.once(self, "drift", lambda: self._drift(at))
 
     def _drift(self, at: Instants) -> Array:
@@ -480,34 +481,31 @@ class FunctionSet:
         return self._timed_rates(at) + self.rates_along(self.gradients(at), self.set.prescribed_rates(at))
 
     def _timed_rates(self, at: Instants) -> Array:
-        """Return the partial time derivatives of the scalar functions of this set, shape (instants,
-        functions). They are due to the prescribed paths of drives, while bodies and ground frames stand
-        still. ``at`` holds the state at one or more instants. The functions are sums of dot products of
-        vectors on bodies, such as constraints of joints."""
+        """Return the partial time derivatives of all functions of this set due to prescribed paths of drives
+        alone, shape (instants, functions). Bodies and ground frames stand still. They are the derivatives of
+        coefficients times scalar products, minus those of prescribed offsets; zero if no function depends on
+        time."""
         if not self._is_timed:
             return np.zeros((at.count, self.count))
         return self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
 
     def rates_along(self, gradients: Array, rates: Array) -> Array:
-        """Return the rates of the scalar functions of this set for given rates of their world vectors, shape
-        (instants, functions): gradients, shape (instants, parts, 3), times vector rates, shape (instants,
-        vectors, 3), added up for each function. World vectors are points of bodies, or directions fixed to
-        them, in world axes. The functions are sums of dot products of vectors on bodies, such as constraints
-        of joints."""
+        """Return the rates of the scalar functions of this set for given rates of their points and directions,
+        shape (instants, functions). Gradients, shape (instants, parts, 3), are multiplied by vector rates, shape
+        (instants, vectors, 3), and added up for each function. Prescribed paths are not included."""
         return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the total time derivatives of the scalar functions of this set: shape (instants, functions).
-        They are due to given velocities of the system, shape (instants, velocities), moving frames and
-        prescribed paths. ``at`` holds the state at one or more instants. The functions are sums of dot
-        products of vectors on bodies, such as constraints of joints."""
+        """Return the total time derivatives of the scalar functions of this set, shape (instants, functions), for
+        given velocities of the system, shape (instants, velocities). They are gradients times the rates of points
+        and directions, moving ground included, plus the contributions of prescribed paths."""
         return self.rates_along(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of the scalar functions of this set if all velocities of the
-        system were constant, shape (instants, functions). The Jacobian times the accelerations has to be
-        added for the complete second derivatives. ``at`` holds the state at one or more instants. The
-        functions are sums of dot products of vectors on bodies, such as constraints of joints."""
+        """Return the second time derivatives of the scalar functions of this set at zero acceleration of the
+        system, shape (instants, functions). They contain the velocities of ``at`` and the motions of ground frames
+        and prescribed paths. The Jacobian times the accelerations must be added for the complete second
+        derivatives."""
         y = self._difference_vectors(at)
         dy = self.difference_vectors_of(self.set.rates(at, at.velocity))
         ddy = self.difference_vectors_of(self.set.accelerations(at))
@@ -532,16 +530,17 @@ class FunctionSet:
         return self.forces_along(self.gradients(at), multipliers)
 
     def forces_along(self, gradients: Array, multipliers: Array) -> Array:
-        """Return the world forces on all vectors of this set, shape (instants, vectors, 3), that multipliers
-        exert. Multipliers, shape (instants, functions), act along given ``gradients`` of the scalar
-        functions, shape (instants, parts, 3). A part is a pair of function and vector."""
+        """Return the forces that multipliers exert on all points and directions of this set, in world axes, shape
+        (instants, vectors, 3). Each multiplier, shape (instants, functions), times each given gradient of its
+        function, shape (instants, parts, 3), is a force; the forces on the same vector are added. Vectors without
+        a function get zero."""
         return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * gradients)
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """Return the derivative with respect to the pose of the generalized forces that constant multipliers
-        exert along the scalar functions of this set. Multipliers have the shape (functions,), the result
-        (velocities, velocities); both belong to one instant. For constraints it is the geometric stiffness of
-        loaded joints. ``at`` is the state as an instant."""
+        """Return the derivative of the generalized forces of constant multipliers with respect to the pose at one
+        instant, shape (velocities, velocities). The multipliers, shape (functions,), act along the gradients of
+        the functions. For constraints it is the geometric stiffness of loaded joints, with the terms of rotating
+        lever arms. It is a NumPy array for small systems, else sparse."""
         made, jacobian = self.wiring, self.set.jacobian(at)
         values = self._factors(at)[0][0] * multipliers[made.term_owner]
         chords, between = made.weight_matrix, made.pairs.matrix(values)
@@ -554,31 +553,29 @@ class FunctionSet:
 
     @cached_property
     def wiring(self) -> Wiring:
-        """Index structure of the scalar functions of this set, computed once: which difference vectors and world
-        vectors each function consists of, without numerical values. World vectors are points of bodies, or
-        directions fixed to them, in world axes."""
+        """Return the index structure of the scalar functions of this set: which difference vectors each function
+        multiplies, and of which points and directions these consist. It has no numerical values; it is computed
+        once and cached."""
         return wiring(self.chords, ([(a, b) for _, a, b, _ in terms] for terms in self.functions), self.set)
 
     @property
     def parts(self) -> tuple[IntArray, IntArray]:
-        """Function index and vector index of every gradient that ``gradients`` returns, i.e. of every pair of a
-        scalar function and a world vector that it depends on: two arrays of shape (parts,). World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        """Return function index and vector index of every gradient that ``gradients`` computes, two arrays of
+        shape (parts,). There is one for each pair of a function and a point or direction on which it depends."""
         return self.wiring.parts
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
-        """Row and column of every nonzero entry of the Jacobian of the scalar functions of this set with
-        respect to the velocities of the system: two arrays of shape (entries,). The functions are sums of dot
-        products of vectors on bodies, such as constraints of joints."""
+        """Return row and column of every nonzero entry of the Jacobian of these functions with respect to the
+        velocities of the system. They are two arrays of shape (entries,), in the order of ``matrix_entries``."""
         scatter = self._scattered[0]
         return scatter.rows, scatter.columns
 
     @cached_property
     def _scattered(self) -> tuple[Scatter, WeightedSums]:
-        """Rows and columns of the nonzero entries of the Jacobian of the functions of this set, with the
-        operator that computes the entries. It forms weighted sums of gradients and moment arms. Functions are
-        sums of dot products of vectors on bodies."""
+        """Return the sparsity structure of the Jacobian of the functions of this set and the weighted sums that
+        compute its nonzero entries. The sums are applied to gradients and their moments. Both are computed by
+        ``Wiring.scattered`` and cached here."""
         return self.wiring.scattered(self.set)
 
     @cached_property
@@ -587,43 +584,43 @@ class FunctionSet:
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
-        """Shape of the Jacobian of the scalar functions of this set with respect to the velocities of the
-        system, (functions, velocities). The functions are sums of dot products of vectors on bodies, such as
-        constraints of joints."""
+        """Return the shape (functions, velocities) of the Jacobian of the scalar functions of this set with
+        respect to the velocities of the system."""
         return self.count, int(self.layout.velocity[-1])
 
     @cached_property
     def _is_timed(self) -> bool:
-        """Whether any scalar function of this set contains the prescribed path of a drive, so that it depends
-        on time explicitly. The functions are sums of dot products of vectors on bodies, such as constraints
-        of joints."""
+        """Return whether any function of this set contains the prescribed path of a drive, so that it depends
+        on time explicitly. The path may be the coefficient of a term or an offset. Moving ground frames do not
+        count."""
         factors = any(timed is not None for *_, timed in self._terms)
         return factors or any(offset is not None for offset in self.offsets)
 
     def _difference_vectors(self, at: Instants) -> Array:
-        """Return the values of all difference vectors (such as one point minus another) of this set in world axes
-        at the given instants: shape (instants, difference vectors, 3)."""
+        """Return the values of all difference vectors of this set in world axes, shape (instants, difference
+        vectors, 3). Such a vector is for example one point minus another. They are computed once and cached in
+        ``at``."""
         return at.once(self, "chords", lambda: self.difference_vectors_of(self.set.values(at)))
 
     def _products(self, at: Instants) -> Array:
-        """Return the scalar products of difference vectors (such as one point minus another) of which the
-        functions of this set are sums, shape (instants, terms). The coefficients of the terms are not
-        included. ``at`` holds the state at one or more instants."""
+        """Return the scalar products of pairs of difference vectors of which the functions of this set are sums,
+        shape (instants, terms). Such a vector is for example one point minus another. The products are not yet
+        multiplied by the coefficients of the terms."""
         y = self._difference_vectors(at)
         return np.asarray(np.einsum("tpi,tpi->tp", y[:, self.wiring.first], y[:, self.wiring.second]))
 
     def difference_vectors_of(self, vectors: Array) -> Array:
-        """Return the difference vectors of this set (weighted sums such as one point minus another): shape
-        (instants, difference vectors, 3). They are those of given values or rates of the world vectors, shape
-        (instants, vectors, 3). Vectors are subtracted before they are weighted, so that large common positions
+        """Return the difference vectors of this set for given values or rates of its points and directions, shape
+        (instants, difference vectors, 3). The input has shape (instants, vectors, 3). Each is a weighted sum, such
+        as one point minus another. Vectors are subtracted before they are weighted, so that large common positions
         cancel exactly."""
         return self.wiring.differences.of(vectors) + self.wiring.totals.of(vectors)
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
-        """Return the coefficients of all terms of the scalar functions of this set, with their first and
-        second time derivatives. They are three arrays (instants, terms); the second derivatives are zero
-        unless ``with_second``. Coefficients depend on time where a drive prescribes a path. ``at`` holds the
-        state at one or more instants."""
+        """Return the coefficients of all terms of the scalar functions of this set and their first and second
+        time derivatives: three arrays of shape (instants, terms). Coefficients vary with time only where a
+        drive prescribes a path; otherwise the derivatives are zero. Second derivatives are zero unless
+        ``with_second``."""
         return self._timed(at, self._coefficients, self._timed_terms, with_second)
 
     def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
@@ -664,11 +661,10 @@ def function_set(
     paths: tuple[TimePath, ...],
     collector: VectorCollector | None = None,
 ) -> FunctionSet:
-    """Convert symbolic scalar functions ``rows`` of world vectors, such as constraint functions of joints, to
-    a ``FunctionSet``, which evaluates them together for many instants. Their vectors are registered with
-    ``collector``, if there is one. World vectors are points of bodies, or directions fixed to them, in world
-    axes. ``layout`` says where the numbers of each body are, ``resolver`` converts symbolic vectors to
-    numbers, ``paths`` are prescribed functions of time."""
+    """Convert symbolic scalar functions ``rows``, such as constraint functions of joints, to a ``FunctionSet``,
+    which evaluates them together by arrays at many instants. Their points and directions are registered with
+    ``collector``, a new one if None, and converted to numerical vectors by ``resolver``. ``layout`` has the
+    indices of each body in states, ``paths`` are prescribed functions of time."""
     collected = collector or VectorCollector(resolver)
     add = collected.add_difference_vector
     functions = tuple(
@@ -686,9 +682,9 @@ def function_set(
 
 
 def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
-    """Return cos p, sin p or p itself (chosen by ``factor``) with its first and second time derivative. They follow
-    from the values p of a prescribed path and the path's first (``rate``) and second time derivative
-    (``second``)."""
+    """Return cosine, sine or value of a prescribed path (chosen by ``factor``), with its first and second time
+    derivative by the chain rule. ``p`` are the values of the path, ``rate`` and ``second`` its first and second
+    time derivative; all arrays have one shape."""
     match factor:
         case TimeFactor.COSINE:
             return np.cos(p), -np.sin(p) * rate, -np.cos(p) * rate**2 - np.sin(p) * second
@@ -742,20 +738,22 @@ class ConstraintSet:
 
     @property
     def set(self) -> VectorSet:
-        """World vectors (points and directions of bodies and ground) that the constraint functions of this set
-        depend on."""
+        """Return the set of points and directions of bodies and ground on which the constraint functions of this
+        set depend."""
         return self.functions.set
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
-        """Row and column of every nonzero entry of the constraint matrix (derivatives of the constraints with
-        respect to the velocities), two arrays of shape (entries,)."""
+        """Return the row and the column of every nonzero entry of the constraint matrix (derivatives of the
+        constraints with respect to the velocities): two arrays of shape (entries,), sorted by row and in the order
+        of ``matrix_entries``."""
         return self._entries[0]
 
     def values(self, at: Instants, near: Array | None = None) -> Array:
-        """Return the constraint functions of all joints, drives and relations (gears, belts) at the given instants,
-        shape (instants, constraints); they are zero where joints close. Angles in relations are taken at the full
-        turn that is nearest to ``near``, or to zero.
+        """Return the values of the constraint functions of all joints, drives and relations (gears, belts) at the
+        given instants, shape (instants, constraints); zero where a constraint is satisfied. A relation is the sum
+        of factors times joint coordinates minus its constant. Its angles are shifted by full turns to be nearest
+        to ``near``, or are the principal values if ``near`` is None.
 
         Args:
             at: instants at which the functions are evaluated.
@@ -780,8 +778,9 @@ class ConstraintSet:
         return np.asarray((factors * self.functions.matrix_entries(at)) @ self._entries[1])
 
     def matrix(self, at: Instants) -> sparse.csr_array:
-        """Return the constraint matrix (derivatives of all constraints with respect to the velocities of the
-        system) at one instant: a sparse matrix of shape (constraints, velocities)."""
+        """Return the constraint matrix at one instant as a sparse matrix, shape (constraints, velocities):
+        derivatives of all constraints with respect to the velocities of the system. It is the Jacobian of all
+        vector functions, times ``slopes``, added up for each constraint."""
         factors = sparse.diags_array(self.slopes(at)[0])
         return sparse.csr_array(sparse.csr_array(self._sum.T) @ factors @ self.functions.matrix(at))
 
@@ -799,15 +798,15 @@ class ConstraintSet:
         return np.asarray((self.slopes(at) * self.functions.drift(at)) @ self._sum)
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the total time derivatives of all constraint functions, shape (instants, constraints), for
-        given velocities of the system, shape (instants, velocities). They are zero where velocities satisfy
-        the joints. ``at`` holds the state at one or more instants."""
+        """Return the total time derivatives of all constraint functions, shape (instants, constraints), for given
+        velocities of the system, shape (instants, velocities). Moving ground frames and prescribed paths are
+        included. They are zero for velocities that satisfy the constraints."""
         return np.asarray((self.slopes(at) * self.functions.rates(at, velocity)) @ self._sum)
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of all constraint functions if the velocities of the system were
-        constant, shape (instants, constraints). The constraint matrix times the accelerations has to be added
-        for the complete ones. ``at`` holds the state at one or more instants."""
+        """Return the second time derivatives of all constraint functions at zero acceleration of the system, shape
+        (instants, constraints). They contain the velocities of ``at`` and prescribed motions. The constraint
+        matrix times the accelerations must be added for the complete second derivatives."""
         w, dw = self.functions.values(at), self.functions.rates(at, at.velocity)
         result = (self.slopes(at) * self.functions.accelerations(at)) @ self._sum
         for each in self.related:
@@ -817,14 +816,15 @@ class ConstraintSet:
         return np.asarray(result)
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """Return the world forces, shape (instants, vectors, 3), that multipliers of constraints, shape
-        (instants, constraints), exert on the points and directions in ``set``. ``at`` holds the state at one
-        or more instants."""
+        """Return the forces that multipliers of constraints, shape (instants, constraints), exert on the points
+        and directions in ``set``, in world axes, shape (instants, vectors, 3). They are multipliers times
+        gradients of the constraint functions, added up for each vector."""
         return self.functions.forces(at, self.slopes(at) * multipliers[:, self.owner])
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """Return the derivative of the generalized constraint forces with respect to the pose at one instant and at
-        constant multipliers, shape (constraints,); the result has shape (velocities, velocities)."""
+        """Return the derivative of the generalized constraint forces with respect to the pose at one instant, at
+        constant multipliers of shape (constraints,); the result has shape (velocities, velocities). For relations
+        (gears, belts) it includes the second derivatives of the joint coordinates."""
         total = self.functions.stiffness(at, self.slopes(at)[0] * multipliers[self.owner])
         if not self.related:
             return total
@@ -835,10 +835,9 @@ class ConstraintSet:
         return total + own.T @ (sparse.block_diag(bends, "csr") @ own)
 
     def slopes(self, at: Instants) -> Array:
-        """Return the derivative of each constraint with respect to the functions of world vectors that it
-        consists of, shape (instants, functions). It is 1 for ordinary joints, and factor times gradient of
-        the joint coordinate for relations of coordinates (gears, belts). World vectors are points of bodies,
-        or directions fixed to them, in world axes. ``at`` holds the state at one or more instants."""
+        """Return the derivative of each constraint with respect to the scalar vector functions that it consists
+        of, shape (instants, functions). It is 1 for ordinary joints. For relations (gears, belts) it is the factor
+        times the gradient of the joint coordinate."""
         result = np.ones((at.count, self.functions.count))
         if self.related:
             w = self.functions.values(at)
@@ -849,17 +848,16 @@ class ConstraintSet:
 
     @cached_property
     def _sum(self) -> sparse.csr_array:
-        """Sparse matrix of ones, shape (functions, constraints), that adds up the functions of world vectors that
-        belong to the same constraint. World vectors are points of bodies, or directions fixed to them, in world
-        axes."""
+        """Return a sparse matrix of ones, shape (functions, constraints), that adds up the vector functions of
+        each constraint. It is applied as values @ matrix, with values of shape (instants, functions)."""
         count = len(self.owner)
         return sparse.coo_array((np.ones(count), (np.arange(count), self.owner)), (count, self.count)).tocsr()
 
     @cached_property
     def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
-        """Row and column indices of the nonzero entries of the constraint matrix, sorted by row, and a sparse
-        matrix of ones. The matrix adds up entries of the Jacobian of all vector functions that fall on the
-        same entry."""
+        """Return the row and column indices of the nonzero entries of the constraint matrix, sorted by row, and a
+        sparse matrix of ones. The latter, shape (function entries, constraint entries), adds up entries of the
+        Jacobian of the vector functions that fall on the same row and column."""
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
         indices, found = np.unique(pairs, axis=0, return_inverse=True)
@@ -869,9 +867,10 @@ class ConstraintSet:
 
 
 def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]], FunctionSet]) -> ConstraintSet:
-    """Convert symbolic constraints ``rows``, some of which are relations of joint coordinates (gears, belts), to
-    a ``ConstraintSet``. The function ``functions`` is called once with the list of all functions of vectors that
-    these consist of, and returns them as a ``FunctionSet``."""
+    """Convert symbolic constraints ``rows``, some of which may be relations of joint coordinates (gears,
+    belts), to a ``ConstraintSet``. Relations are first replaced by the vector functions of their coordinates;
+    ``functions`` is called once with the list of all vector functions and must return them as a
+    ``FunctionSet``."""
     base, owner = vector_functions_of_rows(rows)
     constants = [row.constant if isinstance(row, RelationFunction) else 0.0 for row in rows]
     indices = tuple(related_coordinates(rows))
@@ -879,9 +878,9 @@ def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]
 
 
 def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinateFunctions]:
-    """Yield the joint coordinates that occur in relations of coordinates (gears, belts) among the given
-    constraints ``rows``: the index of the constraint, the coordinate, its factor, and the slice of its
-    functions of vectors."""
+    """Yield one ``CoordinateFunctions`` record for each joint coordinate in the relations (gears, belts) among the
+    constraints ``rows``: index of the constraint, coordinate, factor, and slice of its functions in the list of
+    all vector functions. Ordinary constraints only count as one function each."""
     first = 0
     for number, row in enumerate(rows):
         if not isinstance(row, RelationFunction):
@@ -895,10 +894,9 @@ def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinateFunction
 
 
 def vector_functions_of_rows(rows: Sequence[Bilinear]) -> tuple[list[Bilinear], list[int]]:
-    """Return the list of scalar functions of world vectors that scalar constraints (``rows``) consist of, and
-    for each function the index of its constraint. An ordinary constraint is one function; a relation (gear,
-    belt) is replaced by the functions of its joint coordinates, then its prescribed path if it has one. World
-    vectors are points of bodies, or directions fixed to them, in world axes."""
+    """Return the list of scalar vector functions of which the constraints ``rows`` consist, and for each function
+    the index of its constraint. An ordinary constraint is one function itself; a relation (gear, belt) is replaced
+    by the functions of its joint coordinates, followed by its prescribed path if it has one."""
     found, owner = list[Bilinear](), list[int]()
     for number, row in enumerate(rows):
         if isinstance(row, RelationFunction):
@@ -911,6 +909,6 @@ def vector_functions_of_rows(rows: Sequence[Bilinear]) -> tuple[list[Bilinear], 
 
 
 def _prescribed(row: RelationFunction) -> list[Bilinear]:
-    """Return the function of time that a relation of coordinates follows, as a function without vectors, in a list;
-    an empty list without one."""
+    """Return a list with the prescribed function of time of a relation of joint coordinates, as a function without
+    vectors; an empty list if the relation has none."""
     return [] if row.offset is None else [Bilinear((), 0.0, row.label, row.offset)]

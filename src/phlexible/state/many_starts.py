@@ -69,7 +69,9 @@ class _ManySums(WeightedSums):
     """Weighted sums with other weights for each mechanism, shape (mechanisms, entries)."""
 
     def of(self, values: Array) -> Array:
-        """Return the sums of ``values``, shape (mechanisms, size): shape (mechanisms, count)."""
+        """Return weighted sums of ``values``, shape (mechanisms, size), for many mechanisms together; the result
+        has shape (mechanisms, count). Each sum adds selected columns times weights that may differ between
+        mechanisms. Sums without any term are zero."""
         result = np.zeros((len(values), self.count))
         result[:, self._owners] = np.add.reduceat(self.weights * values[:, self.sources], self._starts, axis=1)
         return result

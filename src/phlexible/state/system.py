@@ -60,18 +60,18 @@ INTERFACE_ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 
 def allowed_gap(joint: object) -> float:
-    """Return the largest initial gap [m] of a joint that is tolerated because the joint is at an interface (hole,
-    face) of a mesh: 1e-5 of the size of the body, since files are not more accurate. It is 0 for all other
-    joints."""
+    """Return the largest initial gap [m] of a joint that is tolerated: 0, unless the joint is at an interface
+    (hole, face) of a mesh. There it is 1e-5 of the size of the largest such body, since files are not more
+    accurate."""
     ports = (joint.first, joint.second) if isinstance(joint, Joint) else ()
     sizes = [port.placed.data.size for port in ports if isinstance(port, Attachment) and _is_interface(port)]
     return INTERFACE_PRECISION * max(sizes, default=0.0)
 
 
 def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence[Bilinear]:
-    """Return the scalar constraints ``rows`` of a joint at an interface (hole, face) of a mesh, moved to the
-    material point that lies exactly there. So the small initial gap vanishes. Constraints with larger gaps,
-    and of other joints, are returned unchanged.
+    """Return the scalar constraints ``rows`` of a joint at a mesh interface, moved to the material point that
+    closes the initial gap. An interface is a hole or face of a mesh. The offset is found by least squares. The
+    rows are returned unchanged for other joints, for gaps above ``allowed_gap`` and for gaps of round-off.
 
     That point moves with the interface: a gap that closed in the first step would be a jolt, and forces at two
     points next to each other would turn what is free.
@@ -95,8 +95,9 @@ def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence
 
 
 def _positions_port(row: Bilinear, port: Attachment) -> bool:
-    """Return whether a scalar constraint (``row``) demands that the distance of an attachment point
-    (``port``) from another point, measured along a direction, is zero."""
+    """Return whether a scalar constraint (``row``) states that the distance of ``port`` from another point along a
+    direction is zero. Such a row is one scalar product without constant and function of time, in which the port
+    occurs once."""
     if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:
         return False
     term = row.terms[0]
@@ -144,8 +145,8 @@ class ScalarForce(NamedTuple):
 
     @property
     def is_prescribed(self) -> bool:
-        """Whether this force along a joint coordinate has a prescribed part: its element is an actuator, or its
-        value is not simply the number zero."""
+        """Return whether this force along a joint coordinate can have a prescribed part. It can if its element is
+        an actuator, or if its value is anything but the number zero, such as a function of time."""
         is_zero = isinstance(self.force.value, int | float) and self.force.value == 0
         return self.element.is_actuator or not is_zero
 
@@ -182,31 +183,35 @@ class System(PickledFields):
 
     @property
     def dimension(self) -> int:
-        """Dimension of the mechanism: 2 for motion in the xy plane, 3 in space."""
+        """Return the dimension of the mechanism: 1 for motion along the x axis, 2 for motion in the xy plane, 3 in
+        space."""
         return self.mechanism.dimension
 
     @cached_property
     def floating(self) -> tuple[FloatingBody, ...]:
-        """Data of all floating bodies (rigid bodies, beams, flexible parts with a moving frame). They are relative
-        to the origins of their body frames rather than to their centres of mass."""
+        """Return the data objects of all bodies of this system that have a moving body frame (rigid bodies,
+        flexible parts). They are in the order of the bodies; bodies described by nodes alone are left out. Their
+        mass properties refer to the origin of the body frame, not to the centre of mass."""
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, FloatingBody))
 
     @cached_property
     def nodal(self) -> tuple[AbsoluteBody, ...]:
-        """Data of all bodies whose unknowns are nodal positions in the world (strings, soft bodies), in the order
-        of ``bodies``."""
+        """Return the data objects of all bodies whose unknowns are nodal positions in the world (strings, soft
+        bodies), in the order of ``bodies``. Bodies with a moving body frame are left out."""
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))
 
     @cached_property
     def carrier_translations(self) -> Array:
-        """Displacement of each carrier (floating body, or node of another body) for a unit translation of all
-        bodies, shape (carriers,): 1, and 0 for directors of shells."""
+        """Return the displacement of each floating body, then of each node of the other bodies, for a unit
+        translation of the mechanism, shape (carriers,). It is 1 for bodies and positions, and 0 for directors of
+        shells."""
         return np.concatenate([np.ones(len(self.frames)), *(body.translations for body in self.nodal)])
 
     @cached_property
     def prescribed(self) -> dict[Joint | Drive | ForceElement, TimePath]:
-        """Dictionary from each joint (hoist), drive or force element (winch) that has a prescribed function of
-        time to this function; joints come first."""
+        """Return a dictionary of all prescribed functions of time, whose keys are the joints (hoists), drives and
+        force elements (winches) that follow them. Parts without such a function are left out. Joints come first,
+        then drives, then force elements."""
         elements = (each.element for each in self.forces)
         parts: tuple[Joint | Drive | ForceElement, ...]
         parts = (*self.mechanism.joints, *self.mechanism.drives, *elements)
@@ -214,67 +219,73 @@ class System(PickledFields):
 
     @property
     def paths(self) -> tuple[TimePath, ...]:
-        """Prescribed functions of time of the mechanism, first those of joints (hoists), then those of drives and
-        those of winches."""
+        """Return all prescribed functions of time of the mechanism as a tuple: first those of joints (hoists),
+        then of drives, then of force elements (winches). It has the values of ``prescribed``."""
         return tuple(self.prescribed.values())
 
     @cached_property
     def index(self) -> dict[PlacedBody, int]:
-        """Dictionary from each body of the mechanism to its index in this system."""
+        """Return a dictionary from each body of the mechanism to its index in this system, counted from 0 in the
+        order of ``bodies``."""
         return {placed: index for index, placed in enumerate(self.bodies)}
 
     @cached_property
     def resolver(self) -> VectorResolver:
-        """Converter of symbolic world vectors (points and directions of bodies and ground) to indices and numbers
-        of this system."""
+        """Return the object that converts symbolic points and directions of bodies and ground to numerical vectors
+        and indices of this system. It knows the indices of bodies and moving ground frames and the centres of
+        mass."""
         frames = {frame: number for number, frame in enumerate(self.moving_frames)}
         return VectorResolver(self.layout, frames, self.index, self.centres)
 
     @cached_property
     def rod_strains(self) -> FunctionSet:
-        """Scalar functions of the section positions and directions of all rods that are constant in rigid motions
-        of a rod: its strains and curvatures."""
+        """Return a ``FunctionSet`` of the scalar functions of section positions and directions from which the
+        strains and curvatures of all rods follow. They are constant in rigid motions of a rod; one after another
+        for each element and each of its points."""
         dimension = self.dimension
         elements = [element for rod in self.mechanism.rods for element in rod.elements]
         return self.functions([row for each in elements for point in each.functions(dimension) for row in point])
 
     @cached_property
     def rows(self) -> FunctionSet | ConstraintSet:
-        """Set of the scalar constraint functions of all joints, drives and relations (gears, belts) of the
-        mechanism. Its methods return values, constraint matrix and rates of all functions at the instants that
-        they are called with. It is a ``ConstraintSet`` if the mechanism has relations, else a ``FunctionSet``,
-        which has the same methods."""
+        """Return the scalar constraint functions of all joints, drives and relations (gears, belts) as one
+        object, which evaluates them together. Its methods return values, constraint matrix and rates at given
+        instants. It is a ``ConstraintSet`` if the mechanism has relations, else a ``FunctionSet``, which has
+        the same methods."""
         return self.constraint_functions([owner.row for owner in self.owners])
 
     def constraint_functions(self, rows: Sequence[Bilinear]) -> FunctionSet | ConstraintSet:
-        """Convert symbolic constraint functions ``rows`` to a set that evaluates them with the bodies of this
-        system. Some of them may be relations of joint coordinates."""
+        """Convert symbolic constraint functions ``rows`` to an object that evaluates them together with the bodies
+        of this system. It is a ``ConstraintSet`` if any of them is a relation of joint coordinates (gear, belt),
+        else a ``FunctionSet``."""
         if not any(isinstance(row, RelationFunction) for row in rows):
             return self.functions(rows)
         return constraint_set(rows, self.functions)
 
     @cached_property
     def related(self) -> tuple[CoordinateFunctions, ...]:
-        """Joint coordinates that occur in relations between coordinates (gears, belts), in the order of the
-        constraints. Each comes with its factor and the indices of its functions."""
+        """Return one record for each joint coordinate in relations between coordinates (gears, belts), in the
+        order of the constraints. It has the index of the constraint, the coordinate, its factor and the slice of
+        its vector functions."""
         return tuple(related_coordinates([owner.row for owner in self.owners]))
 
     @cached_property
     def row_switches(self) -> IntArray:
-        """Index of the lock or event that activates or releases each scalar constraint during a run, shape (rows,);
-        -1 for one that is always active."""
+        """Return, for each scalar constraint, the index of the switch (lock or event) that activates or releases
+        it during a run, shape (rows,). It is -1 for a constraint that is always active."""
         number = {id(switch.constraint): k for k, switch in enumerate(self.mechanism.switches)}
         return np.array([number.get(id(owner.joint), -1) for owner in self.owners], dtype=np.int64)
 
     @cached_property
     def phases(self) -> "dict[bytes, Phase]":
-        """Cache of the copies of this system in which only some constraints are active. Its keys are the sets of
-        closed locks as bytes; see ``phase``."""
+        """Return an empty dictionary, the cache in which ``phase`` stores reduced copies of this system with only
+        some constraints active. Its key is the array that says which locks are closed, as bytes."""
         return {}
 
     def phase(self, locks: Array) -> "Phase":
-        """Return this system with only those constraints that are active while locks have the given positions,
-        shape (switches,); NaN marks an open lock. Results are cached."""
+        """Return the system with only those constraints that are active for given lock positions, shape
+        (switches,), where NaN marks an open lock. The result is a ``Phase``: reduced system and indices of its
+        constraints. It is created once for each set of closed locks and cached."""
         is_locked = ~np.isnan(locks)
         if is_locked.all():
             return self.whole_phase
@@ -285,15 +296,15 @@ class System(PickledFields):
 
     @property
     def whole_phase(self) -> "Phase":
-        """System with all of its constraints active, also those that locks and events can release. It is the
-        counterpart of ``phase``."""
+        """Return a ``Phase`` (system and indices of its constraints) with this system itself and all of its
+        constraints active. It includes the constraints that locks and events can release."""
         count = len(self.constraints)
         return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
 
     def row_values(self, at: Instants, theta: Array | None) -> Array:
-        """Return the values of all scalar constraint functions of a system at given instants, shape (instants,
-        rows) [m, or cosines and angles]; zero where joints close. Angles in relations are counted over the full
-        turns of ``theta``, the coordinates of forces and then of relations, shape (instants, coordinates), or are
+        """Return the values of all scalar constraint functions at given instants, shape (instants, rows) [m, or
+        cosines and angles]; zero where joints close. Angles in relations are shifted by full turns to be nearest
+        to ``theta``, the coordinates of forces and then of relations, shape (instants, coordinates). They are
         within half a turn if it is None."""
         rows = self.rows
         if isinstance(rows, ConstraintSet) and theta is not None:
@@ -301,8 +312,10 @@ class System(PickledFields):
         return rows.values(at)
 
     def with_rows(self, holds: BoolArray) -> "Phase":
-        """Return a copy of this system that has only the scalar constraints chosen by the mask ``holds``,
-        shape (rows,). The scalar constraints of one joint must be chosen together."""
+        """Return a reduced system with only the scalar constraints that the mask ``holds``, shape (rows,),
+        selects. The result is a ``Phase``: the reduced system, the indices of its rows and joints, and the number
+        of all joints. The scalar constraints of one joint must be selected together, which is not checked. If all
+        are selected, the cached phase of the whole system is returned."""
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
@@ -317,22 +330,22 @@ class System(PickledFields):
         return Phase(system, rows, np.array(active, dtype=np.int64), len(self.constraints))
 
     def coordinate_rows(self, coordinates: Sequence[Coordinate]) -> ConstraintSet:
-        """Return coordinates of joints or forces as functions of world vectors, evaluated together, a row for
-        each."""
+        """Return a ``ConstraintSet`` that evaluates the given coordinates of joints or forces together, one row
+        for each. Each row is the coordinate itself: a relation with factor 1 and constant 0."""
         rows = [RelationFunction((), 0.0, each.name, None, ((each, 1.0),)) for each in coordinates]
         return constraint_set(rows, self.functions)
 
     @cached_property
     def force_coordinates(self) -> ConstraintSet:
-        """Coordinates of all scalar force elements (springs, dampers, motors) as functions of world vectors, a row
-        for each."""
+        """Return a ``ConstraintSet`` that evaluates the coordinates (length or angle) of all scalar force
+        elements, one row for each. Such elements are springs, dampers and motors."""
         return self.coordinate_rows([each.force.coordinate for each in self.forces])
 
     @property
     def force_functions(self) -> FunctionSet:
-        """Scalar functions of world vectors that define the coordinates (angles, lengths) of all scalar force
-        elements, element after element. World vectors are points of bodies, or directions fixed to them, in world
-        axes."""
+        """Return the set of scalar functions of points and directions of bodies from which the coordinates
+        (angles, lengths) of all scalar force elements are computed. They are listed element after element; an
+        angle needs two functions."""
         return self.force_coordinates.functions
 
     def functions(self, rows: Sequence[Bilinear]) -> FunctionSet:
@@ -341,40 +354,43 @@ class System(PickledFields):
         return function_set(rows, self.layout, self.resolver, self.paths)
 
     def vectors(self, vectors: Sequence[Vector]) -> VectorSet:
-        """Convert symbolic ``vectors`` (points and directions) of bodies and ground to a ``VectorSet``, which
-        evaluates them with the bodies of this system. Points between two nodes of a string are not allowed."""
+        """Convert symbolic ``vectors`` (points and directions of bodies and ground) to a ``VectorSet``, which
+        evaluates them with the bodies of this system. Points between two nodes of a string are not possible, since
+        they are sums of two vectors."""
         return VectorSet(tuple(self.resolver.resolve(vector) for vector in vectors), self.layout)
 
     def point(self, port: Port) -> "tuple[Array, VectorSet]":
-        """Return weights, shape (k,), and a set of k world vectors whose weighted sum is the position of a port; a
-        port is an attachment of a body or a point of the ground. There is more than one vector only between two
-        nodes of a string."""
+        """Return weights, shape (k,), and a set of k vectors whose weighted sum is the position of a port. A port
+        is a point of a body or of the ground. There is one vector with weight 1, except between two nodes of a
+        string, where there are several."""
         parts = self.resolver.parts(PointOf(port))
         return np.array([weight for weight, _ in parts]), VectorSet(tuple(v for _, v in parts), self.layout)
 
     def at(self, state: State, end: float = np.inf, prescribed: PrescribedMotions | None = None) -> Instants:
-        """Return a state of this system as ``Instants`` with a single instant. It includes the motions of ground
-        frames and drives at its time, which are ``prescribed`` or evaluated from the user's functions. Their
-        accelerations are differences of values up to the time ``end`` [s]."""
+        """Return ``state`` of this system as an ``Instants`` object with one instant, at which functions and
+        forces can be evaluated. It includes the motions of moving ground frames and drives at the time of the
+        state: ``prescribed`` if given, else evaluated from the user's functions. Their accelerations are finite
+        differences up to the time ``end`` [s]."""
         functions = PrescribedFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
         return instant_of(state, functions if prescribed is None else prescribed)
 
     def at_rest(self, state: State) -> Instants:
-        """Return a state of this system as ``Instants`` with a single instant, at which ground frames and drives
-        stand still. Dampers between them and bodies at rest are without force then."""
+        """Return ``state`` of this system as an ``Instants`` object with one instant, at which moving ground
+        frames and drives have their positions but no velocity. Dampers between them and bodies at rest then exert
+        no force."""
         functions = PrescribedFunctions(self.moving_frames, self.paths, np.array([state.time]))
         return instant_of(state, functions.stopped())
 
     def elastic(self, state: State, index: int) -> Array:
-        """Return the elastic coordinates of a floating body in a state, or the nodal positions of another body
+        """Return the elastic coordinates of one floating body in a state, or the nodal positions of another body
         (string, soft body), as a flat array. ``index`` is the number of the body."""
         return self.layout.elastic(index, state.position, state.eta)
 
     @cached_property
     def identical(self) -> tuple[tuple[BodyData, list[int]], ...]:
-        """Bodies grouped by identical data, so that the bodies of a group can be evaluated in one vectorized call:
-        pairs of the data and a list of body indices. Groups are limited in size; bodies that are not vectorized
-        form groups of one."""
+        """Return groups of bodies with one data object, which can be evaluated in one vectorized call: pairs of
+        the data and a list of body indices. A group is closed when its matrices reach 2^18 entries. Bodies that
+        cannot be vectorized form groups of one."""
         lots: list[tuple[BodyData, list[int]]] = []
         open_lots: dict[int, list[int]] = {}
         for index, placed in enumerate(self.bodies):
@@ -388,8 +404,9 @@ class System(PickledFields):
         return tuple(lots)
 
     def body_mass(self, state: State, index: int) -> Matrix:
-        """Return the mass matrix of one body in a state with respect to its velocities, shape (n, n): an array for
-        a floating body, a sparse matrix for a string or soft body. ``index`` is the number of the body."""
+        """Return the mass matrix of one body in a state with respect to its velocities, shape (n, n) for n
+        velocities. It is an array for a floating body and a sparse constant matrix for a string or soft body.
+        ``index`` is the number of the body."""
         data = self.bodies[index].data
         if isinstance(data, AbsoluteBody):
             return absolute.mass_matrix(data)
@@ -404,8 +421,9 @@ class System(PickledFields):
         return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
 
     def small_mass(self, state: State, at: Instants) -> Matrix:
-        """Return the mass matrix of all bodies in a state, shape (velocities, velocities). It is a NumPy array that
-        is cached in the instant ``at`` if the system is small, else a sparse matrix."""
+        """Return the mass matrix of all bodies in a state, shape (velocities, velocities), block diagonal. For a
+        small system it is a NumPy array that is cached in the instant ``at``, else a sparse matrix that is
+        computed at each call."""
         size = int(self.layout.velocity[-1])
         if not is_small(size):
             return self.mass(state)
@@ -419,14 +437,15 @@ class System(PickledFields):
 
     @cached_property
     def body_length(self) -> float:
-        """Size of the largest body of the mechanism [m], or of the whole mechanism if all bodies are points. Used
-        as a scale of gaps."""
+        """Return the size of the largest body of the mechanism [m], as a reference length for gaps. If all bodies
+        are points, it is the characteristic length of the mechanism instead (``largest_length``)."""
         return max((placed.data.size for placed in self.bodies), default=0.0) or self.largest_length
 
     @cached_property
     def largest_length(self) -> float:
-        """Characteristic length of the mechanism [m]: the larger of the size of the largest body and the initial
-        extent of all bodies and joint points. It does not depend on where the mechanism stands in the world.
+        """Return the characteristic length of the mechanism [m]: the size of the largest body or the initial
+        extent of all bodies and joint points, if larger. The extent is the diagonal of their bounding box. If all
+        coincide, it is their largest distance from the origin along an axis, at most 1, or 1 if that is 0.
 
         Points that coincide have no extent but their gaps: theirs is the distance from the origin, at most 1.
         """
@@ -443,8 +462,8 @@ class System(PickledFields):
 
     @cached_property
     def _positions(self) -> Array:
-        """Positions of all bodies and of all joint points at t = 0 in world axes, shape (points, 3) [m]. Length
-        scales are computed from them."""
+        """Return the positions at t = 0 of all body origins, then of both points of each joint, in world axes,
+        shape (points, 3) [m]. Length scales are computed from them."""
         ports = [port for joint in self.mechanism.joints for port in (joint.first, joint.second)]
         positions = [placed.origin_position for placed in self.bodies] + [port.initial_position() for port in ports]
         return np.array(positions).reshape(-1, 3)
@@ -458,18 +477,20 @@ class System(PickledFields):
 
     @cached_property
     def angle_rows(self) -> BoolArray:
-        """Whether each scalar constraint is one on directions or angles rather than a length, shape (rows,)."""
+        """Return a mask of the scalar constraints that restrict directions or angles rather than lengths, shape
+        (rows,)."""
         return np.array([owner.row.is_angle for owner in self.owners], dtype=np.bool_)
 
     @cached_property
     def gap_lengths(self) -> Array:
-        """Reference value by which the gap of each scalar constraint is divided, shape (rows,): the size of the
-        largest body [m], or 1 for constraints on directions and angles."""
+        """Return the reference value by which the gap of each scalar constraint is divided, shape (rows,). It is
+        the size of the largest body [m], or 1 for constraints on directions and angles."""
         return np.where(self.angle_rows, 1.0, self.body_length)
 
     def relative_gaps(self, gaps: Array) -> Array:
-        """Return dimensionless gaps of the scalar constraints, shape (rows,): absolute values of ``gaps``, less the
-        round-off of positions, over the size of the largest body (or over 1 for angles)."""
+        """Return dimensionless gaps of the scalar constraints, shape (rows,). They are the absolute values of
+        ``gaps`` minus the round-off of positions, at least 0, divided by the size of the largest body (by 1 for
+        angles)."""
         round_off = np.where(self.angle_rows, ROUND_OFF, self.round_off)
         return np.asarray(np.maximum(np.abs(gaps) - round_off, 0.0) / self.gap_lengths)
 
@@ -492,8 +513,9 @@ class Phase:
 
 
 def system_of(mechanism: Mechanism) -> System:
-    """Convert a mechanism (bodies, joints and interactions), as it is now, to a ``System``: arrays, indices and
-    symbolic constraint functions that all computations read.
+    """Return the ``System`` of a mechanism (bodies, joints and interactions) as it is now: arrays, indices and
+    symbolic constraint functions that all computations use. The data of its bodies are marked final first. Initial
+    gaps at mesh interfaces are closed, and elements that are driven by another element are left out.
 
     Raises:
         ModelError: joints or elements that its dimension or their ports do not allow.
@@ -538,7 +560,7 @@ def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
 
 
 def require_bodies(system: System) -> None:
-    """Raise a ``ModelError`` if a system has no bodies.
+    """Raise a ``ModelError`` if a system has no bodies; do nothing otherwise.
 
     Raises:
         ModelError: always then.
@@ -563,8 +585,9 @@ class SystemCache:
         self._system: System | None = None
 
     def of(self, mechanism: Mechanism) -> System:
-        """Return the ``System`` (arrays of numbers) of a mechanism as it is now. It is taken from the cache if the
-        mechanism has the same parts as at the last call, else computed and stored.
+        """Return the ``System`` (arrays and indices) of a mechanism as it is now. The cached system is returned if
+        the mechanism has the same parts as at the last call and its ground frames start at the same positions.
+        Otherwise a new one is computed and stored, and unusual damping ratios are warned of.
 
         Raises:
             ModelError: as ``system_of``.

@@ -184,8 +184,9 @@ class VectorSet:
         return np.array([float(vector.is_point) for vector in self.vectors])
 
     def values(self, at: Instants) -> Array:
-        """Return the values of all k world vectors of this set (positions of points [m], unit directions) at the
-        given instants. They are in world axes, shape (instants, k, 3)."""
+        """Return the values of all k points [m] and unit directions of this set in world axes at the given
+        instants, shape (instants, k, 3). They are computed once for each ``Instants`` object and cached there; a
+        ``MeasuredInstant`` returns its measured values instead."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[0])
         return at.once(self, "values", lambda: self._values(at))

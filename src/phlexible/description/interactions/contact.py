@@ -237,14 +237,17 @@ class Contact(ForceElement):
         return self.stiffness
 
     def _default_stiffness(self) -> float:
-        """Return the default stiffness of the normal force of a contact [N/m^exponent]. The weight of the
-        bodies then sinks in by a thousandth of their size, see ``weight_stiffness``."""
+        """Return the default stiffness of the normal force of a contact [N/m^exponent]. It is computed so that the
+        weight of the resting mass presses the bodies into each other by a thousandth of their size
+        (``weight_stiffness``)."""
         return weight_stiffness(*self._mass_and_size, self.exponent)
 
     @property
     def _mass_and_size(self) -> tuple[float, float]:
-        """Return the mass that rests on a contact [kg], and the length of which its weight should sink in by a
-        thousandth [m]. The length is 0 if unknown; both determine the default contact stiffness."""
+        """Return the mass that rests on a contact [kg] and the size of its bodies [m], 0 if unknown; both
+        determine the default contact stiffness. In a contact group they are those of the heaviest body. In a
+        contact of two, the mass is the reduced mass of both bodies, and the size is the contact radius or else the
+        smallest size."""
         if self.is_contact_group:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
@@ -262,9 +265,10 @@ class Contact(ForceElement):
         return bool(self.rolling or self.drilling)
 
     def normal_law(self, side: float = 1.0) -> OneSided:
-        """Return the one-sided force law (stiffness, damping, restitution) of the normal force of a contact.
-        ``side`` is 1 or -1, the sign of the gap coordinate towards which it pushes. A contact group with
-        damping uses substeps up to 0.3 / omega, others up to 0.1 / omega, unless ``longest_part`` is set."""
+        """Return the one-sided force law of the normal force of a contact: stiffness, damping, exponent,
+        restitution. ``side`` is 1 or -1, the sign of the gap coordinate towards which it pushes. Its substeps are
+        at most ``longest_part`` / omega long if the user set it, else 0.3 / omega for contact groups with damping
+        and 0.1 / omega for others."""
         # Contacts among many that have damping settle; those that bounce are to do so at the right time.
         usual = LONGEST_OF_MANY if self.is_contact_group and self.damping else LONGEST_PART
         push = (self.normal_stiffness, self.damping or 0.0, self.exponent, side)
@@ -301,28 +305,32 @@ class Contact(ForceElement):
 
     @property
     def _bristle_stiffness(self) -> float:
-        """Return the default tangential stiffness of the friction spring (bristle) of a contact [N/m]. It is the
-        normal stiffness at the penetration under the bodies' weight."""
+        """Return the default tangential stiffness of the friction spring (bristle) of a contact [N/m]. For a
+        linear contact (exponent 1) it is the normal stiffness; otherwise normal_stiffness * d^(exponent - 1),
+        where the penetration d is a fixed share of the size of the bodies, or of a default size if theirs is
+        unknown."""
         if self.exponent == 1:
             return self.normal_stiffness
         return float(self.normal_stiffness * (SHALLOW * (self._mass_and_size[1] or SIZE)) ** (self.exponent - 1))
 
     @property
     def _mass(self) -> float:
-        """Return the smallest mass of the touching bodies of a contact group, or the mass of the first body of a
-        contact of two [kg]; 0 without bodies."""
+        """Return the mass that determines the default damping of the friction springs (bristles) of a contact
+        [kg]: the smallest mass of all touching bodies of a contact group, or the mass of the first body of a
+        contact of two. Return 0 if there is only ground."""
         return min((port.placed.data.mass for port in self._sliders if isinstance(port, Attachment)), default=0.0)
 
     @property
     def _sliders(self) -> Sequence[Port]:
-        """Return the ports (attachment points) at which a contact applies friction: those of all members of a
-        contact group, or the first point of a contact of two."""
+        """Return the points of bodies at which a contact applies friction: the start points of all contact shapes
+        (spheres, segments, solids) of a contact group, or the first touching point of a contact of two."""
         return [each.start for each in self.members()] if self.is_contact_group else self.touching_ports[:1]
 
     @cached_property
     def is_contact_group(self) -> bool:
-        """Return whether a contact is a contact group of lists or whole bodies, whose touching pairs are found by a
-        search. A contact of two has points that are fixed in advance."""
+        """Return whether a contact is a contact group, whose touching pairs are found by a search in every step:
+        contacts of lists, whole bodies, mesh surfaces or shapes without closed-form distance. Other contacts ("of
+        two") have points that are fixed in advance, such as the nodes of one line body on one surface."""
         if self.second is None or isinstance(self.second, tuple | PlacedBody | PlacedWhole | MeshSurface):
             return True
         if isinstance(self.first, tuple | Touchable | MeshSurface):
@@ -333,8 +341,9 @@ class Contact(ForceElement):
 
     @cached_property
     def _passes_between_nodes(self) -> bool:
-        """Return whether a surface is thinner than the line segments of the touching beam, rod or string are long.
-        It could then slip between two nodes, and must also touch the segments."""
+        """Return whether a surface could slip between two nodes of the touching beam, rod or string, so that its
+        line segments must be tested too. It could if the longest segment is longer than the thickness of a box, or
+        twice that of another surface. False for other bodies and hollow surfaces."""
         if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
             return False
         if isinstance(self.second, Surface) and (self.second.inside or _needs_search(self.second, self.radius)):
@@ -346,15 +355,16 @@ class Contact(ForceElement):
 
     @property
     def parts(self) -> tuple[Side, ...]:
-        """Return everything that may touch in a contact, ports, bodies and surfaces, those of the first
-        argument and then those of the second. A port is a point of a body, or of the ground."""
+        """Return all points, bodies and surfaces that may touch in a contact as a flat tuple: first those of the
+        argument ``first``, then those of ``second`` if it was given. Lists are expanded and each part is checked
+        to be touchable."""
         sides = ("first", self.first), ("second", self.second)
         return tuple(part for name, side in sides if side is not None for part in contact_parts(name, side))
 
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
-        """Return the contact members of both sides of a contact (spheres, line segments, sample points and
-        convex solids, between which distances are computed), cached. ``dimension`` is that of the model (1, 2
-        or 3); None: that of the bodies."""
+        """Return the contact shapes of both sides of a contact, between which distances are computed: spheres,
+        line segments, sample points and convex solids. They are computed at the first call and cached for each
+        ``dimension`` of the model (1, 2 or 3; None: the lowest dimension of the bodies, or 3)."""
         if dimension is None:
             dimension = min((size for part in self.parts for size in dimensions_of(part)), default=3)
         if dimension not in self._members and not self.is_contact_group:
@@ -369,9 +379,9 @@ class Contact(ForceElement):
 
     @cached_property
     def _members(self) -> dict[int, tuple[Member, ...]]:
-        """Return a dictionary that stores the members of this contact by the dimension of the model. It is empty at
-        first, and filled when members (spheres, segments, points, solids) are computed, since thousands of them
-        take a while."""
+        """Return a new empty dictionary, the cache of the contact shapes (spheres, segments, points, solids) of
+        this contact. ``members`` fills it, with the dimension of the model as key, since computing thousands of
+        shapes takes long."""
         return {}
 
     def _check_search(self) -> None:
@@ -393,8 +403,9 @@ class Contact(ForceElement):
         expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
     def _check_friction_orientation(self, rounds: Sequence[Member]) -> None:
-        """Raise ``ModelError`` if friction is requested between spheres or segments (``rounds``) on bodies
-        without orientation: point masses and strings. The contact point on the material is then unknown."""
+        """Raise ``ModelError`` if two of the given spheres or segments (``rounds``) may touch and both are on
+        bodies without orientation. Such bodies are point masses and strings. Friction needs the position of the
+        contact point on the material of one of them. Pairs whose radii are both 0 are allowed."""
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:
@@ -413,8 +424,9 @@ class Contact(ForceElement):
         return friction_bristle(self, self.bristle, self.bristle_damping, *levels, slow, default, self._mass)
 
     def _check_bristle(self) -> None:
-        """Warn if the friction spring (bristle) of a contact is too soft: a body's weight would deflect it by
-        more than 100 times the size of the bodies."""
+        """Warn if the stiffness that the user gave the friction spring (bristle) of a contact is too small:
+        friction at a body's weight would deflect it by more than 100 times the size of the bodies. Nothing is
+        checked for default bristles."""
         if (sticking := self.sticking) is None or self.bristle is None:
             return
         size = max(map(size_of, self._sliders), default=0.0) or self.radius or SIZE
@@ -449,17 +461,19 @@ class Contact(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """Return the two ports of a contact: the port of the touched surface (or second sphere) and the port of the
-        touching point. Of a contact group these are the start of the first member and the end of the last."""
+        """Return two points that represent a contact: the point that carries the touched surface (or second
+        sphere), and the first touching point. For a contact group they are the start of its first contact shape
+        and the end of its last."""
         if self.is_contact_group:
             members = self.members()
             return members[0].start, members[-1].end
         return self._other, self.touching_ports[0]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force laws of a contact, one for each gap between a point and the surface: normal force
-        (8.17) and friction along the surface (8.18, 8.28). It is empty for a contact group, whose forces are
-        computed after a search. ``dimension`` is that of the model (1, 2 or 3).
+        """Return the force laws of a contact of two, one for each gap between a touching point and the surface:
+        normal force (8.17) and friction along the surface (8.18, 8.28 of docs/theory.md). Initial penetrations are
+        checked. For a contact group only the checks are made and the tuple is empty; its forces are computed after
+        a search.
 
         Raises:
             ModelError: the bodies start deep inside each other.
@@ -488,8 +502,8 @@ class Contact(ForceElement):
         return tuple(found)
 
     def is_lossy(self, dimension: int) -> bool:
-        """Return whether a contact dissipates energy, by damping, friction or restitution below 1. It is the
-        same in any ``dimension``."""
+        """Return whether a contact dissipates energy: it has damping, friction, or a restitution other than 1.
+        ``dimension``, that of the model, is not used."""
         return bool(self.damping) or self.friction > 0 or self.restitution not in (None, 1.0)
 
     def _check_depth(self, port: Port, depth: float, surface: Touchable) -> None:
@@ -528,8 +542,9 @@ def _mass_of(port: Port) -> float:
 
 
 def _needs_search(side: object, radius: float) -> bool:
-    """Return whether a contact with this side needs the contact search. It does if the shape (torus, mesh, or
-    a box that is touched by points of some ``radius``) has no closed-form distance in contacts of two."""
+    """Return whether a contact with this side must use the contact search, since its shape has no closed-form
+    distance in contacts of two. This holds for tori, meshes and boxes that points without ``radius`` touch from
+    outside. False for anything that is no ``Surface``."""
     if not isinstance(side, Surface) or (isinstance(side.shape, Box) and (radius or side.inside)):
         return False
     return isinstance(side.shape, Box) or not isinstance(side.shape, OF_TWO)

@@ -101,14 +101,15 @@ class Member(NamedTuple):
 
     @property
     def is_edge(self) -> bool:
-        """Return whether a contact member is an edge of a rigid body, or the axis of a cylinder (both have
-        unlimited ``size[1]``). Segments of line bodies and capsules are none."""
+        """Return whether a contact shape is an edge of a rigid body or the axis of a cylinder. It is recognized by
+        its kind and its unlimited ``size[1]``; segments of beams, rods, strings and capsules are none."""
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
     @property
     def touches_segments(self) -> bool:
-        """Return whether a solid may be penetrated by a line segment between the segment's end points. Its surface
-        then has corners or a finite radius, and segments are tested along their length."""
+        """Return whether line segments must be tested against this contact solid along their whole length, not
+        only at their end points. They must if its surface has edges or a finite radius of curvature
+        (``rounding``)."""
         return self.rounding < WIDE
 
     def touches_segment(self, segment: "Member") -> bool:
@@ -121,13 +122,14 @@ class Member(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """Return the radius of the bounding sphere of a contact member about its axis or centre, within which
-        others may touch it [m]; -1 if it is infinite, such as a plane."""
+        """Return the radius of the bounding sphere or capsule of a contact shape about its centre or axis [m]:
+        ``around`` unless it is 0, else ``radius``. It is -1 for infinite shapes such as planes."""
         return self.around or self.radius
 
     @property
     def is_segment(self) -> bool:
-        """Return whether a contact member is a line segment with round ends, of a beam, rod, string or capsule."""
+        """Return whether a contact shape is a line segment with round ends between two different points, as of a
+        beam, rod, string or capsule. Edges of rigid bodies are not."""
         return self.kind is MemberKind.ROUND and self.start is not self.end
 
     @property
@@ -137,9 +139,9 @@ class Member(NamedTuple):
         return is_round and self.start.has_orientation
 
     def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
-        """Return the direction vectors that rotate with a contact member, one for each axis at its start port
-        and then at its end port; empty for bodies without an orientation. Contact members are spheres, line
-        segments and solids. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the direction vectors that rotate with a contact shape (sphere, segment or solid): its axes at
+        its start point, then those at its end point. An axis out of the plane of a model of this ``dimension`` is
+        a constant world axis. Empty for bodies without an orientation."""
         axes = AXES if self.axes is None else self.axes.T  # of edges those of their body
         if not self.start.has_orientation or not self.end.has_orientation:
             return ()
@@ -151,8 +153,9 @@ class Member(NamedTuple):
 
 
 def contact_parts(name: str, value: object) -> tuple[Side, ...]:
-    """Return ``value``, one side of a contact, as a tuple of parts (ports, bodies, surfaces), after checking
-    that each of them can touch. ``name`` is "first" or "second", for messages.
+    """Return ``value``, one side of a contact, as a tuple of points, bodies and surfaces, after checking each.
+    ModelError is raised for objects that cannot touch, and ParameterError for moving ground points. ``name``,
+    "first" or "second", is used in messages.
 
     Raises:
         ModelError: parts that nothing touches.
@@ -178,7 +181,8 @@ def touchable_part(part: object) -> object:
 
 
 def dimensions_of(part: Side) -> Iterator[int]:
-    """Yield the dimensions (1, 2 or 3) of the models of all bodies that carry a part of a contact."""
+    """Yield the dimension (1, 2 or 3) of the model of each body that a part of a contact is on. A whole of several
+    bodies yields that of its first body; points of the ground yield nothing."""
     match part:
         case PlacedBody():
             yield part.data.dimension
@@ -195,10 +199,10 @@ def dimensions_of(part: Side) -> Iterator[int]:
 def contact_members(
     first: Sequence[Side], second: Sequence[Side] | None, radii: tuple[float, float], dimension: int
 ) -> tuple[Member, ...]:
-    """Return the contact members of both sides of a contact, ``first`` and ``second``: spheres, line
-    segments, sample points and convex solids. ``second`` None: all parts of ``first`` touch each other. Those
-    of a part that is on both sides are listed once. ``radii`` are those of points and lines of each side [m].
-    ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the contact shapes of both sides of a contact, ``first`` and ``second``: spheres, line segments,
+    sample points and edges, then convex solids. Sample points and edges are listed only where the other side has
+    solids. If ``second`` is None, all parts of ``first`` may touch each other. ``radii`` are those of points and
+    lines of each side [m]."""
     one, other = {_identity_key(each) for each in first}, {_identity_key(each) for each in second or ()}
     parts = [(each, radii[0], 3 if second is None or _identity_key(each) in other else 1) for each in first]
     parts += [(each, radii[1], 2) for each in second or () if _identity_key(each) not in one]
@@ -222,8 +226,8 @@ def contact_members(
 def contact_pair_members(
     touching_ports: Sequence[Port], radius: float, surface: Touchable, dimension: int
 ) -> tuple[Member, ...]:
-    """Return the contact members of a contact of two: the touching points (``touching_ports``), as spheres of
-    a ``radius`` [m], and the spheres or solids of the touched ``surface``. ``dimension`` is that of the model
+    """Return the contact shapes of a contact of two: the touching points as spheres of a ``radius`` [m] on side 1,
+    then the spheres, capsules or solids of the touched ``surface`` on side 2. ``dimension`` is that of the model
     (1, 2 or 3)."""
     rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touching_ports)
     return (*rounds, *_spheres_and_segments(surface, 0.0, 2), *_solids(surface, 2, dimension))
@@ -242,9 +246,9 @@ def _owner(part: Side) -> object:
 
 
 def _list_members(side: int, members: Iterator[Member]) -> list[Member]:
-    """Return the contact ``members`` of an iterator as a list. A ``ModelError`` or ``ParameterError`` on the way
-    is raised again with the ``side`` in its message: 1 or 2 for the ``first`` or ``second`` argument of the
-    contact. Contact members are spheres, line segments and solids."""
+    """Return the contact shapes (spheres, segments, solids) that an iterator yields as a list. A ``ModelError`` or
+    ``ParameterError`` raised on the way is raised again, with "first of a Contact" (``side`` 1 or 3) or "second of
+    a Contact" (2) before its message."""
     try:
         return list(members)
     except (ModelError, ParameterError) as error:
@@ -252,9 +256,8 @@ def _list_members(side: int, members: Iterator[Member]) -> list[Member]:
 
 
 def _identity_key(part: Side) -> object:
-    """Return a key that two contact members share if they are the same. For ports it is body and position,
-    for surfaces of a mesh body and ``where`` (the chosen positions), for all others the identity of the
-    object ``part``."""
+    """Return a key that is equal for two parts of a contact if they are the same: body and position of a point,
+    body and ``where`` selection of a mesh surface, and the identity of the object for anything else."""
     if isinstance(part, MeshSurface):
         return id(part.body), part.where
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
@@ -269,9 +272,9 @@ def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool
 
 
 def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
-    """Return the line segments of a string, rod or beam that touches itself, with this ``radius`` [m]. Each
-    stores its position along the line; segments whose indices differ by less than 1 + max(1, ceil(4
-    ``radius`` / shortest segment)) do not touch."""
+    """Return the line segments, of this ``radius`` [m], of a string, rod or beam that touches itself; empty for a
+    radius of 0. Each stores its index along the line and the least difference of indices from which two segments
+    may touch: 1 + max(1, ceil(4 ``radius`` / shortest segment))."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
@@ -286,10 +289,9 @@ def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
 
 
 def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port, Port]]) -> list[tuple[int, int]]:
-    """Return, for the start and the end of each member of contacts, the adjoining segment: pairs (index of
-    that segment, its far end: 0 start, 1 end) in the order of starts and ends. A member without a neighbour
-    has itself there. Ports that are ``joined`` count as one. A port is a point of a body, or of the ground.
-    Ports coincide within 1e-9 of the largest coordinate.
+    """Return, for the start and the end of each contact shape, the line segment that continues there: pairs (index
+    of the neighbouring segment, its far end: 0 start, 1 end). An end without a neighbour has the shape itself and
+    that end. Ends are neighbours if they coincide within 1e-9 and are on one body or ``joined`` by a joint.
 
     Two segments share an end where they have one port, or where their ports are at one position of one body or are
     joined there at the start; of more than two segments two do.
@@ -318,9 +320,9 @@ def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port,
 
 
 def can_touch(one: Member, other: Member) -> bool:
-    """Return whether two contact members, ``one`` and ``other``, may touch: they are on different bodies, or
-    apart along one line (``is_far_from``), and on opposite sides of the contact. Contact members are spheres,
-    line segments and solids."""
+    """Return whether two contact shapes (spheres, segments, solids) may touch: they are on opposite sides of the
+    contact, and on different bodies or far enough apart along one line (``is_far_from``). Their positions are not
+    used."""
     if one.owner == other.owner and not (one.row and other.row and one.row.is_far_from(other.row)):
         return False
     return one.side | other.side == 3
@@ -332,8 +334,9 @@ def owner_of(port: Port) -> object:
 
 
 def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Member]:
-    """Yield the spheres, line segments with round ends, and points (spheres of zero radius) by which a part of a
-    contact touches, as contact members. ``side`` is 1, 2, or 3 for both."""
+    """Yield the round contact shapes of one part of a contact: its line segments with round ends (capsules,
+    lines), its sphere, or its points as spheres of ``radius`` [m]. Balls and capsules use their own radius.
+    Nothing is yielded for planes and other solids. ``side`` is 1, 2, or 3 for both sides."""
     match part:
         case Capsule():
             length = float(np.linalg.norm(part.end.initial_position() - part.start.initial_position()))
@@ -359,9 +362,9 @@ def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Memb
 
 
 def _sample_points(part: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
-    """Yield sample points of a part of a contact, as contact members that solids of the other side touch:
-    ends of capsules, nodes of lines, corners and rims of rigid bodies. Nodes and points have this ``radius``
-    [m]. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Yield the points by which a part of a contact touches solids of the other side, as contact shapes: ends of
+    capsules, nodes of lines (with ``radius`` [m]), corners and other sample points of rigid bodies and surfaces.
+    In space the rims of cylinders and tori are added. Nothing for other parts."""
     kind = MemberKind.SAMPLE
     match part:
         case Capsule():
@@ -393,8 +396,8 @@ class _SolidShape(NamedTuple):
 
     @property
     def axes(self) -> Array:
-        """Return the rotation matrix of the body that carries a solid shape, from body to world axes at the initial
-        pose, shape (3, 3)."""
+        """Return the rotation matrix, shape (3, 3), from body to world axes at the initial pose, of the body that
+        carries a solid shape. It is the identity for a shape on the ground."""
         return self.port.placed.rotation if isinstance(self.port, Attachment) else np.eye(3)
 
     def port_at(self, offset: Array) -> Port:
@@ -406,9 +409,9 @@ class _SolidShape(NamedTuple):
 
 
 def _solid_shape(part: Side) -> _SolidShape | None:
-    """Return the shape of a part of a contact that has corners or edges, with its port and middle: that of a
-    rigid body, or of a box, torus or mesh surface; None for other parts. A port is a point of a body, or of
-    the ground."""
+    """Return the shape of a rigid body, or of a box, torus or mesh surface touched from outside, with its
+    attachment point and middle. Return None for other parts of a contact, for rigid bodies without shape and for
+    surfaces on flexible bodies."""
     none = np.zeros(3)
     match part:
         case PlacedBody() if not line_nodes(part) and (shape := _shape_of(part)):
@@ -423,8 +426,7 @@ def _solid_shape(part: Side) -> _SolidShape | None:
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
     """Yield the two circular rims of a cylinder, or the ring of a torus (``shape`` of ``solid``), as contact
-    members. Planes touch them at their lowest points. ``side`` is 1 or 2. Contact members are spheres, line
-    segments and solids."""
+    shapes. Planes touch them at their lowest points. ``side`` is that of the contact: 1, 2, or 3 for both."""
     axes, owner = solid.axes @ _triad_about(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2
@@ -442,9 +444,9 @@ def _line_segments(nodes: Sequence[Port], radius: float, side: int, owner: objec
 
 
 def _edge_segments(part: Side, side: int, dimension: int) -> Iterator[Member]:
-    """Yield the edges of a box or mesh, or the axis or side lines of a cylinder (``part``), as line-segment
-    contact members. Solids of the other side touch them between the end points. ``dimension`` is that of the
-    model (1, 2 or 3)."""
+    """Yield the line segments along which the solids of the other side touch a part of a contact: the edges of a
+    box or mesh, the axis of a cylinder, or lines along the side of a short cylinder. Nothing in models of
+    ``dimension`` 1 or 2 and for parts without such a shape."""
     if dimension == 3 and (solid := _solid_shape(part)):
         shape = solid.shape
         own, is_alone = 0.0, 0.0
@@ -457,8 +459,9 @@ def _edge_segments(part: Side, side: int, dimension: int) -> Iterator[Member]:
 
 
 def edges_of(shape: Shape) -> Array:
-    """Return the end points of the line segments (edges, or axis of a cylinder) along which other solids touch a
-    solid shape. They are relative to its middle in body axes, shape (k, 2, 3) [m].
+    """Return the end points of the line segments along which other solids touch a solid shape, shape (k, 2, 3) for
+    k segments [m]. They are relative to its middle, in body axes: the slightly inset edges of a box or mesh, or
+    the axis or side lines of a cylinder; none for other shapes.
 
     Edges of boxes and meshes, inset on both sides, between the points that touch; the axis of a cylinder, or lines
     along the side of a short one.
@@ -490,8 +493,9 @@ def edges_of(shape: Shape) -> Array:
 
 
 def _axis_between_ends(shape: Cylinder) -> float:
-    """Return the half length of the axis of the largest capsule (cylinder with round ends) inside a cylinder
-    (``shape``) [m]; at most 0 if the cylinder is too short for one."""
+    """Return the half length of the axis of a capsule that approximates a cylinder (``shape``) from inside [m]:
+    length / 2 minus a fixed share of the radius. It is negative or 0 if the cylinder is too short for a
+    capsule."""
     return float(shape.length / 2 - ROUNDED * shape.radius)
 
 
@@ -513,10 +517,10 @@ def _solids(part: Side, side: int, dimension: int) -> Iterator[Member]:
 def _solids_of_shape(
     port: Port, shape: Shape, axes: Array, is_inside: bool, has_ends: bool, side: int, dimension: int
 ) -> Iterator[Member]:
-    """Yield the convex solids with a signed distance (ball, tube, plane, box, torus, mesh) that make up a
-    shape, as contact members of a ``side``. ``port`` is its middle, ``axes`` is the rotation from shape to
-    world axes; ``is_inside``: the shape is hollow and touched from inside; ``has_ends``: a cylinder is
-    finite. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Yield the convex solids with a signed distance that make up a shape, as contact shapes of a ``side``.
+    Examples are ball, tube, plane and block. ``axes`` is the rotation from shape to world axes. With ``is_inside``
+    it is hollow and touched from inside; with ``has_ends`` a cylinder is finite. Unsupported shapes raise
+    ModelError."""
     match shape:
         case Sphere():
             if is_inside:
@@ -570,9 +574,9 @@ def _solid(
     thickness: float = inf,
     rounding: float = WIDE,
 ) -> Member:
-    """Return a contact member of a ``side`` for a convex solid of a kind about a port. ``axes`` are those of
-    the solid in the world; it has up to three sizes [m], a bounding radius ``around``, a ``thickness`` and a
-    least radius of curvature, ``rounding``. Missing sizes are 0."""
+    """Return a contact shape for a solid with a signed distance, fixed to a point of a body or the ground. Its
+    arguments are stored: up to three sizes [m] (missing ones are 0), bounding radius ``around``, ``thickness`` and
+    least radius of curvature ``rounding``. ModelError is raised if the point has no orientation."""
     if not port.has_orientation:
         raise ModelError(f"{port} has no orientation and cannot carry a surface")
     a, b, c, *_ = (*size, 0.0, 0.0, 0.0)

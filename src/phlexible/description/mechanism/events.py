@@ -169,8 +169,9 @@ def _released(release: object, known: Sequence[Constraint]) -> tuple[Constraint,
 
 
 def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[JointRelation]:
-    """Yield the constraints (relations) that events of a run will lock and that are not among the existing
-    constraints ``known``, each once."""
+    """Yield the relations of joint coordinates (``JointRelation``, such as gears and locked joints) that the given
+    events lock during a run. Each object is yielded once, and none that is already among the existing constraints
+    ``known``. Other kinds of constraint that events lock are skipped."""
     seen: list[Constraint] = list(known)
     for event in events:
         for constraint in event.locked:
