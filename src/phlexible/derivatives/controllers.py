@@ -156,9 +156,9 @@ class ControllerTape:
         self._input_change: Array | None = None
 
     def _schedule(self) -> None:
-        """Set which calls of this controller take a sample (``self._samples``, indices of calls). For each
-        call ``self._acting`` gets the number of the sample whose values act after it, with delays; negative:
-        none acts yet."""
+        """Determine which calls of this controller take a sample, and store their indices in ``self._samples``. In
+        ``self._acting`` store for each call the number of the sample whose values act after it, with delays;
+        negative means that none acts yet."""
         sampled = SampledController(self.value, 0)
         self._samples: list[int] = []
         self._acting = np.full(len(self._times), -1)
@@ -170,9 +170,9 @@ class ControllerTape:
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _sample_matrices(self, number: int) -> tuple[Array, Array]:
-        """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller
-        from one sample to the next. The time step ends at sample ``number``; for the first sample the state
-        does not change."""
+        """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller for
+        one sampling interval. The interval ends at sample ``number`` and lasts one sampling period, or without a
+        period the time since the sample before. For sample 0 they are an identity and zero."""
         assert self._law is not None, "asked for of linear laws"
         if number == 0:
             return np.eye(self._law.order), np.zeros((self._law.order, self._law.inputs))
@@ -217,8 +217,9 @@ class ControllerTape:
 
     def jvp(self, k: int, pose: Array, velocity: Array) -> Array:
         """Return the changes of the values of this controller that act after call ``k``, shape (parameters,
-        values); zero as long as no sample acts. ``pose`` and ``velocity``, shape (parameters, velocities),
-        are changes of the state at the call. Calls must be made in order of time.
+        values). ``pose`` and ``velocity``, shape (parameters, velocities), are changes of the state at the call.
+        They are stored if the call takes a sample; zero is returned until a sample acts. Calls must be made in
+        order of time.
 
         Args:
             k: questions one after the other.
@@ -241,8 +242,9 @@ class ControllerTape:
 
 
 def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
-    """Return the values of a controller at all its calls in a recorded run, shape (calls, values). The recorded
-    states are evaluated anew with a (perturbed) assembly, the tables of numbers of a model."""
+    """Return the values of a controller at all its calls in a recorded run, shape (calls, values). Sensors are
+    evaluated at the recorded states with ``assembly``, the arrays of a (perturbed) model, and the controller is
+    called again with their readings."""
     reader, _, _, readings = controller_readings(value, assembly, run)
     times = reader.times.tolist()
     if is_plain(value):
@@ -254,9 +256,9 @@ def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun)
 
 
 def controllers_of(assembly: Assembly) -> list[ControlledValue]:
-    """Return the controllers of a model whose values are constant between their calls. Force laws that are
-    Python functions of the state, evaluated within time steps, are left out. ``assembly`` holds the tables of
-    the model."""
+    """Return those controllers of a model whose values are constant between their calls, as a list. Force laws
+    that are Python functions of the state, which are evaluated within time steps, are left out. ``assembly`` holds
+    the model's arrays."""
     return [each for each in assembly.controlled if not isinstance(each.feedback, StateLaw)]
 
 
@@ -304,9 +306,9 @@ class LawsOfState:
         return state_jacobian(self._reader, self._rows, self._sensor)
 
     def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
-        """Return the values of all forces that are Python functions of the state in one time step of a run,
-        shape (values,). ``k`` is the index of the time step; measured positions are the recorded ones unless
-        ``start`` and ``change`` give others.
+        """Return the mean values over time step ``k`` of all forces that are Python functions of the state, shape
+        (values,). The functions are evaluated at the recorded positions, or at ``start`` and ``start + change`` if
+        these are given.
 
         Args:
             k: number of the step.
@@ -320,8 +322,9 @@ class LawsOfState:
         return self._controllers.mean_laws(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """Return the derivatives of the state-dependent forces in time step ``k`` with respect to the
-        measured positions at its start and at its end. Both have shape (values, 3 * vectors)."""
+        """Return the derivatives of the state-dependent forces in time step ``k`` with respect to the measured
+        positions, by central differences. The two arrays are for positions at the start and at the end of the
+        step, each of shape (values, 3 * vectors)."""
         first, last = self._positions[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:
@@ -356,8 +359,8 @@ class LawsOfState:
 
 
 def implicit_steps(run: TakenRun) -> tuple[Array, Array]:
-    """Return the times [s] and the states at both ends of those time steps of a run whose forces are Python
-    functions of the state. Shapes are (steps, 2) and (steps, 2, numbers)."""
+    """Select the time steps of a run whose forces are Python functions of the state, evaluated within the step.
+    Return the times [s] and the states at both ends of these steps, shapes (steps, 2) and (steps, 2, states)."""
     pieces = [each for each in run.course if isinstance(each, RunInterval) and each.is_implicit]
     rows = [(run.stretches[each.stretch], [each.first, each.last]) for each in pieces]
     return np.array([own.times[at] for own, at in rows]), np.array([own.states[at] for own, at in rows])

@@ -137,8 +137,8 @@ class PeakTerm(CostTerm):
         return float(largest * mean ** (1 / self.power))
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Return the derivative of a smooth peak value (norm of order p over time) with respect to every reading of
-        its sensor, shape (instants, components)."""
+        """Return the derivative of a smooth peak value (norm of order p over time) with respect to every reading
+        of its sensor, shape (instants, components). It is zero if all readings are zero."""
         size, norm = np.linalg.norm(readings, axis=1), self.value(time, readings)
         if norm == 0.0:
             return np.zeros_like(readings)
@@ -367,8 +367,8 @@ class CostsOfRun:
 
     @property
     def travel(self) -> Array:
-        """Range (greatest minus least value over time) of the sensor readings behind each cost of this run, the
-        largest one of its sensors, shape (costs,)."""
+        """Range (greatest minus least value over time) of the sensor readings of each cost of this run, shape
+        (costs,). The largest range of all sensors and components of a cost is used; 0 without sensors."""
         readings = ([float(np.ptp(own, axis=0).max(initial=0.0)) for own in each] for each in self._readings)
         return np.array([max(each, default=0.0) for each in readings])
 
@@ -394,8 +394,10 @@ class CostsOfRun:
         return slopes_of_costs(Reader(run.assembly, run.times), run.rows, felt)
 
     def slopes(self, recipe: Recipe[Costs], varied: Parameters) -> Array:
-        """Return the derivatives of all costs of this run with respect to all parameters by the adjoint
-        method, shape (costs, parameters). ``recipe`` builds the models with perturbed varied ``varied``.
+        """Return the derivatives of all costs of this run with respect to all parameters by the adjoint method,
+        shape (costs, parameters). Equations and sensors are differentiated by central differences at the recorded
+        states; ``recipe`` builds the perturbed models, ``varied`` holds the parameters. Samples of signals are
+        perturbed together where possible.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -474,8 +476,9 @@ class CostsOfRun:
         return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
 
     def _present_loads(self) -> list[Functions]:
-        """Prescribed vectors and loads of this run, evaluated with the sample values that its signals have
-        now. The list has one ``Functions`` for each stretch of time steps without velocity jumps."""
+        """Prescribed motions and loads of this run, evaluated with the sample values that its signals have at the
+        time of access. The list has one ``Functions`` object for each sequence of time steps between velocity
+        jumps."""
         return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
 
     def _add_load(
@@ -499,10 +502,10 @@ class CostsOfRun:
     def _add_samples(
         self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
     ) -> None:
-        """Add to ``slopes`` (costs, parameters) the derivatives with respect to those samples of a signal
-        that act in different time steps. All of them are increased in the model ``more`` and decreased in
-        ``less``, since each time step depends on one of them. ``direction`` has the samples; ``label`` names
-        the signal in messages."""
+        """Add to ``slopes`` (costs, parameters) the derivatives with respect to those samples of a signal that
+        act in different time steps. The model ``more`` has all of them increased, ``less`` decreased; each
+        change of an equation is assigned to the sample that acts in its step. ``label`` names the signal in
+        error messages."""
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):
@@ -522,9 +525,9 @@ class CostsOfRun:
 
 
 def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
-    """Return the change of a cost that the equations and history variables of each time step of a run cause,
-    shape (steps,). It is the dot product of the cost's adjoint and the ``changes`` of the equations. History
-    variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
+    """Return the change of a cost that each time step of a run contributes, shape (steps,). It is the dot product
+    of the cost's adjoint with the ``changes`` of the step's equations and history variables. History variables are
+    strains of Maxwell branches, deflections of friction springs and impact speeds."""
     both = zip(adjoint.equations, changes.equations, strict=True)
     found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
     both = zip(adjoint.strains, changes.strains, strict=True)
@@ -542,9 +545,9 @@ def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instan
 
 
 def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
-    """Return whether the samples of a signal change the loads of a model and nothing else. ``other`` was
-    rebuilt with changed samples and is compared with the model ``base`` of the run. ``run`` has the recorded
-    time steps, ``changed`` are the loads of ``base`` with the changed samples.
+    """Return whether the samples of a signal change loads of a model and nothing else. The model ``other``,
+    rebuilt with changed samples, is compared with ``base``: arrays, initial states and constants of costs must be
+    equal. Its loads must be those of ``changed``, the loads of ``base`` with these samples.
 
     Args:
         run: of the model.

@@ -103,14 +103,14 @@ class IntervalStepper(RecordingStepper):
 
     @property
     def values_per_step(self) -> int:
-        """Number of values that this time stepper counts for a time step when it chooses how many time steps
-        to take at once. It is so large that at most about half a section is taken."""
+        """Number of values that this time stepper needs in memory for a time step, from which the number of time
+        steps per call is chosen. It is increased so that a call takes at most about half a section of the run."""
         return max(super().values_per_step, CHUNK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps of length ``step`` [s] between the given instants [s], log them, and note the call
-        so that it can be repeated. The log is handed over as a section first if it would get longer than a
-        section may be. ``storage`` says which instants are stored."""
+        """Take time steps of length ``step`` [s] between the given instants [s], log them, and store the call so
+        that it can be repeated. If the log would get longer than a section of the run may be, the section is
+        closed first. ``storage`` says which instants are stored."""
         done = sum(len(each.sizes) for each in self.log if isinstance(each, Stepped))
         if done + len(instants) - 1 > self._most and np.isin(instants[0], self._grid):
             self.close()
@@ -125,8 +125,9 @@ class IntervalStepper(RecordingStepper):
         super().project(time)
 
     def _note_call(self, call: Callable[[], object]) -> None:
-        """Store a call of this time stepper for repetition later; the first call of a section is preceded by a
-        snapshot of the stepper."""
+        """Store a function that repeats a call of this time stepper, with the present number of log entries, in
+        ``self._calls``. Before the first call of a section, a snapshot of the stepper and a copy of the state are
+        stored too."""
         if self._begin is None:
             self._begin = super().snapshot(), self.memory.state.copy()
         self._calls.append((self._forgotten + len(self.log), call))
@@ -164,8 +165,8 @@ class IntervalStepper(RecordingStepper):
         return found
 
     def restore(self, snapshot: Array) -> None:
-        """Set this time stepper back to a snapshot, and remove the log entries and noted calls that were made
-        since."""
+        """Set this time stepper back to a snapshot, and remove the log entries and stored calls that were made
+        since. Entries of sections that were closed already cannot be removed."""
         done = int(snapshot[-1])
         super().restore(np.append(snapshot[:-1], max(0, done - self._forgotten)))
         self._calls = [call for call in self._calls if call[0] < done]
@@ -232,17 +233,18 @@ class CostsOfInterval(CostsOfRun):
 
 
 def _values_per_step(assembly: Assembly) -> int:
-    """Return how many floating-point numbers have to be in memory to differentiate one time step of a model:
-    three for each number of the state, nine for each load, moving ground vector and drive path, six for each
-    unknown and velocity. ``assembly`` holds the tables of the model."""
+    """Return an estimate of how many floating-point numbers must be stored to differentiate one time step of a
+    model. It is a weighted sum of the numbers of states, loads, prescribed vectors, unknowns and velocities.
+    ``assembly`` holds the model's arrays."""
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
     return 3 * counts["state_size"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
 
 
 def fits_in_memory(assembly: Assembly, instants: Clock, memory: float) -> bool:
-    """Return whether all time steps of a run of a model can be stored at once for its derivatives within
-    ``memory`` [bytes]; ``instants`` is the clock of the run. ``assembly`` holds the tables of the model."""
+    """Return whether a whole run can be stored for its derivatives within ``memory`` [bytes], by an estimate of
+    the numbers per time step. It is always True for very few time steps. ``instants`` is the clock of the run,
+    ``assembly`` holds the model's arrays."""
     return instants.count <= FEWEST or BYTES * _values_per_step(assembly) * instants.count <= memory
 
 
@@ -255,10 +257,10 @@ def costs_of_long_run(
     options: StepOptions,
     memory: float,
 ) -> tuple[Array, Array]:
-    """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). To
-    save ``memory`` [bytes] the run is repeated and differentiated in sections, the last one first. ``base``
-    is the model, made of ``arguments``; ``recipe`` builds models, ``varied`` are the varied. ``instants`` is
-    the clock of the run and ``options`` are those of its time steps.
+    """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). The run is
+    simulated once; then it is repeated and differentiated in sections, the last one first, so that ``memory``
+    [bytes] suffices. ``base`` is the model, built by ``recipe`` from ``arguments``. Models with controllers,
+    events or history variables raise ``ModelError``.
 
     Args:
         base: the model.
@@ -496,9 +498,9 @@ def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, 
 
 
 def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Return the argument for a user's build function: a dictionary of the arrays ``values`` by name. An array of
-    no axis is a float there; one whose name is in ``inputs`` is a ``Signal`` of its values at the sample times,
-    the first of the pair (times, values) in ``inputs``."""
+    """Return the argument for a user's build function as a dictionary by name. An array without axes becomes a
+    float. An array whose name is in ``inputs`` becomes a ``Signal`` with these values at the sample times, the
+    first of the pair in ``inputs``. All others stay arrays."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         own = np.asarray(value, dtype=np.float64)

@@ -55,9 +55,9 @@ class StressStates:
 
 
 def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
-    """Collect the stresses that are states of a linear model of a system about an operating ``point``: those
-    of all bodies, then spring forces, then forces of friction that sticks; with the compliance matrix, strain
-    rates and names. ``stress`` says whether stresses of bodies are continuous.
+    """Collect the stresses that are states of a linear model of a system about an operating ``point``: of all
+    bodies, then spring forces, then forces of sticking friction and contact pairs. Return the compliance matrix,
+    strain rates and names. ``stress`` says whether stresses of bodies are continuous.
 
     Raises:
         EquilibriumError: a force that grows with its coordinate: no spring.
@@ -79,9 +79,9 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
-    """Return a copy of a second-order model (``mechanics``) with the elastic stiffness that follows from the
-    stress states of the bodies of a system. Viscous damping matches it. It is softer than that of
-    displacements if ``stress`` is continuous between elements."""
+    """Return a copy of a second-order model with the elastic stiffness of continuous stress states of its bodies,
+    which is lower than that of displacements. Viscous damping is changed with it. If ``stress`` is discontinuous,
+    the stiffness is the same and ``mechanics`` itself is returned."""
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []
@@ -105,10 +105,10 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateGroup]]:
-    """Return stiffnesses (k,), sparse derivatives of coordinates with respect to small motions (k,
-    velocities) and state blocks (name, unit of the force). They are those of all springs, then sticking
-    friction springs, then touching contact pairs of a ``system`` at a ``point``. Negative stiffness raises
-    ``EquilibriumError``."""
+    """Return stiffnesses (k,), sparse derivatives of spring coordinates with respect to small motions (k,
+    velocities), and state blocks (name and unit of the force). The k rows belong to all springs of nonzero
+    stiffness, then to sticking friction springs, then to contact pairs in contact. A spring of negative stiffness
+    raises ``EquilibriumError``."""
     state = point.state
     elements = element_state(system, system.at(state), state)
     stiffness = np.array(
@@ -334,8 +334,9 @@ GOES_ON = 0.3  # relative gap of joints that a prescribed rotation opens within 
 
 
 def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics) -> tuple[str, ...]:
-    """Describe the rotation in the initial velocities of a system that a linear model at rest leaves out, as
-    texts. The model is linearized about the state ``resting``; ``mechanics`` are its matrices.
+    """Return a text on the fastest initial rotation of a body that a linear model at rest does not describe, as a
+    tuple; it is empty if there is none. Rotations below a tolerance are ignored, as are those that the model at
+    rest describes as a vibration of less than 1 rad. ``resting`` is the state of linearization.
 
     There is none where the model at rest makes it a vibration of less than 1 rad, as of a pendulum.
 
@@ -362,9 +363,9 @@ def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics
 
 
 def check_constant_coefficients(system: System, point: OperatingPoint, mechanics: LinearMechanics) -> None:
-    """Check that the linear model of a system about a steady rotation has the same matrices in body axes
-    after further rotation. ``point`` is the operating point, ``mechanics`` are the matrices there. Raise an
-    ``EquilibriumError`` that names the bodies where they change otherwise.
+    """Raise an ``EquilibriumError`` that names bodies if the matrices of a linear model about a steady rotation
+    change as it rotates further. They are computed again after a small rotation and compared in body axes. Nothing
+    is checked if no body rotates. ``point`` is the operating point, ``mechanics`` are the matrices there.
 
     Parts that do not turn cause this where they are not isotropic or move with the rotor, and so do loads and
     gravity across the axis. Eigenvalues of the coefficients at one angle then mean nothing.
@@ -428,9 +429,10 @@ def _state_after(system: System, state: State, time: float) -> State:
 
 
 def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
-    """Return the joint multipliers, shape (rows,), in the rotated state ``after`` with which the forces on
-    the bodies balance as at the operating point. ``mass`` is the mass matrix of the system. Forces are
-    compared in body axes; an ``EquilibriumError`` is raised if no multipliers do this.
+    """Return the joint multipliers, shape (rows,), in the rotated state ``after`` for which forces in body axes
+    are those at the operating point. Applied and joint forces count. The multipliers follow from one linear system
+    with the ``mass`` matrix; redundant rows get zero. Raise ``EquilibriumError`` if no multipliers fulfil this up
+    to a tolerance.
 
     Raises:
         EquilibriumError: no multipliers give these forces.

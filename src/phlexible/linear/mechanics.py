@@ -96,19 +96,20 @@ class InnerStrains:
         return rate * self.time / (1 + rate * self.time)
 
     def of(self, motions: Array, rates: Array) -> Array:
-        """Return the strains of the viscoelastic branches (Maxwell elements), shape (strains, m), in m
-        motions. The motions are columns, shape (n, m), and vary as exp(rates t) with complex ``rates``, shape
-        (m,) [1/s]."""
+        """Return the complex strain amplitudes of the viscoelastic branches (Maxwell elements) for m motions,
+        shape (strains, m). The motions are the columns of ``motions`` (n, m) and vary as exp(rates t) with complex
+        ``rates`` (m,) [1/s]."""
         return np.asarray(self.stiffness_fraction(rates) * (self.rows @ motions))  # type: ignore[arg-type]  # each of its own
 
     def projected(self, basis: sparse.sparray | Array) -> "InnerStrains":
-        """Return these strains of viscoelastic branches as functions of other coordinates a of the model, with
-        motions x = basis @ a."""
+        """Return a copy of these strains of viscoelastic branches as functions of other coordinates a, with
+        motions x = basis @ a. Relaxation time, stiffness and names are unchanged."""
         return replace(self, rows=sparse.csr_array(self.rows @ basis))
 
     def caused_by(self, motions: slice) -> "InnerStrains":
-        """Return those strains of viscoelastic branches that depend on a slice of the motions (those of one body),
-        as functions of these motions alone."""
+        """Select those strains of viscoelastic branches that depend on a slice of the motions (those of one body).
+        Return a copy with these strains alone, as functions of the motions in the slice; dependence on other
+        motions is dropped."""
         own = self.rows[:, motions]
         kept = np.flatnonzero(np.diff(own.indptr))
         stiffness = self.stiffness[kept][:, kept]
@@ -374,8 +375,9 @@ def linear_laws(system: System, state: State) -> tuple[list[LawSlopes], list[str
 
 
 def _laws_that_begin(elements: ElementState) -> list[str]:
-    """Return the names of ropes, stops and contacts among force ``elements`` in a state whose coordinates are those
-    at which they begin to act; their derivatives to both sides differ."""
+    """Return the names of those ropes, stops and contacts among force ``elements`` that are just about to act.
+    Their coordinate is within a small tolerance of the value at which the force begins, where derivatives to both
+    sides differ."""
     near = NEAR * max(elements.system.largest_length, 1.0)
     pairs = zip(elements.system.forces, elements.theta, strict=True)
     return [str(element) for (element, force), x in pairs if force.contact and abs(x - force.rest) < near]
@@ -472,8 +474,9 @@ class LinearMechanics:
         return bool(self.damping.nnz)
 
     def projected(self, basis: sparse.sparray | Array) -> "LinearMechanics":
-        """Return this second-order model in coordinates a with x = basis @ a, shape (n, m), without constraints;
-        the columns of the basis must satisfy the constraints."""
+        """Return this second-order model in coordinates a with x = basis @ a, shape (n, m), as a new model without
+        constraints. All matrices are multiplied by the basis from both sides. The columns of the basis must
+        satisfy the constraints, which is not checked."""
         left = basis.T
 
         def congruent(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -566,9 +569,9 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
 
 
 def _motions(system: System, state: State) -> sparse.csr_array:
-    """Return the matrix that converts small motions of all bodies of a system in a state from reference
-    points to centres of mass. It has the shape (velocities, velocities). Translations are in body axes
-    before, and in world axes after it."""
+    """Return the matrix, shape (velocities, velocities), that converts small motions of all bodies to velocities
+    of the system in a state. The small motions are in body axes, about the centre of mass; the results belong to
+    reference points, with translations in world axes."""
     return sparse.csr_array(world_matrix(system, state) @ centring_matrix(system, state))
 
 
@@ -605,8 +608,9 @@ def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
 def _has_circulatory_part(
     skew: sparse.csr_array, stiffness: sparse.csr_array, rows: sparse.csr_array, mass: sparse.csr_array
 ) -> bool:
-    """Return whether the skew part ``skew`` of a ``stiffness`` matrix exceeds round-off on the motions that
-    the constraints ``rows`` allow. ``mass`` scales coordinates. Elsewhere joint forces balance it.
+    """Return whether the skew part ``skew`` of a ``stiffness`` matrix exceeds round-off after projection onto the
+    motions that the constraints ``rows`` allow. A skew part outside these motions is balanced by joint forces and
+    ignored. ``mass`` scales the coordinates.
 
     Joint forces balance what acts outside of these motions, such as the moment on a shaft that turns in a bearing.
     """
@@ -618,9 +622,9 @@ def _has_circulatory_part(
 
 
 def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:
-    """Return the largest |entry| of the sparse matrix ``rest`` over its allowed size. That is the geometric
-    mean of the largest entries of row i and row j of the matrix ``scale``, for entry (i, j), plus a tiny
-    share of the largest of all. It is 0 for an empty matrix."""
+    """Return the largest absolute entry of the sparse matrix ``rest`` relative to a size for its row i and column
+    j; 0 if it is empty. This size is the geometric mean of the largest absolute entries in rows i and j of
+    ``scale``, plus a tiny share of the largest of all."""
     if not rest.nnz:
         return 0.0
     size = abs(scale).max(axis=1).toarray().ravel()

@@ -48,9 +48,9 @@ ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
-    """Return the ``count`` lowest eigenvalues s (with Im s >= 0) of a damped or gyroscopic second-order model
-    (``mechanics``). Return also their complex shapes of unit modal mass, shape (n, count), and the number of
-    rigid modes."""
+    """Return the ``count`` lowest eigenvalues s (Im s >= 0) of a damped or gyroscopic second-order model, in
+    ascending order of |s|. Return also their complex shapes of unit modal mass, shape (n, count), and the number
+    of zero eigenvalues. Dense matrices are used for small models, else Arnoldi's method with a shift."""
     if mechanics.freedom <= DENSE or 4 * count + 20 > mechanics.freedom:
         values, shapes = _dense(mechanics)
     else:
@@ -72,9 +72,10 @@ def _normalized_by_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> Com
 
 
 def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
-    """Return the ``count`` lowest modes of a second-order model (``mechanics``) with viscoelastic branches
-    (Maxwell elements), without those that only decay. The rates of the latter are returned too if the model
-    is small.
+    """Return the ``count`` lowest modes of a second-order model with viscoelastic branches (Maxwell elements);
+    purely decaying motions are not counted. Small models are solved exactly with dense matrices, and decay rates
+    are returned too. Large ones are solved in a basis that is extended until the eigenvalues converge, else
+    ``ModelError`` is raised.
 
     Modes of a large model are computed in a basis of its undamped modes, with relaxed branches and with dashpots
     that do not move. The basis is extended by corrections of the eigenvectors until the eigenvalues settle.
@@ -128,9 +129,9 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Return the ``count`` lowest modes of a viscoelastic second-order model ``mechanics`` in the span of
-    ``basis`` (n, k), undamped modes of squared frequencies ``squares`` (k,). Growing and oscillating modes
-    count, one of each complex pair. Rates of purely decaying motions are in ``relaxations``."""
+    """Return the ``count`` lowest oscillating or growing modes of a viscoelastic model, computed in the span of
+    ``basis`` (n, k). The basis has undamped modes with squared frequencies ``squares`` (k,). One mode of each
+    complex pair is returned; rates of purely decaying motions are stored in ``relaxations``."""
     small = mechanics.projected(basis).with_fewest_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states
@@ -215,8 +216,9 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
 
 
 def _shift(mechanics: LinearMechanics) -> float:
-    """Return half of the lowest nonzero undamped frequency among the six lowest modes of a second-order model
-    ``mechanics`` [rad/s], the shift of the eigenvalue solver; 1/2 if all six are zero."""
+    """Return the shift of the eigenvalue solver for a second-order model [rad/s]: half of the lowest nonzero
+    undamped frequency among its six lowest modes, or 1/2 if all six are zero. Negative squared frequencies count
+    by their absolute values."""
     squares = np.abs(lowest_symmetric_modes(mechanics, 6).squares)
     positive = squares[squares > 0]
     return float(np.sqrt(positive.min() if len(positive) else 1.0)) / 2
@@ -271,8 +273,9 @@ class Modes:
         return np.asarray(self.frequencies[self.frequencies > 0])
 
     def displacement(self, attachment: Attachment) -> Array | ComplexArray:
-        """Return the displacement of an attachment point of a body in each mode in world axes, shape (count, 3). It
-        is in m for modes of unit modal mass.
+        """Return the displacement of a point of a body in each mode in world axes, shape (count, 3). It is in m
+        for modes of unit modal mass. ``attachment`` is the point. Raise ``ModelError`` for a body of another model
+        and for modes that come from no linearized mechanism.
 
         Raises:
             ModelError: a body of another model, or the modes of a reduced model.
@@ -379,8 +382,9 @@ class _AllModes:
 
 
 def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
-    """Return the ``count`` lowest modes of a first-order model of velocities and stresses (``motions``),
-    computed from its second-order form. Their shapes are states with the energy 1/2."""
+    """Return the ``count`` lowest modes of a first-order model of velocities and stresses, computed by the
+    eigenvalue solver for its second-order form (``motions``). Their shapes are states scaled to the energy 1/2;
+    the number of self-stresses is stored too."""
     mechanics = motions.mechanics
     modes = lowest_modes(mechanics, count)
     rates, shapes = modes.eigenvalues, modes.shapes

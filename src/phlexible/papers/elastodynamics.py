@@ -173,9 +173,9 @@ def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, l
 
 
 def divergence_matrix(stress: CornerTractions) -> Matrix:
-    """Return the sparse matrix of the integrals ``int w . div s`` over each cell, shape (d T, stress
-    unknowns): times the vector of stress unknowns it gives the integrated divergence of the stress, d
-    components for each of T cells."""
+    """Return the sparse matrix, shape (d T, stress unknowns), that gives the divergence of the stress integrated
+    over each cell. Multiplied by the vector of stress unknowns it gives d components for each of T cells, cell
+    after cell."""
     numbers, d = stress.indices, stress.dimension
     cells = len(numbers)
     rows = np.broadcast_to(np.arange(d * cells).reshape(cells, 1, d), numbers.shape)
@@ -195,10 +195,9 @@ def corner_matrix(stress: CornerTractions) -> Matrix:
 
 
 def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
-    """Return the sparse matrix ``int q . skew s`` that measures how far stresses s are from symmetric
-    tensors, one group of rows for each test function q, which is 1 at one vertex or in one cell. Where the
-    matrix times the stress unknowns is zero, the stress is weakly symmetric. ``owners`` are the vertices or
-    cells of the functions.
+    """Return the sparse matrix of the integrals ``int q . skew s``, which measure how far stresses s are from
+    symmetric tensors. Test functions q are 1 at one vertex or in one cell, given by ``owners``; each has 1 row in
+    the plane, 3 in space. If the product with the stress unknowns is zero, the stress is weakly symmetric.
 
     Args:
         owners: vertex, or cell, of each function of a cell, shape (T, d (d + 1)).
@@ -226,10 +225,10 @@ def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tup
 
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
-    """Return a sparse matrix N that gives all stress unknowns from independent ones such that ``asymmetry @ N =
-    0``, shape (stresses, independent stresses). A vertex has ``rotations`` equations of symmetry, one for each
-    rotation, 1 in the plane and 3 in space; each stress occurs in those of one vertex only, so that vertices are
-    eliminated one by one.
+    """Return a sparse matrix N, shape (stresses, independent stresses), with ``asymmetry @ N = 0``, by which
+    independent stress unknowns give all. It is computed by elimination vertex by vertex, since a stress occurs in
+    the equations of one vertex only. Each vertex has ``rotations`` equations of symmetry, 1 in the plane and 3 in
+    space.
 
     Args:
         asymmetry: rows of a vertex one after the other, shape (vertices * rotations, stresses).
@@ -292,11 +291,10 @@ def solid_in_h_div(
     clamped: IntArray,
     lumped: bool,
 ) -> SolidInHDiv:
-    """Return the linear port-Hamiltonian model of an elastic solid by mixed finite elements: velocities
-    constant in each cell, stresses in H(div), whose tractions are continuous between cells. ``mesh`` is the
-    finite element mesh. ``shear`` and ``spherical`` are elastic constants, ``density`` [kg/m3] and ``depth``
-    [m] give the mass, ``clamped`` are facets with prescribed velocity; products of stresses are ``lumped`` at
-    vertices.
+    """Return the linear port-Hamiltonian model of an elastic solid by mixed finite elements on ``mesh``.
+    Velocities are constant in each cell; stresses are in H(div), with tractions continuous between cells.
+    ``clamped`` are facets with prescribed velocity. If ``lumped``, products of stresses are integrated at vertices
+    and stresses are symmetric there; else rotation rates of the cells are multipliers.
 
     Args:
         shear, spherical: of the strain (s - spherical tr(s) I) / (2 shear).
@@ -432,11 +430,10 @@ def solid(
     plane: PlaneState | str = PlaneState.STRESS,
     lumped: bool = True,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian finite element model of an elastic body, plane or in space, on a
-    mesh of scikit-fem. Its states are velocities and stresses. ``youngs_modulus`` [Pa], ``poissons_ratio``
-    and ``density`` [kg/m3] are those of the material. ``thickness`` is that of a plane body [m], ``clamped``
-    the boundary that does not move. ``order`` is that of the velocities; ``stress`` names the space of the
-    stresses, whose products may be ``lumped`` at vertices; ``plane`` is "stress" or "strain".
+    """Return a linear port-Hamiltonian finite element model of an elastic solid on a mesh of scikit-fem, in the
+    plane or in space. Its states are velocities and stresses. The boundary ``clamped`` does not move;
+    ``thickness`` [m] counts in the plane. ``stress`` selects stresses discontinuous between elements or with
+    continuous tractions ("h_div"), for which ``lumped`` applies.
 
     With ``stress="discontinuous"``, states: velocity of the nodes, component after component at each node [m/s],
     stress at the quadrature points of the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body
@@ -600,9 +597,9 @@ def velocity_stress_model(
     states: tuple[tuple[str, str], tuple[str, str]],
     ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model ``mass dv/dt = -rate^T s + forces``, ``compliance ds/dt = rate
-    v`` with these sparse matrices. Its states are velocities v and stresses s. ``states`` are names and units
-    of both. ``ports`` are names, units, columns of the input matrix and mass matrices of the ports.
+    """Return the linear port-Hamiltonian model ``mass dv/dt = -rate^T s + inputs``, ``compliance ds/dt = rate v +
+    inputs`` without dissipation, with states (v, s). ``states`` has name and unit of velocities v and stresses s.
+    ``ports`` has for each port name, units, columns of the input matrix (missing rows are zero) and mass matrix.
 
     Args:
         rate: D, of the stresses.
