@@ -337,9 +337,10 @@ def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
 
 
 def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
-    """Return the first discontinuity of a function of time that is larger than ``smallest``, between two of the
-    given ascending times: its time and the values before and after it. None if there is none. The function
-    ``values`` is called with an array of n times and returns values (n, k).
+    """Return the first discontinuity of a function of time that is larger than ``smallest``, found by halving
+    intervals between the ascending ``times``. The result has its time and the values before and after it; None if
+    there is none. Only intervals whose change is concentrated in one half are halved. The function ``values`` is
+    called with an array of n times and returns values (n, k).
 
     A smooth change is spread over both halves of a short interval; a jump stays in one of them.
     """
@@ -367,10 +368,10 @@ def as_text(vector: Array) -> str:
 def _narrow_jump(
     values: Values, ends: tuple[float, float], at: tuple[Array, Array], smallest: float, depth: int = 0
 ) -> Jump | None:
-    """Return the discontinuity of a function between two times ``ends``, at which it has the values ``at``,
-    by repeated halving of the interval: its time and the values on both sides. None if the change is smaller
-    than ``smallest`` or is not sudden (at some halving both halves have at most 75 per cent of it). ``depth``
-    counts halvings so far."""
+    """Return the discontinuity of a function between the two times ``ends``, found by halving the interval a fixed
+    number of times. The result has the later end of the last interval as its time, and the values at both ends.
+    None if the change is at most ``smallest``, or if at some halving both halves have at most 75 per cent of it.
+    ``at`` are the values at ``ends``, ``depth`` counts halvings so far."""
     (begin, end), (low, high) = ends, at
     if float(_largest_component(high - low)) <= smallest:
         return None

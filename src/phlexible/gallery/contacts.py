@@ -409,8 +409,9 @@ def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.2831853
 
 
 def geneva_wheel(slots: int, inner: float, reach: float) -> TriangleMesh:
-    """Return the triangulated surface of a Geneva wheel: a hub and a flat sector between each two slots. ``inner``
-    is the distance from the axis at which slots end, ``reach`` the radius of the wheel [m]."""
+    """Return the top and bottom faces of a Geneva wheel as a triangle mesh about z, without side faces. They are a
+    round hub and a sector between each pair of neighbouring ``slots``. ``inner`` is the distance of the slots'
+    inner ends from the axis, ``reach`` the outer radius [m]; the thickness is 5 mm, the radius of the pin."""
     wide, half = PIN + CLEARANCE, np.pi / slots
     arc = np.linspace(-half + wide / reach, half - wide / reach, 9)
     corner = wide / np.sin(half)

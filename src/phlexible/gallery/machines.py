@@ -754,10 +754,10 @@ def wind_turbine(
 def _blade(
     length: float, chords: tuple[float, float], thickness: float, material: Material, count: int
 ) -> FlexibleBody:
-    """Return the flexible plate of a tapered wind turbine blade, read from a mesh file that is written for
-    it. x is along the blade, z across it against the wind; ``length`` and ``thickness`` are its sizes,
-    ``chords`` the widths at root and tip [m]. ``material`` is its material, ``count`` the number of elements
-    along it."""
+    """Return a tapered wind turbine blade as a flexible Kirchhoff plate with 4 modes, made from a temporary mesh
+    file. Interfaces are the rigid "root" edge and the face "sail". x is along the blade, z normal to it against
+    the wind. ``length`` [m], ``thickness`` [m] and the widths ``chords`` at root and tip [m] are its sizes;
+    ``count`` is the number of elements along it."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "blade.msh"
         _write_mesh(path, length, chords, count)

@@ -202,8 +202,9 @@ class FmuFiles:
 
 
 def write_fmu(files: FmuFiles, binaries: Sequence[tuple[str, str, bytes]], path: Path) -> None:
-    """Write an FMU file at ``path``, a zip archive of its XML description and of its compiled libraries
-    (``binaries``) for several platforms.
+    """Write an FMU to the file ``path``: a zip archive of the XML model description and of compiled libraries for
+    one or more platforms. ``binaries`` are platform folder, file suffix and content of each library; the libraries
+    are named after the model's identifier.
 
     Args:
         files: its description.

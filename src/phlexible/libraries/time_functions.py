@@ -84,10 +84,11 @@ def time_data(
     kinks: Sequence[float],
     keeps_zeros: bool = False,
 ) -> TimeData:
-    """Return functions of time as data for a library, found from their values alone: constants, polynomials,
-    harmonics, else polynomial pieces up to the duration. ``names`` are for messages, ``start`` and ``step``
-    are those of the run [s], ``kinks`` the times of jumps and kinks [s]. A zero gets a place for a constant
-    if ``keeps_zeros``.
+    """Return functions of time in a form that compiled libraries evaluate, recognized from sampled values:
+    constant, polynomial, harmonic (on a line or not). Other functions become piecewise polynomials up to the
+    ``duration`` [s]; ParameterError if that is None. ``values`` computes all functions, ``names`` are for
+    messages, ``start`` and ``step`` [s] are the run's, ``kinks`` the times of jumps and kinks. With
+    ``keeps_zeros`` functions without a constant get a zero one.
 
     Args:
         values: of all of them.

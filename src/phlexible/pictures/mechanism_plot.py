@@ -274,8 +274,9 @@ def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
 
 
 def _leave_out_tick_labels(axes: Any, renderer: Any) -> None:
-    """Remove tick labels of 3D axes that would overlap others: some of one axis, and one where two axes meet.
-    ``renderer`` is matplotlib's, which tells the sizes of texts."""
+    """Remove tick labels of 3D axes that overlap other labels; the ticks and grid lines stay. For each axis,
+    longest first, every second, third, ... label is kept so that neighbours do not overlap. Then labels that
+    overlap those of an earlier axis are removed. ``renderer`` is matplotlib's, for the sizes of texts."""
     shown: dict[Any, list[Any]] = {}  # by axis, (tick, box of its number)
     for axis in sorted((axes.xaxis, axes.yaxis, axes.zaxis), key=lambda axis: -np.ptp(axis.get_view_interval())):
         low, high = np.sort(axis.get_view_interval())

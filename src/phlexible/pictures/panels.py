@@ -204,8 +204,9 @@ def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[PlacedBody]:
-    """Return the given bodies; if there are more than 50, only the 50 whose centres of mass or first nodes
-    move most in a recorded run."""
+    """Return the given ``bodies``, or of more than 50 only the 50 with the largest range of position in a recorded
+    ``run``. Their order is kept. The range is the diagonal of the box around at most 40 positions of the body's
+    centre of mass or first node."""
     if len(bodies) <= MOST_ASKED:
         return bodies
     system, positions = run.system, run.recording.position[_sampled_instants(run)]

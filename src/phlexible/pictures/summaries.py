@@ -75,8 +75,9 @@ class Part:
 
 
 def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
-    """Return descriptions of all parts of a model (``mechanism``) (heading and parameters), by family such as
-    bodies, joints and loads."""
+    """Return descriptions of all parts of a ``mechanism`` for display, as lists by family: bodies, joints, loads,
+    force elements and drives. A description has a heading and a list of parameters. A rod is one entry with its
+    number of sections; families without parts are left out."""
     bodies = []
     sections = {placed for rod in mechanism.rods for placed in rod.handle.parts}
     for rod in mechanism.rods:

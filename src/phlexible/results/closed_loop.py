@@ -79,8 +79,9 @@ class ClosedLoop:
 
     @property
     def drifting(self) -> tuple[str, ...]:
-        """Names of states of the closed loop that nothing returns to rest (poles at zero), such as the position of
-        a free hub. There is one name for each such motion."""
+        """Return the names of states of the closed loop that nothing returns to rest (poles at zero), such as the
+        position of a free hub. They are the pivots of a QR factorization of the null space of the state matrix,
+        one name for each independent motion."""
         if not len(self.matrices.A):
             return ()
         rates, scale = self._balanced
@@ -113,8 +114,9 @@ class ClosedLoop:
 
     @property
     def _balanced(self) -> tuple[Array, Array]:
-        """Balanced matrix of the rates of the states, or of their changes from sample to sample, with the scale and
-        permutation of the states."""
+        """Return the balanced state matrix A (of a sampled loop A - I), and the scale factors and permutation of
+        the states from the balancing. Balancing is a similarity transformation that makes rows and columns similar
+        in size."""
         A = self.matrices.A
         found: tuple[Array, Array] = matrix_balance(
             A if self.period is None else A - np.eye(len(A)), permute=False, separate=True
@@ -138,9 +140,10 @@ def closed_loop(
     follows: bool,
     period: float | None,
 ) -> ClosedLoop:
-    """Return the closed loop of a linear ``plant`` and a ``controller`` that reads the outputs ``measured``
-    and acts on the inputs ``on``. ``follows`` says whether the controller gets target - measured. With a
-    ``period`` [s] both are discretized to samples. Arguments are those of ``LinearModel.interconnect``."""
+    """Return the closed loop of a linear ``plant`` and a ``controller`` that reads the outputs ``measured`` and
+    acts on the inputs ``on`` (None: all). ``follows`` says whether the controller gets target - measured. With a
+    ``period`` [s], or a discrete controller, both are discretized to samples. ParameterError if the numbers of
+    inputs and outputs differ."""
     delay = 0
     if isinstance(controller, Feedback):
         receive(controller, *ports_of(controller))

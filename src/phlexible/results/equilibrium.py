@@ -160,9 +160,10 @@ class AssembledModel(Generic[ModelType]):
 
 
 def assembled_model(before: ModelType, after: ModelType, gaps: tuple[float, float]) -> AssembledModel[ModelType]:
-    """Return the result object of ``model.assemble``: the model whose joints close (``after``), for each body the
-    displacement [m] and rotation vector [rad] in world axes by which it moved from ``before``, and the largest
-    joint gaps of both models (relative to the largest body)."""
+    """Return the result object of ``model.assemble``: the model ``after`` whose joints close, the moves of all
+    bodies by name, and the largest joint gaps. A move has the displacement [m] and the rotation vector [rad] from
+    the model ``before``, in world axes; of bodies of nodes it is the largest displacement of a node. ``gaps`` are
+    those of both models, relative to the largest body."""
     moved = {placed.name: placed for placed in after.bodies}
     moves = {}
     for old in before.bodies:

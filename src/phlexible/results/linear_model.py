@@ -87,9 +87,10 @@ class LinearModel(ObservedPHDAE):
         return LinearModel.of(with_momenta(without_constraints(self)))
 
     def body_model(self, body: PlacedBody) -> LinearPHDAE:
-        """Return the linear port-Hamiltonian model of one body without its joints, with a port for each
-        constraint row of the joints at that body; see ``composition``. A row is one scalar equation of a
-        joint or drive.
+        """Return the linear port-Hamiltonian model of one ``body`` of the linearized mechanism, cut free from its
+        joints. Each scalar equation of a joint or drive at the body becomes a port, through which its constraint
+        force acts. ModelError for bodies of another model, and for linear models that were not made from a
+        mechanism.
 
         Raises:
             ModelError: a body of another model, or a model that is none of bodies.
@@ -98,8 +99,9 @@ class LinearModel(ObservedPHDAE):
         return body_model(self._origin(), body)
 
     def composed(self) -> LinearPHDAE:
-        """Return an equivalent linear model that is composed from the separate models of its bodies by
-        power-conserving interconnections (transformers, [B] 5.2).
+        """Return an equivalent linear model that is assembled from the separate models of its bodies, connected at
+        their joints by power-conserving interconnections (transformers, [B] 5.2). Needs a model that ``linearize``
+        returned.
 
         Raises:
             ModelError: a model that is none of bodies.
@@ -132,9 +134,10 @@ class LinearModel(ObservedPHDAE):
         return BodeResponse.from_response(frequency_response(with_signals(self, inputs, outputs), frequencies))
 
     def structure_errors(self) -> dict[str, float]:
-        """Return by name how far the matrices of this linear model are from the port-Hamiltonian structure.
-        Examples are a J that is not skew-symmetric and a storage that is not positive, see ``LinearPHDAE``; the
-        stored energy is tested only on motions that joints allow."""
+        """Return the deviations of the matrices of this linear model from the port-Hamiltonian structure, as
+        numbers by name. Examples are a J that is not skew-symmetric and an energy that is not positive, see
+        ``LinearPHDAE``. In models with constraints the stored energy is tested only on motions that joints
+        allow."""
         errors, mechanics = super().structure_errors(), self.mechanics
         if "storage" in errors and mechanics is not None and mechanics.constraint_matrix.shape[0]:
             errors["storage"] = without_constraints(self).structure_errors()["storage"]
@@ -249,10 +252,10 @@ class LinearModel(ObservedPHDAE):
         follows: bool = False,
         period: float | None = None,
     ) -> "ClosedLoop | LinearModel":
-        """Return the closed loop of this linear model and a ``controller``, with its poles and stability; the
-        controller acts as a ``Feedback`` does in a simulation. It reads the outputs ``measured`` and acts on
-        the inputs ``on``. ``follows`` says whether it gets target - measured; ``period`` is the time between
-        its samples [s].
+        """Return the closed loop of this linear model and a ``controller``, which acts as a ``Feedback`` in a
+        simulation does. It reads the outputs ``measured`` and acts on the inputs ``on`` (None: all). ``follows``
+        says whether it gets target - measured; ``period`` is the time between its samples [s]. A port-Hamiltonian
+        controller is connected by a gyrator instead, and the result is a ``LinearModel``.
 
         Args:
             controller: a StateSpace or TransferFunction of python-control, or a ``Feedback`` with one: from what
@@ -323,9 +326,9 @@ class ReducedModel(LinearModel):
         return reduction_error(self.full, self, frequencies)
 
     def elastic_basis(self, body: PlacedBody) -> Array:
-        """Return the deformations of one body that occur in this reduced model, as columns over the elastic
-        coordinates of the body, shape (coordinates, k); ``Beam(modes=...)`` takes them as a basis for nonlinear
-        runs.
+        """Return the deformations of one ``body`` that occur in this reduced model, as columns over the elastic
+        coordinates of the body, shape (coordinates, k). ``Beam(modes=...)`` accepts them as a basis for nonlinear
+        runs. ModelError if the reduction method has no basis in the coordinates of the bodies.
 
         A basis of bending shapes needs axial ones beside them: ``beam.with_axial(basis, dimension)``.
 

@@ -101,8 +101,9 @@ class StoredSteps:
             self._chunks = [self.last]
 
     def up_to(self, steps: int, time: float) -> "StoredSteps | None":
-        """Return stored instants of a live run up to the one -``steps`` time steps before the last (``steps``
-        is zero or negative). None if it is not stored or its time differs from ``time`` [s]."""
+        """Return the stored instants of a live run up to the instant ``-steps`` time steps before the last
+        (``steps`` is zero or negative). None if that instant is not stored or its time differs from ``time``
+        [s]."""
         behind = -steps
         for k in range(len(self._chunks) - 1, -1, -1):
             block = self._chunks[k]
@@ -116,8 +117,9 @@ class StoredSteps:
 
     def recording(self, system: System, sources: Mapping[str, list[int]], halvings: int) -> RecordedStates:
         """Return the recording of all stored instants of a live run of ``system``, from which a ``Motion`` is
-        made; ``sources`` lists the indices of each named source of work, ``halvings`` is the number of halved
-        time steps."""
+        made. Joint forces at the ends of blocks are means of the values of both neighbouring time steps.
+        ``sources`` lists the indices of each named source of work, ``halvings`` is the number of halved time
+        steps."""
         blocks = self._chunks
         rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
         times = np.concatenate([block.times for block in blocks])
@@ -180,8 +182,8 @@ class Inputs(MutableMapping[str, Array]):
         return f"Inputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self._values.items())})"
 
     def changes(self, size: int) -> Array:
-        """Return the differences between the present loads of the live run and those of its model, due to all
-        inputs. Shape (size,) [N or N m]."""
+        """Return the differences between the load values with the present inputs and those of the model, shape
+        (size,) [N or N m]. ``size`` is the number of all load values; loads that are no inputs have zero."""
         total = np.zeros(size)
         for name, (begin, value, _) in self._known.items():
             total[begin : begin + len(value)] = self._values[name] - value
@@ -340,9 +342,9 @@ class LiveRun:
         completed(self.step_generator(whole("count", count)))
 
     def step_generator(self, left: int, keeps_all: bool = True) -> Calls[None]:
-        """Generator that advances the live run by ``left`` time steps and yields the requests to the compiled
-        stepper. A caller may so serve several runs at once; with ``keeps_all`` every instant is stored,
-        otherwise only the last."""
+        """Advance the live run by ``left`` time steps, as a generator that yields the requests to the compiled
+        stepper. A caller may so serve several runs at once. With ``keeps_all`` every instant is stored, otherwise
+        only the last."""
         run, stepper, size = self._run, self.stepper, self.step_size
         self._give()
         while left:
@@ -368,8 +370,8 @@ class LiveRun:
         self._warn()
 
     def _step_in_chunks(self) -> None:
-        """Advance the live run by one time step in substeps, divided at breakpoints of loads or halved after
-        a failure; if it fails nevertheless, the run is left at the start of the time step."""
+        """Advance the live run by one time step in substeps and store its end, with substeps between breakpoints
+        of loads, halved after failures. After an error the run is back at the start of the time step."""
         run, first = self._run, np.zeros(0)
         rows: Mapping[str, Array] = {}
         spans, before = self._clock.intervals(self.steps), run.snapshot()
@@ -402,8 +404,8 @@ class LiveRun:
 
     @property
     def continues(self) -> bool:
-        """Whether the next time step of full size follows one of the same size that ended at the present
-        state. Then its initial guess extrapolates from it."""
+        """Return whether the next full time step follows one of the same size that ended at the present state. If
+        so, its initial guess is extrapolated from the previous time step."""
         return self._run.sizes.continues
 
     @property
@@ -482,8 +484,8 @@ class LiveRun:
         self._reach(self.time + positive("duration", duration))
 
     def read(self, sensor: Sensor) -> Array:
-        """Return the reading of a sensor at the present instant of this live run, without an axis of time;
-        accelerations need ``motion``.
+        """Return the value of a ``sensor`` at the present instant of this live run, without an axis of time.
+        Compiled code is used where it can read the sensor. Accelerations need ``motion``.
 
         Raises:
             ParameterError: no sensor.
@@ -503,9 +505,9 @@ class LiveRun:
         return np.asarray(sensor.read(known[1])[0])
 
     def _reading(self, sensor: Sensor) -> tuple[LinearReading | None, "QuickReading | None"]:
-        """Return a pair for a ``sensor``: the linear map from measured numbers to its reading, and the
-        compiled reading of the joint or attachment that measures them. Each is None if it does not exist
-        (then only ``read`` works). Pairs are cached."""
+        """Return two objects for fast evaluation of a ``sensor``, cached: its linear function of measured values,
+        and the compiled evaluation of these values of a joint or point. Each is None if it does not exist; then
+        only the slower ``read`` works."""
         if sensor not in self._readings:
             from phlexible.results.live_readings import quick_reading  # which needs the compiler
 
@@ -518,8 +520,8 @@ class LiveRun:
 
     @property
     def row(self) -> Array:
-        """Numbers that are stored for the present instant of this live run, shape (1, numbers), in the layout of
-        ``memory.rows``."""
+        """Return the stored state of the present instant of this live run as one row, shape (1, columns), in the
+        layout of ``memory.rows``. It is computed if no such row is stored."""
         rows = self._stored.rows
         if not isinstance(rows, StateRows):
             rows = self.stepper.now(self.time)
@@ -527,8 +529,8 @@ class LiveRun:
         return rows.rows[-1:]
 
     def reading(self, sensor: Sensor) -> "tuple[LinearReading, QuickReading] | None":
-        """Return the linear map (share) and the compiled reading by which compiled code evaluates a sensor of this
-        live run; None where only the slower ``read`` can."""
+        """Return the linear function and the compiled evaluation of measured values by which compiled code reads a
+        ``sensor`` of this live run. None if one of them is missing, so that only the slower ``read`` works."""
         share, found = self._reading(sensor)
         return None if share is None or found is None else (share, found)
 

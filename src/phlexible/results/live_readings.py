@@ -45,8 +45,8 @@ class QuickReading:
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
     def needs_positions_only(self, form: LinearReading) -> bool:
-        """Return whether a sensor can be read without velocities: the matrix of its linear map ``form`` has
-        zero weights for all measured rates."""
+        """Return whether a sensor can be evaluated without velocities: the matrix of its linear function ``form``
+        has only zero weights for measured rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
         return not form[1][:, rates].any()
 
@@ -57,10 +57,10 @@ class QuickReading:
         return self._vectors, self._tables, self._gather
 
     def read(self, rows: Mapping[str, Array], velocity: Array, form: LinearReading) -> Array:
-        """Return the reading of a sensor at the last of the stored instants ``rows``, shape (numbers of the
-        sensor,): the matrix of ``form`` times measured numbers minus its offset. Of the rows "position",
-        "rotation" and "eta" are read, each with a first axis (instants,). Angles are between -pi and pi.
-        ``velocity`` is that of all bodies, shape (velocities,).
+        """Return the value of a sensor at the last of the stored instants ``rows``, shape (components,), by
+        compiled code. It is the matrix of ``form`` (the sensor as a linear function) times measured values minus
+        its offset. Angles are between -pi and pi. Of ``rows`` the arrays "position", "rotation" and "eta" are
+        used; ``velocity`` is that of all bodies, shape (velocities,).
 
         Args:
             rows: stored instants by the names of the tables.
@@ -97,9 +97,9 @@ class RowsOfReadings:
         self.needs_positions_only = True
 
     def set_readings(self, known: Mapping[int, tuple[LinearReading, QuickReading]]) -> bool:
-        """Store the shares (linear maps) and compiled readings of one sensor in several runs, ``known`` by
-        the number of the run. Return False, with part of them stored, where their structures differ so that
-        they cannot be read together."""
+        """Store the linear function and the compiled evaluation of one sensor in several runs, given in ``known``
+        by the number of the run. Return whether all have the same structure; at the first that differs it returns
+        False, and earlier ones are stored already."""
         for k, (form, reading) in known.items():
             if not self._fits(form, reading):
                 return False
@@ -119,8 +119,8 @@ class RowsOfReadings:
         return gather is other or (gather is not None and other is not None and np.array_equal(gather, other))
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
-        """Return the readings of one sensor in all runs, shape (runs, numbers of the sensor). ``rows`` are the
-        arrays "position", "rotation" and "eta" by name, with a first axis (runs,); ``velocity`` (runs,
+        """Return the values of one sensor in all runs, shape (runs, components), by one compiled call. ``rows``
+        are the arrays "position", "rotation" and "eta" by name, with a first axis (runs,); ``velocity`` (runs,
         velocities) is that of all bodies. Angles are between -pi and pi.
 
         Args:
@@ -146,9 +146,10 @@ class RowsOfReadings:
 
 
 def quick_reading(run: RecordedRun, source: Source, with_moving_frames: bool = False) -> QuickReading | None:
-    """Return a compiled reading of the coordinates of a joint or the position of an attachment (``source``),
-    with rates, in the recorded ``run``. None where only the sensor itself can read them, so without
-    ``with_moving_frames`` relative to a frame that moves.
+    """Return an object that evaluates coordinates of a joint or the position of a point, with their rates, by
+    compiled code. ``source`` is the joint or point in the recorded ``run``. None for other sources, for joints
+    that compiled code cannot evaluate, and without ``with_moving_frames`` for joints with frames whose motion is
+    prescribed.
 
     Args:
         with_moving_frames: also relative to a frame that moves, whose positions and rates are then known elsewhere.
@@ -162,17 +163,17 @@ def quick_reading(run: RecordedRun, source: Source, with_moving_frames: bool = F
 
 
 def _attachment_reading(run: RecordedRun, attachment: Attachment) -> QuickReading:
-    """Return the compiled reading of the position and velocity of an attachment in the recorded ``run``. It
-    is a weighted mean over nodes, in most cases of one."""
+    """Return an object that evaluates position and velocity of a point or frame (``attachment``) of a body by
+    compiled code in the recorded ``run``. It is a weighted mean over nodes, in most cases of one."""
     parts = run.system.resolver.parts(PointOf(run.port_in_run(attachment)))
     gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
     return vector_reading(run.system.layout, [vector for _, vector in parts], gather)
 
 
 def vector_reading(layout: Layout, vectors: Sequence[CarriedVector], gather: Array | None = None) -> QuickReading:
-    """Return the compiled reading of the world coordinates and rates of ``vectors`` (points and directions on
-    bodies), six numbers for each vector. With a matrix ``gather`` it reads weighted sums of these numbers.
-    ``layout`` says where the numbers of each body are."""
+    """Return an object that evaluates world coordinates and rates of ``vectors`` (points and directions on bodies)
+    by compiled code, six values for each vector. With a matrix ``gather`` it returns weighted sums of these
+    values. ``layout`` says where the coordinates of each body are."""
     items = np.array([(POINT, k, 6 * k, -1) for k in range(len(vectors))], dtype=np.int64)
     none = np.zeros((0, 2), dtype=np.int64)
     tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -180,9 +181,9 @@ def vector_reading(layout: Layout, vectors: Sequence[CarriedVector], gather: Arr
 
 
 def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> QuickReading | None:
-    """Return the compiled reading of each coordinate of a joint (translation or angle) and its rate in the
-    recorded ``run``; None where compiled code does not have such coordinates. ``with_moving_frames`` allows
-    coordinates relative to a frame that moves."""
+    """Return an object that evaluates each coordinate of a ``joint`` (translation or angle) and its rate by
+    compiled code in the recorded ``run``. None where compiled code does not have such coordinates.
+    ``with_moving_frames`` allows coordinates relative to a frame that moves."""
     own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
     functions = [each.functions() for each in own]
     collector = VectorCollector(run.system.resolver)
@@ -209,10 +210,10 @@ def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> 
 
 
 def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[IntArray, Array, Array]:
-    """Return the tables that describe ``vectors`` (points and directions on bodies) to the compiled
-    ``measured_vectors``: integers of each vector, shape (vectors, 7), undeformed coordinates in body axes,
-    shape (vectors, 3), and shape functions of all, shape (functions, 3). ``layout`` says where the numbers of
-    each body are."""
+    """Return three arrays that describe ``vectors`` (points and directions on bodies) to the compiled
+    ``measured_vectors``. They are integers of each vector, shape (vectors, 7), undeformed coordinates in body
+    axes, shape (vectors, 3), and all shape functions, shape (functions, 3). ``layout`` says where the coordinates
+    of each body are."""
     rows, shapes = [], [np.zeros((0, 3))]
     for vector in vectors:
         b, axes, first, count = vector.carrier, NODE, 0, 0

@@ -63,8 +63,9 @@ class _InLanes:
         self._is_ahead[:] = True
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the runs of the mask ``which`` (runs,) by up to ``count`` time steps in SIMD lanes. Return
-        the number of time steps taken, the same for all, and whether a lane has new problems to warn of."""
+        """Advance the runs for which the mask ``which`` (runs,) is true by up to ``count`` time steps in SIMD
+        lanes. Return the number of time steps taken, the same for all, and whether a lane has new warnings. The
+        states stay in the lanes; the run objects are marked as outdated."""
         done, tells = cast("LaneStepper", self.lanes).step(count, which)
         self.steps += done * which
         self._is_ahead |= which
@@ -72,9 +73,9 @@ class _InLanes:
         return done, tells
 
     def step_in_threads(self, count: int, which: BoolArray) -> Iterator[tuple[int, ConvergenceError]]:
-        """Advance the runs for which ``which`` is true by ``count`` time steps in GPU threads, and yield
-        index and error of each run that failed. A run whose thread stops early takes the remaining time steps
-        on the CPU."""
+        """Advance the runs for which ``which`` is true by ``count`` time steps in GPU threads, and yield index and
+        error of each run that failed. A run whose thread stops early takes the remaining time steps on the CPU,
+        and its state is copied back to its thread."""
         threads = cast("ThreadStepper", self.lanes)
         taken, tell = threads.step(count, which)
         self.steps += taken
@@ -102,7 +103,8 @@ class _InLanes:
             rows[lane] = saved.inputs[name]
 
     def update_runs(self) -> None:
-        """Copy the states that lanes or GPU threads computed back into the live runs that they belong to."""
+        """Copy the states that lanes or GPU threads computed back into their live run objects, for all runs that
+        were advanced since the last copy."""
         for lane in np.flatnonzero(self._is_ahead).tolist():
             self._update_run(lane, self._has_rows)
 
@@ -178,7 +180,8 @@ class LiveRows:
         return self._runs
 
     def replace(self, number: int, run: LiveRun) -> None:
-        """Replace the live run of this number in the collection by another one."""
+        """Replace the live run of this ``number`` in the collection by another one. States of its group in lanes
+        are copied back first, and the lanes are discarded."""
         group = self._group_of[number][0]
         self._discard_lanes(group)
         self._are_alone[group], self._now = False, None
@@ -201,7 +204,8 @@ class LiveRows:
         self.time[number], self._have_failed[number], self._now = saved.time, False, None
 
     def set_input(self, name: str, values: ArrayLike) -> None:
-        """Set the input of this name in all live runs, one row of values for each run [N or N m].
+        """Set the input of this ``name`` in all live runs to ``values`` [N or N m], a row for each run or one
+        value for all. Runs in SIMD lanes or GPU threads get the values there.
 
         Raises:
             ParameterError: they do not fit.
@@ -236,9 +240,9 @@ class LiveRows:
         return errors
 
     def read(self, name: Any, sensors: Sequence[Sensor]) -> Array:
-        """Return the present readings of a sensor in all live runs, shape (runs,), or (runs, numbers).
-        ``sensors`` has its object for each run; ``name`` is any hashable key under which compiled readings
-        are cached.
+        """Return the present values of one sensor in all live runs, shape (runs,), or (runs, components). They are
+        evaluated by one compiled call where possible, else run by run. ``sensors`` has the sensor object of each
+        run; ``name`` is any hashable key under which compiled evaluations are cached.
 
         Args:
             name: of the sensors, any.
@@ -251,8 +255,8 @@ class LiveRows:
         return np.array([run.read(sensor) for run, sensor in zip(self.updated_runs(), sensors, strict=True)])
 
     def _common_reading(self, name: Any, sensors: Sequence[Sensor]) -> "RowsOfReadings | None":
-        """Return the compiled reading that evaluates one sensor in all live runs together, cached by name; None
-        where the runs have to be read sequentially."""
+        """Return the compiled evaluation of one sensor in all live runs together, cached by ``name``. After runs
+        were replaced only these are stored anew. None where the runs have to be read one after the other."""
         from phlexible.results.live_readings import RowsOfReadings  # with the compiler
 
         version, rows = self._readings.get(name, (-1, None))
@@ -274,9 +278,9 @@ class LiveRows:
         return rows
 
     def _sensor_tables(self, with_rates: bool) -> dict[str, Array] | None:
-        """Return the arrays "position", "rotation", "eta" and "velocity", from which sensors are read, by name,
-        each with a first axis (runs,). None if ``with_rates`` and velocities that satisfy the joints are not
-        available for all runs."""
+        """Return the arrays "position", "rotation", "eta" and "velocity", from which sensors are evaluated, by
+        name, each with a first axis (runs,). They are cached until the runs change. With ``with_rates`` velocities
+        are projected so that they satisfy the joints; None if this is not possible for all runs."""
         example = self._runs[0].stepper.memory
         if self._now is None:
             last = max(example.offset_of(name) + example.state_sizes[name] for name in READ)
@@ -331,9 +335,9 @@ class LiveRows:
         return self._step_outside_lanes(group, numbers[which].tolist(), count - done)
 
     def _step_outside_lanes(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        """Advance those live runs ``which`` of a ``group`` by ``count`` time steps whose states are not kept in
-        SIMD lanes between calls. Two or more are put into lanes for this call, as far as their structures agree.
-        Return convergence errors by the number of the run."""
+        """Advance the live runs ``which`` of a ``group``, whose states are not in SIMD lanes between calls, by
+        ``count`` time steps. Two or more are advanced in lanes during this call, as far as their structures agree.
+        Return convergence errors by the number of the run; other errors are raised."""
         runs = [self._runs[k] for k in which]
         if self._width == 1 or len(which) < 2:
             results: list[Exception | None] = [_step_and_catch(run, count) for run in runs]
@@ -378,9 +382,10 @@ class LiveRows:
         return device(calls)
 
     def _move_to_lanes(self, group: int, count: int, thread: int) -> "_InLanes | None":
-        """Move the states of a ``group`` of live runs into SIMD lanes. Return the object that takes their
-        time steps there, all at the same time. None where the runs cannot be advanced together. ``count`` is
-        the number of time steps to come, ``thread`` the index of the calling thread."""
+        """Move the states of a ``group`` of live runs into SIMD lanes, and return the object that takes their time
+        steps there together. None if they have different structures, controllers or recent failures, or if there
+        are fewer than two. ``count`` is the number of time steps to come, ``thread`` the index of the calling
+        thread."""
         runs = [self._runs[k] for k in self._groups[group]]
         if self._width == 1 or len(runs) < 2 or any(run.is_halving or not run.is_steady for run in runs):
             return None

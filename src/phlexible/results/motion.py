@@ -187,8 +187,8 @@ class Motion(MotionPictures, Readings):
         return kinematics.angular_velocity(self.run, target)
 
     def slack_parts(self) -> list[reactions.SlackPart]:
-        """Return for each string that was compressed in this motion its first compressed element and the time of
-        that [s]."""
+        """Return the strings that were compressed in this motion as a list: for each its first compressed element
+        and the time at which this happened [s]."""
         return reactions.slack_parts(self.run)
 
     @property
@@ -216,8 +216,8 @@ class Motion(MotionPictures, Readings):
 
     @property
     def step_error(self) -> Array:
-        """Greatest estimated local error of the time steps since the instant before, relative to the longest
-        body, shape (N + 1,).
+        """Return the largest estimated local error of the time steps since the instant before, for each stored
+        instant. It is relative to the longest body, shape (N + 1,).
 
         From second differences of velocities (docs/theory.md, 4; (4.22)); zero where the step has just changed.
         """

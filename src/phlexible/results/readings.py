@@ -174,9 +174,10 @@ class Readings:
         x: ArrayLike | None = None,
         fibres: ArrayLike | None = None,
     ) -> BeamStress:
-        """Return the greatest and smallest normal stress in each cross-section at stations ``x`` [m] along
-        the beam ``body`` at all instants [Pa]. ``fibres`` (f, 2) [m] are the points of the section where it
-        is evaluated; None: the whole outline.
+        """Return the largest and smallest normal stress and the largest shear stress in cross-sections of the beam
+        or rod ``body`` at all instants [Pa]. Sections are at the positions ``x`` along the axis [m]. Normal stress
+        is evaluated at the section points ``fibres``, shape (f, 2) for f points (y, z) [m], or (None) over the
+        whole section. It follows from the section forces.
 
         Args:
             body: a beam.

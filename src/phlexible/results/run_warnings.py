@@ -89,9 +89,9 @@ def _unstable_loop(motion: Motion) -> str:
 
 
 def _sensors(item: object) -> list[PointSensor | JointSensor | None]:
-    """Return sensors for what a controller reads of ``item``: for a joint position and rate of each
-    coordinate, in this order, for a sensor the sensor itself. The list has None where a linear model cannot
-    measure it."""
+    """Return sensors for the values that a controller reads of ``item``, as a list. For a joint they are position
+    and rate of each coordinate, in this order, for a sensor the sensor itself. The list has None where a linear
+    model cannot measure it."""
     if isinstance(item, Joint):
         return [kind(item, k) for k in range(len(item.coordinate_names)) for kind in (JointPosition, JointRate)]
     return [item if isinstance(item, PointSensor | JointSensor) and item.count == 1 else None]
@@ -118,8 +118,8 @@ def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
 
 
 def attach_motion(motion: Motion | None, error: BaseException) -> None:
-    """Attach the motion that was computed before an error to that error as its attribute ``motion``, with notes
-    that explain likely causes."""
+    """Store the motion that was computed before an error as the attribute ``motion`` of the ``error``, and add
+    notes that explain likely causes. Nothing is done for None."""
     if motion is None:
         return
     error.motion = motion  # type: ignore[attr-defined]
@@ -132,9 +132,9 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
 
 
 def warn_about_run(motion: Motion, steps: int | None) -> Motion:
-    """Return the motion unchanged, after warnings to the user about faults of its run. These are an
-    interruption, time steps that were too long, bodies beyond the limits of their models, and an unstable
-    controller."""
+    """Warn the user of faults of a run and return its ``motion``, to whose warnings the texts are added. Faults
+    are an interruption, too long time steps and bodies beyond the limits of their models. If a controller makes
+    the loop unstable, only that is warned of, since it explains the others."""
     try:
         interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
         found: list[tuple[str, type[Warning]]] = [] if motion.is_complete else [(interrupted, StepWarning)]

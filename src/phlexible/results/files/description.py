@@ -98,9 +98,9 @@ def rebuild_mechanism(tree: dict[str, Tree]) -> Mechanism:
 
 
 def compare_trees(file: Tree, model: Tree, path: str = "") -> list[str]:
-    """Return the differences between two JSON descriptions of mechanisms, that in the ``file`` and that of
-    the ``model``. They are lines of text, such as "bodies/coupler/length: ..."; ``path`` is the path of keys
-    above these two."""
+    """Return the differences between two JSON descriptions of mechanisms (``file`` and ``model``) as lines of
+    text, such as "bodies/coupler/length: ...". Numbers are equal within a relative tolerance; colours and the like
+    are not compared. ``path`` is the path of keys above both."""
     if is_array_json(file) and is_array_json(model):
         here, there = array_from_json(file), array_from_json(model)
         return [] if here.shape == there.shape and _close(here, there) else [f"{path[1:]}: the arrays differ"]
@@ -156,9 +156,9 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
 
 
 def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
-    """Raise ``ResultFileError`` if the description ``entry`` of a body asks for more elements or modes than
-    the file lists numbers for that body: a damaged file of a few bytes could ask for any amount of memory.
-    Classes of users are not checked."""
+    """Raise ``ResultFileError`` if an integer field of the body ``entry`` exceeds the number of values that the
+    file lists for this body. Such a field is a number of elements or modes. A damaged file of a few bytes could
+    otherwise ask for any amount of memory. Classes of users are not checked."""
     listed = sum(1 for _ in _leaves(entry))
     for name, value in entry["body"]["fields"].items():
         if ":" not in entry["body"]["class"] and isinstance(value, int) and value > listed:

@@ -117,8 +117,8 @@ class UnstoredSoftLaw(SoftLaw):
     """Law of a soft body without its functions."""
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return a constitution for a loaded soft body whose law the file does not hold; it raises
-        ``ModelError`` when it is evaluated. ``plane`` (whether stress or strain is plane) is not used."""
+        """Return a constitution that raises ``ModelError`` when it is evaluated, since results files do not store
+        material laws of soft bodies. ``plane`` (whether stress or strain is plane) is not used."""
         return _UnstoredConstitution()
 
 
@@ -218,8 +218,9 @@ class UnstoredDistribution:
 
 
 def encode(value: object, context: Context) -> Tree:
-    """Return a value of a description of a mechanism (number, array, enum, port, body, joint or other part) as
-    JSON; ``context`` resolves references to bodies, frames and joints.
+    """Convert a value of a description of a mechanism (number, array, enum, or part such as a body or joint) to
+    JSON. Bodies, frames, joints and force elements in ``context`` become references by name or index; other parts
+    are encoded by their fields.
 
     Raises:
         ResultFileError: an object of a class that files may not name.
@@ -357,8 +358,9 @@ def _class_name(kind: type[Any]) -> str:
 
 
 def _class_named(name: object) -> type[Any]:
-    """Return the class that a file names, if it is one of those that files may name. Names are only compared:
-    nothing but this package's own modules is imported."""
+    """Return the class that a file names, if it is an enum or part class that files may name. The name is compared
+    with known classes; if it is not found, this package's own modules are imported first. ResultFileError if there
+    is none."""
     found = VALUES.get(str(name)) or _descendant(str(name))
     if found is None:  # one that has not been used yet: public names are imported when first used
         for package in (bodies, description, measure, shapes):

@@ -160,8 +160,9 @@ class _Reader:
         return [text.decode() for text in np.asarray(dataset[()]).ravel().tolist()]
 
     def _dataset(self, name: str) -> h5py.Dataset:
-        """Return the HDF5 dataset of this name after checking that its numbers lie completely in this file; raise
-        ``ResultFileError`` for links and for claimed sizes beyond the size of the file."""
+        """Return the HDF5 dataset of this name after checking that its data lie completely in this file.
+        ``ResultFileError`` for links, external data, and claimed sizes beyond the stored size or the rest of the
+        file. The claimed size is subtracted from the rest, ``self._left``."""
         if not isinstance(self._file.get(name, getlink=True), h5py.HardLink):
             raise ResultFileError(f"{self._path} is damaged: {name} is missing, or only a link to something else")
         dataset = self._file[name]
@@ -228,7 +229,8 @@ def load(path: str | PathLike[str]) -> SavedRun:
 
 def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun, Checkpoint]:
     """Return the recorded run in the results file ``path`` and the checkpoint from which it can be continued.
-    The file has to be of the mechanism of ``system``; functions of time are compared at t = 0 only.
+    ``ResultFileError`` if its mechanism differs from that of ``system``, or if it has no checkpoint; functions of
+    time are compared at t = 0 only.
 
     Raises:
         ResultFileError: not a results file, one of another mechanism, whose differences the message says, or

@@ -92,15 +92,17 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     @property
     def recording(self) -> RecordedStates:
-        """Recording of all instants of the run so far, of those in memory and of the resumed file, concatenated."""
+        """Return the recording of all instants of the run so far, including those of a resumed file, concatenated.
+        The blocks are replaced by the concatenated one, so that memory is not used twice."""
         if len(self._chunks) > 1:
             # Those of long runs do not stay in memory twice.
             self._chunks, self._settled = [(concatenated if self._settled else joined)(self._chunks)], 0
         return self._chunks[0]
 
     def take(self, chunk: RecordedStates, checkpoint: Checkpoint) -> None:
-        """Add a ``chunk`` of recorded instants, the first of which replaces the last one so far, with the
-        ``checkpoint`` at its end; at intervals it is also written to the results file.
+        """Append a ``chunk`` of recorded instants to the run, and store the ``checkpoint`` at its end. The first
+        instant of the chunk replaces the last one so far. At intervals of some seconds all new blocks are also
+        written to the results file.
 
         Raises:
             ResultFileError: the disk refuses; memory holds the block all the same.
@@ -115,8 +117,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
                 self._write_chunks(checkpoint)
 
     def finish(self, is_complete: bool) -> Motion:
-        """Complete the results file, if there is one, and return the motion of the run. ``is_complete`` says
-        whether the run reached its end.
+        """Complete the results file, if there is one, and return the motion of the run. An earlier failure of
+        writing is raised first. ``is_complete`` says whether the run reached its end.
 
         Raises:
             ResultFileError: the disk refuses; what it took before can be read.
@@ -128,8 +130,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             return self.motion(is_complete)
 
     def give_up(self, error: BaseException) -> Motion | None:
-        """Complete the results file with the instants before an error, and return the motion up to the error; None
-        if there is no instant.
+        """Complete the results file with the instants before an ``error``, and return the motion up to it; None if
+        there is no instant. If the file cannot be completed, a note is added to the error.
 
         The error gets a note if the file cannot take the rest.
         """
@@ -178,8 +180,9 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             raise
 
     def _convert_to_hdf5(self, is_complete: bool) -> None:
-        """Write the remaining blocks and convert the file of the unfinished run to HDF5; calls after the
-        first do nothing. ``is_complete`` says whether the run has reached its end."""
+        """Write the remaining blocks of the run and convert its file to HDF5. Nothing is done in calls after the
+        first, without a file or after a failure; a run without new time steps is written only if it is new and
+        complete. ``is_complete`` says whether the run has reached its end."""
         checkpoint, self._is_closed, was_closed = self._checkpoint, True, self._is_closed
         if was_closed or self._failure is not None or checkpoint is None or self._path is None:
             return
