@@ -218,8 +218,8 @@ def read_only(array: AnyArray) -> AnyArray:
 
 
 def immutable_copy(value: Any) -> Any:
-    """Return a deep copy of a value that cannot be changed: of an array a read-only copy, of a list a tuple of such
-    copies; any other value is returned as it is."""
+    """Return a copy of a value that cannot be changed: of an array a read-only copy, of a list a tuple of such
+    copies, nested. Any other value is returned itself, without a copy."""
     if isinstance(value, np.ndarray):
         return read_only(value.copy())
     return tuple(immutable_copy(item) for item in value) if isinstance(value, list) else value
@@ -370,9 +370,9 @@ def file_path(name: str, value: object) -> str:
 
 
 def whole_steps(name: str, value: float, step: float, tolerance: float = 0.0) -> int:
-    """Return how many time steps of length ``step`` [s] a user's time ``value`` [s] consists of; raise
-    ``ParameterError`` unless it is a positive whole multiple of the time step. ``tolerance`` is the deviation
-    that is allowed, relative to the time. ``name`` is that of the argument, for messages.
+    """Return the number of time steps of length ``step`` [s] in a user's time ``value`` [s]. Raise
+    ``ParameterError`` unless the time is a positive whole multiple of the time step, up to round-off or to the
+    relative ``tolerance``. ``name`` is that of the argument, for messages.
 
     Its error may be ``SAME`` of a step or, if ``tolerance`` is not zero, this share of the time.
 

@@ -8,8 +8,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def cached_on_owner(function: Function) -> Function:
-    """Decorator for a function of an object, and of hashable arguments by position if it has some: each result is
-    computed at the first call with these arguments and stored in an attribute of the object.
+    """Return a decorated function of an object (and hashable positional arguments) that computes each result once.
+    Results are stored in a dictionary in the object's attribute "_" + function name. A result that is the object
+    itself is not stored.
 
     Models that are built together share descriptions of bodies, and with them the cached results.
     """

@@ -25,11 +25,10 @@ END = 0.3  # of all rows in each of the two ends
 
 
 def dissection_predecessors(sizes: Sequence[int], later: list[tuple[int, ...]], last: int) -> list[list[int]]:
-    """Order the elimination of a graph by nested dissection (halves first, the separator between them last,
-    recursively). Return for each node the list of the nodes that must be eliminated before it, those of both
-    halves for a node of their separator. Only nodes from the index ``last`` on are dissected, and parts of at
-    most 120 nodes are not. ``sizes`` are the rows of each node, ``later`` the later nodes to which its
-    elimination couples it.
+    """Order the elimination of a graph by nested dissection: halves first, the separator between them last,
+    recursively. Return for each node the list of nodes that must be eliminated before it; only nodes of separators
+    have some, those of both halves. Nodes before the index ``last`` and parts of at most 120 nodes are not
+    dissected. ``sizes`` are the rows of each node, ``later`` the later nodes that its elimination couples.
 
     Args:
         sizes: rows of each node.
@@ -190,8 +189,8 @@ class BlockSchedule:
 
     @property
     def is_wide(self) -> NDArray[np.bool_]:
-        """Whether each group is coupled to several runs with many rows together, shape (groups,): products with one
-        block of all of them take less time."""
+        """Return for each group whether it is coupled to at least two runs of later nodes with many rows in total,
+        shape (groups,). Their products with one combined block take less time than single ones."""
         fill = np.diff(np.cumsum([0, *self.run_size])[self.run_start])
         return (fill >= LARGE_FILL) & (np.diff(self.run_start) > 1)
 
@@ -203,11 +202,11 @@ def block_schedule(
     diagonal_lengths: Mapping[int, int],
     last: int | None = None,
 ) -> BlockSchedule:
-    """Return in which order the blocks of a sparse symmetric-pattern matrix are eliminated, and where each block is
-    stored. Of the nodes (unknowns of one block) that may be eliminated next, the one whose neighbours have the
-    fewest rows comes first (minimum degree). ``sizes`` are the rows of each node, ``edges`` the pairs of coupled
-    nodes, ``waits`` the nodes that must come before each; ``diagonal_lengths`` and ``last`` concern blocks that are
-    not dense and groups.
+    """Return the order in which blocks of a sparse symmetric-pattern matrix are eliminated and where each is
+    stored, as a ``BlockSchedule``. The order is minimum degree or nested dissection, whichever is estimated to be
+    faster. ``sizes`` are the rows of each node (block row), ``edges`` the pairs of coupled nodes, ``waits`` the
+    nodes that must come before each. ``diagonal_lengths`` are the storage of blocks that are not dense; nodes
+    before ``last`` are not grouped.
 
     If the fill is large, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
     nodes with nearly equal columns are eliminated in groups.
@@ -283,9 +282,9 @@ def elimination_order(
 
 
 def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
-    """Return a reordered elimination with the same fill as ``order``: in it each node follows soon after the
-    nodes that have to be eliminated before it (postorder of the elimination tree), so that memory access is
-    local. ``later`` are the later nodes to which each node is coupled.
+    """Return the nodes of an elimination ``order`` in postorder of the elimination tree, which has the same fill.
+    Each node then follows soon after the nodes that must be eliminated before it, so that memory access is local.
+    ``later`` are the later nodes to which each node is coupled.
 
     A node waits for those whose first later neighbour it is; any order that keeps this has the same fill.
     """

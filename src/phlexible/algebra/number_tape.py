@@ -105,9 +105,9 @@ class NumberTape:
         return TapeNumber(self, {(index,): 1.0})
 
     def output(self, values: Sequence[object]) -> tuple[int, int]:
-        """Append to this tape the operations that compute the given values (numbers recorded since the last
-        output), without those that nobody uses; the values themselves come last. Return the range of the new
-        entries, first index and the one after the last."""
+        """Append the recorded operations that compute the given ``values`` to this tape's entries, the values
+        last, and return their range (first index, last + 1). Recorded operations that the values do not need are
+        dropped. All recording since the last output is cleared."""
         indices = [self.entry(self.as_sum(value)) for value in values]
         needed = self._required_entries(indices)
         begin, offsets = len(self.entries), dict[int, int]()
@@ -157,8 +157,8 @@ class NumberTape:
         return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.index, values)))))
 
     def index(self, value: object) -> int:
-        """Return the index of the entry of this tape (record of arithmetic) that is ``value``. An entry
-        itself gives its own index; any other sum, product or constant is first added by ``entry``."""
+        """Return the index on this tape (record of arithmetic) of an entry equal to ``value``. A single recorded
+        number already has one; any other sum, product or constant is recorded as a new entry first."""
         sum_ = self.as_sum(value)
         if not sum_.constant and len(sum_.terms) == 1 and sum_.terms[0][0] == 1.0 and len(sum_.terms[0][1]) == 1:
             return sum_.terms[0][1][0]
@@ -273,7 +273,7 @@ class TapeNumber:
         raise TypeError("a function of Python needs the value of a number")
 
     def _compared(self, other: object) -> bool:
-        """Raise ``TypeError`` in place of a comparison with ``other``: a tape number (which records the
+        """Raise ``TypeError`` in place of any comparison with ``other``, because a tape number (which records the
         arithmetic done with it) has no value yet. All comparison operators of the class call this."""
         raise TypeError("a function of Python compares numbers")
 

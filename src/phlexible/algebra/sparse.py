@@ -268,9 +268,9 @@ BACKWARD = 1e-12
 
 
 def diagonal_solver(matrix: sparse.sparray) -> Callable[[Array], Array]:
-    """Factor a sparse matrix with symmetric pattern and return a function that solves ``matrix @ x = b``.
-    Pivots are taken from the diagonal, which needs less fill, if a trial solution then has a relative
-    residual of at most 1e-12; otherwise with ordinary pivoting.
+    """Factor a sparse matrix with symmetric pattern by LU and return a function that solves ``matrix @ x = b``.
+    Pivots are on the diagonal, which needs less fill, if a trial solution then has a relative residual of at most
+    1e-12; otherwise pivots are chosen by size.
 
     Raises:
         SingularMatrixError: it has no inverse.
@@ -530,9 +530,10 @@ WIDEST = 32  # columns of a patch
 
 
 def dense_patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
-    """Return dense rectangular windows, as pairs of a slice of rows and a slice of columns: they cover all
-    nonzero entries of a sparse matrix at least cost (30 plus the number of entries for each window, of at
-    most 32 columns). No two windows share a column. Products of the matrix then are loops over dense blocks."""
+    """Return dense rectangular windows, as pairs (slice of rows, slice of columns), that cover all nonzero entries
+    of a matrix at least cost. The cost of a window is 30 plus its number of entries; it has at most 32 columns,
+    and no two windows share a column. Empty for a zero matrix. Products with the matrix then are loops over dense
+    blocks."""
     return () if is_zero(matrix) else _cheapest_patches(tuple(_column_spans(matrix)))
 
 
@@ -738,9 +739,9 @@ NEGLIGIBLE = 1e-10
 
 
 def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
-    """Return a factored system of equations for constrained minimization: its method ``solve(f, g)`` gives the x
-    that minimizes ``x.metric.x / 2 - f.x`` under the linear constraints ``matrix @ x = g``, and their multipliers.
-    Rows of ``matrix`` may be linearly dependent.
+    """Return the factored saddle-point system of a constrained minimization. Its method ``solve(f, g)`` returns
+    the x that minimizes ``x.metric.x / 2 - f.x`` under the constraints ``matrix @ x = g``, and the multipliers. A
+    tiny regularization allows rows of ``matrix`` that are linearly dependent.
 
     Args:
         metric: symmetric, positive definite, shape (n, n).
@@ -781,8 +782,9 @@ def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> 
 
 
 def _even_scale(metric: Matrix, matrix: Matrix) -> Array:
-    """Return scale factors of the unknowns of constrained equations, shape (n,). With these, the entries of each
-    row of the constraint ``matrix`` are about equal and those of the ``metric`` are at most 1."""
+    """Return scale factors of the unknowns of constrained equations, shape (n,), for which large entries of the
+    constraint ``matrix`` become about 1 in each row. A common factor makes the scaled diagonal of ``metric`` at
+    most 1. Unknowns without constraint keep the scale of the mass."""
     sizes, natural = sparse.coo_array(abs(matrix)), natural_scale(metric)
     largest, shares = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
     np.maximum.at(largest, sizes.row, sizes.data)

@@ -25,8 +25,9 @@ ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 def derivatives(function: Callable[[Array], Array], time: float, end: float = np.inf) -> tuple[Array, Array]:
     """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
-    the function's values. They are those of interpolating polynomials in shrinking windows around the time.
-    ``function`` is called with an array of times (k,) between 0 and ``end`` [s] and returns their values (k, ...).
+    the function's values. Polynomials interpolate samples in windows that are halved until the derivatives
+    converge; the most consistent ones are returned, without an error if none converges. ``function`` is called
+    with an array of times (k,) between 0 and ``end`` [s] and returns values (k, ...).
 
     A polynomial of degree 12 through Chebyshev points of a window around the time (after it near 0, before it near
     the ``end`` and where the function ends with a ValueError) is differentiated; the window is halved until two
@@ -235,8 +236,9 @@ def _passed(check: _Check) -> None:
 
 
 def check_once(functions: Sequence[object], content: Sequence[object], run: Callable[[], None]) -> None:
-    """Call the check ``run`` of a user's ``functions`` unless it passed before for equal ones and ``content``.
-    Functions are equal if they have the same code and constants; contents are such as times as bytes.
+    """Call ``run``, a check of a user's ``functions``, unless it passed before for functions with equal code and
+    constants and equal ``content``. It is always called if the functions may depend on something else. ``content``
+    is other data of the check, such as times as bytes.
 
     Raises:
         Exception: what the check raises.
@@ -312,8 +314,8 @@ def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) ->
 def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
     """Return the time at which a user's function ``rates`` differs most from the derivative of the function
     ``values`` (by differences), with both values. Both are called with an array of n times and return values (n,
-    k). None if they agree at all ``times``, to 1e-3 of the largest rate; at a kink the rate may be that of either
-    side.
+    k). None if they agree at all ``times`` to 1e-3 of the largest rate, or differ only at kinks, where the rate
+    may be that of either side.
 
     Times at which a function raises ValueError are left out.
     """
@@ -449,10 +451,9 @@ class Disagreement(NamedTuple):
 
 
 def disagreement(energy: Function, slope: Function, arguments: Array, tolerance: float) -> Disagreement | None:
-    """Return the first interval in which a user's function ``slope`` is not the derivative of the function
-    ``energy``, by more than ``tolerance``. Intervals lie between neighbouring ``arguments``. None if
-    there is none. Intervals with kinks pass: a disagreement needs more than two of 64 equal parts that
-    differ.
+    """Return the first interval between neighbouring ``arguments`` in which a user's function ``slope`` is not the
+    derivative of the function ``energy``; None if there is none. Difference quotient and mean slope must differ by
+    more than ``tolerance``, also in more than two of 64 equal parts, so that single kinks pass.
 
     A kink makes the quadrature wrong in its interval and in the few pieces of it that contain the kink; a wrong
     slope makes it wrong in most pieces.

@@ -81,10 +81,11 @@ def draw_bodies(
     earlier: Mapping[int, float] | None = None,
     edge_length: float = 0.05,
 ) -> SceneArtists:
-    """Draw all bodies of a scene at one of its instants (an index) into matplotlib axes; ``strength`` below 1
-    fades them, ``scale`` enlarges deformations, ``colors`` are the colours of stress. Return the artists with
-    functions that move them to other instants. Surfaces in space of ``earlier`` instants (index: strength)
-    are drawn together with these, their edges at most ``edge_length`` of the scene long.
+    """Draw all bodies of a scene at one of its instants (an index) into matplotlib axes. Return the artists with
+    functions that move them to other instants. ``strength`` below 1 fades the bodies, ``scale`` enlarges
+    deformations, ``colors`` are the colours of stress. ``earlier`` are instants of 3D surfaces that are drawn
+    faded too (index: strength); None: no 3D surfaces. ``edge_length`` limits triangle edges, relative to the
+    scene.
 
     Surfaces in space of ``earlier`` instants, with their strengths, are drawn with these: what is nearer hides the
     rest. None: the surfaces are drawn at another instant. Edges of what is sorted by its depth are at most
@@ -146,9 +147,10 @@ def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scal
 
 
 def draw_arrows(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale: float = 1.0) -> None:
-    """Draw the forces and torques on a mechanism as arrows at one instant of a scene into matplotlib axes.
-    The largest force of the motion is a seventh of the scene long. ``scale`` enlarges elastic displacements.
-    The artists are added to ``made``, with functions that move them to other instants."""
+    """Draw the forces and torques on a mechanism as arrows at one instant of a scene into matplotlib axes. Forces
+    have a length proportional to their size, the largest of the motion a seventh of the scene; torques are round
+    arrows of one size. ``scale`` enlarges elastic displacements. The artists are added to ``made``, with functions
+    that move them to other instants."""
     force, torque = scene.greatest_load
     for arrow in scene.arrows:
         greatest = torque if arrow.is_torque else force
@@ -206,10 +208,10 @@ def _is_solid(scene: Scene, body: DrawnBody) -> bool:
 def _line(
     axes: Any, dimension: int, positions: Array, instant: int, made: SceneArtists, name: str | None, **look: Any
 ) -> Any:
-    """Draw a line or markers through m points at one instant into matplotlib ``axes`` of a 2D or 3D scene
-    (``dimension``). ``positions`` (k, m, 3) has their positions at all instants, ``look`` are options of
-    ``Axes.plot``. Return the artist; a function that moves it is added to ``made``, and itself, if it has a
-    ``name`` for the legend."""
+    """Draw a line or markers through m points at one instant into matplotlib ``axes`` of a 2D or 3D scene, and
+    return the artist. ``positions`` (k, m, 3) are the points at all k instants, ``look`` are options of
+    ``Axes.plot``. A function that moves the artist to another instant is appended to ``made.updates``. With a
+    ``name`` the first artist of that name is stored for the legend."""
     (artist,) = axes.plot(*positions[instant].T[:dimension], **look)
 
     def move(k: int) -> None:
@@ -228,8 +230,8 @@ def _ribbon(
     axes: Any, body: DrawnBody, positions: Array, instant: int, color: Any, made: SceneArtists, is_part: bool
 ) -> None:
     """Draw a beam or rod ``body`` in the plane as a filled strip of its width at one instant into matplotlib
-    ``axes``. ``positions`` (k, n, 3) are its nodes at all k instants, ``color`` fills it; a function that moves
-    it is added to ``made``. Parts of a bent whole (``is_part``) have round ends, which fill the wedges
+    ``axes``. ``positions`` (k, n, 3) are its nodes at all k instants, ``color`` fills it. A function that moves it
+    is appended to ``made.updates``. Parts of a divided beam (``is_part``) have round ends, which fill the wedges
     between them."""
     from matplotlib.patches import Polygon
 
@@ -362,9 +364,9 @@ def _transparent_surface(axes: Any, body: DrawnBody, instant: int, made: SceneAr
 
 
 def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: int, made: SceneArtists) -> None:
-    """Draw a link, spring (zigzag) or damper (dotted) between two points at one instant of a scene into
-    matplotlib ``axes``. ``symbol`` says which of them it is; ``ends`` (k, 2, 3) are the positions of both
-    points at all instants. The artist is added to ``made``."""
+    """Draw a line between two points at one instant of a scene into matplotlib ``axes``: a zigzag for a spring,
+    dotted for a damper, else straight (a link). ``symbol`` says which; ``ends`` (k, 2, 3) are the positions of
+    both points at all instants. A function that moves the artist and the artist itself are added to ``made``."""
     is_spring = symbol.kind is SymbolKind.SPRING
     share = np.linspace(0.0, 1.0, 2 * COILS + 3) if is_spring else np.array([0.0, 1.0])
     swing = np.zeros(len(share))
@@ -383,16 +385,17 @@ def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: i
 
 
 def _torque(axes: Any, scene: Scene, arrow: Arrow, positions: Array, instant: int, made: SceneArtists) -> None:
-    """Draw a torque on a body as a round ``arrow`` at its point of action, at one instant of a scene, into
-    matplotlib ``axes``; ``positions`` (k, 3) are positions of the point at all instants. The artist is added to
-    ``made``."""
+    """Draw a torque on a body as a round arrow symbol at its point of action, at one instant of a scene, into
+    matplotlib ``axes``. Its sense is the sign of the sum of the components at that instant. ``positions`` (k, 3)
+    are positions of the point at all instants. The artist is added to ``made``."""
     marker = r"$\circlearrowleft$" if arrow.values[instant] @ np.ones(3) >= 0 else r"$\circlearrowright$"
     look = dict(ls="none", marker=marker, ms=14, color=INK, mew=0.2, zorder=7)
     made.handles.setdefault("torque", _line(axes, scene.dimension, positions[:, None], instant, made, None, **look))
 
 
 def _across(vector: Array) -> Array:
-    """Return a vector perpendicular to the given one and of the same length, shape (3,)."""
+    """Return a vector perpendicular to the given one and of the same length, shape (3,); zero for a zero vector.
+    It is the cross product with the world axis of the smallest component."""
     helper = np.eye(3)[int(np.argmin(np.abs(vector)))]
     side = np.cross(vector, helper)
     length = float(np.linalg.norm(side))

@@ -49,8 +49,9 @@ class _Answer(BaseHTTPRequestHandler):
             self._send(404, "text/plain", "no such page")
 
     def do_POST(self) -> None:
-        """Receive a JSON message with settings from the page in a browser and hand it on; answer with status 400 if
-        it is not understood."""
+        """Receive a JSON message from the page in a browser and pass it to ``view.receive_message``; answer
+        with status 200. Messages from other machines, too long ones and those that are not understood get
+        status 400."""
         length = self.headers.get("Content-Length", "")
         try:
             if not (self._is_of_this_machine() and length.isdigit() and int(length) <= MOST_BYTES):
@@ -106,8 +107,8 @@ class Served:
             return {**self._page_state, "is_open": self.is_open}
 
     def receive_message(self, message: dict[str, Any]) -> None:
-        """Handle a message with settings from a browser page, in a thread of the server; subclasses define what it
-        does.
+        """Raise NotImplementedError, since subclasses define how a message with settings from a browser page is
+        applied. It is called in a thread of the server.
 
         Raises:
             ValueError, TypeError, KeyError: not a message of a page.
@@ -131,8 +132,8 @@ class Served:
             self._changed.notify_all()
 
     def _start_server(self, port: int) -> _Server:
-        """Return a running HTTP server at the given port or the next one that is free; port 0 takes any free
-        one."""
+        """Return a running HTTP server at the given ``port`` or the next one that is free. With port 0 the system
+        chooses a free one. ParameterError if no port can be opened."""
         while True:
             try:
                 return _Server(port, self)

@@ -199,8 +199,9 @@ def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> Non
 
 
 def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
-    """Return the indices of the stored instants nearest to the wanted times [s], or of so many evenly spread ones
-    if ``times`` is a count. Raise ``ParameterError`` for times outside the motion.
+    """Return the indices of the stored instants nearest to the wanted ``times`` [s], or to evenly spread times if
+    ``times`` is a count. Raise ``ParameterError`` for times outside the motion, and for a count above the limit of
+    pictures.
 
     Raises:
         ParameterError: no time, one outside the motion, or so many that no picture shows them.
@@ -248,8 +249,9 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
 
 
 def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
-    """Enlarge 3D axes as far as their part of the figure allows with all labels inside. ``reach`` are half the
-    edges of the box that is shown, ``below`` the height to be left free."""
+    """Enlarge 3D axes as far as their part of the figure allows with all labels inside, by changing the zoom of
+    their box twice. Overlapping tick labels are removed. ``reach`` are half the edges of the box that is shown,
+    ``below`` is the share of the height to be left free."""
     from matplotlib.transforms import Bbox
 
     renderer = axes.get_figure(root=True).canvas.get_renderer()
@@ -330,8 +332,9 @@ def figure_height(scene: Scene, width: float) -> float:
 
 
 def _axes(scene: Scene, user_axes: Any, below: float = 0.0) -> Any:
-    """Return matplotlib axes prepared for a scene: those of the user after a check of their dimension, or
-    those of a new figure. ``below`` is the room left below new axes."""
+    """Return matplotlib axes prepared for a ``scene``: ``user_axes`` if given, else the axes of a new figure.
+    ParameterError if the user's axes are plane for a model in space, or conversely. ``below`` is the share of the
+    height left free below new 3D axes."""
     if user_axes is None:
         return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene, below)
     if (getattr(user_axes, "name", "") == "3d") != (scene.dimension == 3):
@@ -360,8 +363,8 @@ SMALL: dict[str, Any] = dict(fontsize=7, color=INK, ha="center", va="center", zo
 
 
 def _draw_names(axes: Any, scene: Scene) -> list[Any]:
-    """Write the name of each body of a ``scene`` next to its middle in matplotlib axes and return these
-    texts. With more than twelve bodies only their number is written."""
+    """Write the name of each body of a ``scene`` next to its middle into matplotlib axes, and return these texts
+    as a list. With more than twelve bodies only their number is written as title, and the list is empty."""
     from matplotlib.patheffects import withStroke
 
     names = list(dict.fromkeys(body.whole for body in scene.bodies))
@@ -478,9 +481,10 @@ def plot_overview(
 
 
 def _overview_instants(run: RecordedRun) -> IntArray:
-    """Return the indices of the stored instants of the recorded motion ``run`` at which to draw its
-    mechanism: 9 in the plane, 4 in space, 1 on a line. In the plane they are evenly spread. In space they are
-    the last one and those at which the bodies are farthest from where they are at the others."""
+    """Return the indices of the stored instants of a recorded ``run`` at which an overview draws its mechanism, 9
+    in the plane and fewer otherwise. In the plane they are evenly spread. Otherwise they are chosen one after the
+    other, from the last one on, to be as different as possible; evenly spread ones are used if they are at least
+    half as different."""
     time, count = run.recording.time, INSTANTS[run.mechanism.dimension]
     even = picked_instants(time, count)
     if run.mechanism.dimension == 2:

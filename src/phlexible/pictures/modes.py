@@ -87,8 +87,8 @@ class ModeOutline:
 
     @property
     def greatest(self) -> float:
-        """Largest displacement of this mode's outlines at phase 0, unscaled. It is infinite (no scale is
-        possible) where a body only turns about its own line, so that nothing shows."""
+        """Return the largest displacement of the outlines in this mode at phase 0, unscaled. It is infinite, so
+        that the scale is zero, where a body only rotates about its own line and nothing moves visibly."""
         size = max(float(np.linalg.norm(line.real, axis=1).max()) for line in self.motion)
         return size if size > UNSEEN * self.turn * self.extent else np.inf
 
@@ -99,8 +99,9 @@ class ModeOutline:
 
 
 def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutline:
-    """Return the outlines of all bodies at rest and their displacements in one mode of a linear model. ``shape``
-    (n,) is the mode; it is turned to the phase at which it is most real."""
+    """Return the outlines of all bodies at rest and their complex displacements in one mode of a linear model,
+    with ground points. ``shape`` (n,) is the mode; it is multiplied by the phase factor that makes it most
+    real."""
     turned = most_real(shape)
     still, motion, state = [], [], linear.point.state
     system = linear.system
@@ -121,9 +122,9 @@ def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutl
 
 
 def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array]]:
-    """Return lines that stand for the body ``placed`` of a linear model in pictures of modes: pairs of
-    material points (points, 3) and shape functions there. They are its outline, of a mesh the sharp edges of
-    its surface, of a rigid body also arms to its joints."""
+    """Return the lines by which pictures of modes show a body: pairs of material points (points, 3) and shape
+    functions there. For a mesh they are the sharp edges of its surface, for other bodies the outline. A rigid body
+    also has straight lines to its joints."""
     if isinstance(placed.data.points, FlexiblePoints):
         skin = placed.body.skin(placed.data, np.zeros((0, 3)))
         if edges := sharp_edges(skin):
@@ -142,8 +143,9 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
 
 
 def sharp_edges(skin: Skin) -> list[IntArray]:
-    """Return the sharp edges of a body's surface (its ``skin``) as lists of node indices: lines where the
-    surface ends or the normals of both triangles differ by more than 35 degrees."""
+    """Return the sharp edges of a body's surface (``skin``) as connected lines, arrays of node indices. An edge is
+    sharp where the surface ends or the normals of both triangles differ by more than 35 degrees. Lines end where
+    edges branch."""
     vertices, triangles = merged_vertices(skin.positions[skin.vertex_nodes] + skin.offsets, skin.triangles)
     nodes = np.zeros(len(vertices), dtype=np.int64)
     nodes[triangles.ravel()] = skin.vertex_nodes[skin.triangles.ravel()]
@@ -338,9 +340,9 @@ class ModeShapes(Modes):
 
 
 def _view(outline: ModeOutline, amplitude: float) -> list[int]:
-    """Return the ascending indices of the two world axes that span the best view of a mode: the one of
-    largest motion, and of the others the one of largest extent. ``outline`` has the lines of the bodies,
-    ``amplitude`` is the drawn displacement."""
+    """Return the ascending indices of the two world axes that span the view of a mode: the axis of largest motion,
+    and of the others the axis of largest extent. ``outline`` has the lines of the bodies, ``amplitude`` is the
+    drawn displacement [m]."""
     moved, still = np.concatenate(outline.at_phase(0.0, amplitude)), np.concatenate(outline.still)
     spread = np.ptp(np.concatenate([still, moved]), axis=0)
     away = np.abs(moved - still).max(axis=0)
@@ -435,9 +437,10 @@ def mode_sweep(
     at: str = "given",
     parameter: str = "parameter",
 ) -> ModeSweep:
-    """Return the ``count`` lowest natural frequencies and damping ratios of models over a parameter. The function
-    ``build`` is called with each of the ``values`` of the parameter, one at a time, and returns a model. ``at``
-    names the kind of pose to linearize about, such as "given" or "static", ``parameter`` is the name for plots.
+    """Return the ``count`` lowest natural frequencies and damping ratios of models for all ``values`` of a
+    parameter; missing modes are NaN. The function ``build`` is called with each value and returns a model, which
+    is linearized at the pose of the kind ``at``, such as "given" or "static". ``parameter`` is the name for plots.
+    A warning names forces that the linear model leaves out.
 
     ``mode_sweep(ph.gallery.four_bar, np.linspace(0, 2 * np.pi, 61), 3).plot("fig_6.png")``
 

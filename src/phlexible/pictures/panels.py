@@ -49,9 +49,9 @@ class Panel:
 
 
 def default_panels(run: RecordedRun, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
-    """Return up to ``most`` panels with the most informative curves of the recorded motion ``run`` over time.
-    Candidates are deflections of ``points`` (points of bodies), tensions of strings, joint angles, rotations,
-    spins and positions, in this order.
+    """Return up to ``most`` panels with curves of the recorded motion ``run`` over time, the first that are not
+    empty of a fixed order. It is: deflections of ``points`` (points of bodies), tensions of strings, joint angles,
+    rotations, spins and positions. ParameterError if ``points`` is no list of attachments.
 
     Raises:
         ParameterError: points that are no list of attachments.
@@ -74,9 +74,9 @@ def _made(
 
 
 def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = None) -> Panel | None:
-    """Return a panel with the axis title ``label`` of the six ``curves`` (name, values) over time that vary
-    most; None if all vary by at most 1e-6. Changes are compared with ``size``, or with the values of the
-    curves if it is None."""
+    """Return a panel with the axis title ``label`` and up to six of the ``curves`` (name, values) over time, those
+    of largest range. Curves with NaN, or below 1e-3 of the largest range, are left out. None if all ranges are at
+    most 1e-6 of ``size`` (None: of the largest value)."""
     moving = [(name, values) for name, values in curves if np.isfinite(values).all()]
     spans = [float(np.ptp(values)) for _, values in moving]
     largest = max(spans, default=0.0)
@@ -122,8 +122,8 @@ def _angles(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _liveliest_joints(run: RecordedRun) -> list[Joint]:
-    """Return the joints of a mechanism that have an angle; if there are more than 50, only the 50 that rotate
-    most in the recorded motion ``run``."""
+    """Return the joints of a mechanism that have an angle; of more than 50 only the 50 with the largest range of
+    angle. The range is that over at most 40 instants of the recorded motion ``run``; the order is kept."""
     candidates = [
         joint
         for joint in run.mechanism.joints
@@ -169,8 +169,8 @@ def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Return a panel with the angular velocities of freely rotating bodies over time, in body axes, in the
-    recorded motion ``run``; None if the mechanism has joints. ``points`` is not used."""
+    """Return a panel with the angular velocities [rad/s] of the first two bodies over time, in body axes, in the
+    recorded motion ``run``. None if the mechanism has joints or nothing rotates. ``points`` is not used."""
     mechanism, curves = run.mechanism, []
     if mechanism.joints:
         return None
@@ -238,9 +238,9 @@ def _middle(placed: PlacedBody) -> Attachment:
 
 
 def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
-    """Return the most flexible points of the first bodies made from meshes: label, point and displacement
-    over time (N + 1, 3) [m]. They are those in the recorded motion ``run``. Displacements are seen from the
-    first interface of the body."""
+    """Return the most flexible point of each of the first bodies made from meshes: label, point, and displacement
+    over time in the recorded motion ``run``, shape (N + 1, 3) [m]. Displacements are relative to the first
+    interface of the body."""
     points_found = []
     for placed in run.mechanism.bodies:
         points = placed.data.points
@@ -264,8 +264,8 @@ def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
 
 
 def _seen_from_interface(points: FlexiblePoints, positions: Array, shapes: Array) -> Array:
-    """Return shape functions (k, 3, n) of a flexible body as seen from its first interface, whose rigid motion is
-    subtracted. ``positions`` (k, 3) are their points; without an interface they are unchanged.
+    """Return shape functions (k, 3, n) of a flexible body minus the rigid motion of its first interface.
+    ``positions`` (k, 3) are the k points of these ``shapes``; without an interface they are returned unchanged.
 
     A frame that is no part of the body, the mean axis, hides most of how far a cantilever bends.
     """

@@ -71,15 +71,16 @@ class Packing:
     _length: int = 0
 
     def store_exact(self, values: Any) -> int:
-        """Store the array ``values`` of a report page without loss, in single precision or as whole numbers
-        of 32 bits. Return its number, by which the page refers to it."""
+        """Store the array ``values`` of a report page, floats in single precision and other numbers as unsigned
+        32-bit integers. Return the number by which the page refers to it."""
         array = np.asarray(values)
         kind = "f4" if array.dtype.kind == "f" else "u4"
         return self._add(array.astype(f"<{kind}"), kind, [], [])
 
     def store_coarse(self, values: Array) -> int:
-        """Store an array of a report page in 16 bits a value and return its number. Each value is one of 65
-        000 steps between the least and the greatest value of its column over time (first axis).
+        """Store an array of a report page as 16-bit integers and return its number. Each column over time (first
+        axis) is rounded to one of 65 000 steps between its least and greatest value, which are stored as scale and
+        shift. An array of one instant is stored without loss.
 
         Numbers of one instant have no range and are stored in single precision.
         """
@@ -308,9 +309,9 @@ def _moved_body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
 
 
 def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[int, int], pack: Packing) -> int:
-    """Return the index of a body's skin (its drawn shape) in the list ``skins`` of a report. A new skin is
-    added to the list; bodies that look the same share one. ``known`` holds the indices found so far by
-    identity of the skin, ``pack`` the arrays of the report, ``scene`` all that is drawn."""
+    """Return the index of a body's drawn shape (skin) in the list ``skins`` of a report. A new shape is appended
+    to the list, its arrays are stored in ``pack``; bodies that look the same share one. ``known`` caches indices
+    by identity of the skin, ``scene`` is all that is drawn."""
     if id(body.skin) in known:
         return known[id(body.skin)]
     skin = visible_skin(body.skin, scene.reach)
@@ -351,9 +352,9 @@ def _quaternions(rotations: Array) -> Array:
 
 
 def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
-    """Return a point that a body, a moving frame or the world carries (``anchor``) as a dictionary for the 3D
-    viewer of a report. ``scene`` holds the bodies and frames, ``pack`` takes the arrays. Moving frames are
-    points of the ground with prescribed motion."""
+    """Return a dictionary for the 3D viewer of a report that describes a point (``anchor``) of a body, a moving
+    frame or the world. It has the body's or frame's index, the position, and shape functions (stored in ``pack``)
+    or the nearest node. Moving frames are points of the ground with prescribed motion."""
     entry: Tree = {
         "body": anchor.body,
         "frame": anchor.frame,
@@ -398,9 +399,9 @@ def _points(scene: Scene) -> list[Tree]:
 
 
 def _ranges(fields: Mapping[int, Sequence[NodeField]]) -> dict[str, tuple[float, float, str]]:
-    """Return the least and greatest value and the unit of each coloured quantity over all bodies, by name.
-    ``fields`` has the quantities of each body at its nodes. Ranges are symmetric about zero where the
-    quantity changes its sign."""
+    """Return the lower and upper limit of the colour scale and the unit of each coloured quantity over all bodies,
+    by name. Limits are zero and the largest value, or symmetric about zero where the quantity is clearly negative
+    somewhere. ``fields`` has the quantities of each body at its nodes."""
     found: dict[str, tuple[float, float, str]] = {}
     for each in (each for of_body in fields.values() for each in of_body):
         low, high = float(each.values.min()), float(each.values.max())
@@ -549,8 +550,9 @@ FORMULA = re.compile(r"(?<!\\)\$(.*?)(?<!\\)\$")
 
 
 def plotted_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
-    """Return indices of about ``count`` instants with which curves over time are plotted. The ends and the extremes
-    of every curve in each interval are included, so that no peak is lost."""
+    """Return the sorted indices of about ``count`` instants at which curves over time are plotted. The ends, and
+    the least and greatest value of every curve in each of equal intervals, are included, so that no peak is lost.
+    All instants if there are no more."""
     size = len(curves[0])
     if size <= count:
         return np.arange(size)
@@ -716,9 +718,9 @@ def _values_per_instant(placed: PlacedBody) -> int:
 
 
 def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
-    """Return indices of evenly spread instants of the recorded motion ``run`` for the 3D view of a report:
-    ``wanted`` ones, or between 60 and 600, so that they take about 6 MB. It is all instants if there are no
-    more."""
+    """Return the indices of evenly spread instants of the recorded motion ``run`` for the 3D view of a report.
+    There are ``wanted`` ones, or (None) between 60 and 600, so that the page has about 6 MB; all instants if the
+    run has no more."""
     numbers = sum(_values_per_instant(placed) for placed in run.system.bodies)
     count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
     time = run.recording.time

@@ -49,9 +49,9 @@ PALETTE = ("#0b5394", "#d1541b", "#2f8f5b", "#8e4a9e", "#c9a227", "#3aa5b8", "#b
 
 
 def body_colors(bodies: Sequence[PlacedBody], wholes: Sequence[str]) -> list[str]:
-    """Return a colour "#rrggbb" for each of the ``bodies``: the user's, or one for each of up to eight names;
-    of more bodies those of one description share it. ``wholes`` are the names of the divided bodies they are
-    parts of; parts share a colour."""
+    """Return a colour "#rrggbb" for each of the ``bodies``: the user's, else one of a palette of eight. For up to
+    eight names in ``wholes`` (the divided bodies that they are parts of) each name has its colour. With more
+    names, bodies made from one description share a colour, and colours repeat."""
     names = list(dict.fromkeys(wholes))
     if len(names) <= len(PALETTE):
         keys: list[object] = list(wholes)
@@ -225,7 +225,8 @@ class _Box:
     high: Array = field(default_factory=lambda: np.full(3, -np.inf))
 
     def include(self, points: Array) -> None:
-        """Enlarge this bounding box so that it contains the finite ones of the given points (..., 3)."""
+        """Enlarge this bounding box so that it contains the given ``points`` (..., 3). Points that are not finite
+        are ignored."""
         flat = points.reshape(-1, 3)
         flat = flat[np.isfinite(flat).all(axis=1)]
         self.low = np.minimum(self.low, flat.min(axis=0, initial=np.inf))
@@ -394,8 +395,8 @@ def _some(load: Load) -> list[PointLoad]:
 
 
 def _values(entry: PointLoad, time: Array) -> Array | None:
-    """Return the values of a load ``entry`` at the given times [s], shape (k, 3); None if they are unknown
-    (controllers) or no vectors (pressures)."""
+    """Return the values of a load ``entry`` at the given times [s] as vectors, shape (k, 3). None if they are
+    unknown (controllers, functions that a file does not store) or no vectors (pressures)."""
     if isinstance(entry.value, Feedback) or isinstance(entry, SurfacePressure):
         return None
     try:
@@ -553,8 +554,8 @@ def _key(surface: Touchable) -> object:
 
 
 def _shows_itself(surface: Touchable) -> bool:
-    """Return whether the body that carries a contact surface is drawn with a shape of its own, so that the surface
-    need not be drawn."""
+    """Return whether a body that carries the contact shape ``surface`` is drawn with a shape of its own. The
+    surface then need not be drawn. False for planes, and for point masses and rigid bodies without a shape."""
     if isinstance(surface, Plane):
         return False
     carriers = [port.placed.body for port in surface.ports if isinstance(port, Attachment)]
@@ -596,8 +597,9 @@ def _capsule(capsule: Capsule, anchors: Anchors) -> Triangulation:
 
 
 def _slab(plane: Plane, anchors: Anchors, scene: Scene) -> Triangulation:
-    """Return a thin triangulated slab that stands for a contact plane, as wide as the scene. On a moving body
-    it is as wide as the mechanism. ``anchors`` gives the body or frame that carries it."""
+    """Return a thin triangulated slab that stands for a contact ``plane`` in pictures. On fixed ground it is a
+    little wider than the ``scene`` over all instants, on a moving body as wide as the scene at its start.
+    ``anchors`` gives the body or frame that carries it."""
     normal = anchors.direction(plane.port, plane.unit_normal())
     frame = frame_along(normal)
     if scene.dimension == 2:  # as deep as the rest
@@ -763,9 +765,9 @@ LARGEST_TURN = 0.6  # [rad], of a body that turns about itself
 
 
 def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]) -> Scene:
-    """Return a scene in which the modes ``shapes`` of the model ``linear`` move one after the other, each
-    through one period. Its time counts periods; the largest displacement of each is a tenth of the model's
-    extent."""
+    """Return a scene in which the mode ``shapes`` of the model ``linear`` move one after the other, each through
+    one period. Its time counts periods. The largest displacement of a mode is a tenth of the model's extent, or
+    less where a rotation would become too large."""
     phases = np.linspace(0.0, 1.0, PHASES + 1)
     still = _scene_of_mode(linear, [np.zeros(len(shapes[0]), dtype=np.complex128)], np.zeros(1))
     extent = still.size

@@ -204,8 +204,8 @@ class LiveRows:
         self.time[number], self._have_failed[number], self._now = saved.time, False, None
 
     def set_input(self, name: str, values: ArrayLike) -> None:
-        """Set the input of this ``name`` in all live runs to ``values`` [N or N m], a row for each run or one
-        value for all. Runs in SIMD lanes or GPU threads get the values there.
+        """Set the input of this ``name`` in all live runs. ``values`` has a row for each run, or is one value for
+        all [N or N m]. Runs in SIMD lanes or GPU threads get the values there.
 
         Raises:
             ParameterError: they do not fit.

@@ -468,7 +468,8 @@ class _Shooting:
 
     @property
     def labels(self) -> list[str]:
-        """Return the labels of all conditions of an optimization, such as "final x", for messages."""
+        """Return a label for each condition of an optimization, such as "final x", as a list for messages: final
+        sensor components, rest at the end, and gaps between shots."""
         named = [name for name, goal in zip(self.names, self.goals, strict=True) if np.isfinite(goal)]
         own = [f"final {name}" for name in named] + ["rest at the end"] * self._at_rest
         return own + ["where a shot ends, and the next one begins,"] * self._gaps
