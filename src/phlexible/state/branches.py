@@ -58,16 +58,18 @@ class BranchStrains(NamedTuple):
     shape: tuple[int, ...]
 
     def weighted(self, branches: Array) -> Array:
-        """Return the sum of stiffness times strain over the branches, with the shape (..., strains), from the
-        history variables of the system, ``branches``."""
+        """Return the sum of stiffness times strain over the viscoelastic branches of one law, shape (...,
+        strains). The strains are read from the history variables ``branches`` of the system, shape (...,
+        variables). It is zero for a law without branches."""
         strains = branches[..., self.begin : self.begin + prod(self.shape)]
         stiffness = np.array([k for k, _ in self.law.pairs] if self.law else ())
         return stiffness @ strains.reshape(*branches.shape[:-1], *self.shape)
 
 
 def branch_strains(system: System) -> Iterator[BranchStrains]:
-    """Yield where the strains of all viscoelastic branches (Maxwell elements) of a system stand. They are in the
-    order of the history variables; laws without branches are among them."""
+    """Yield a ``BranchStrains`` record for each force element and each law of a body that may have viscoelastic
+    branches (Maxwell elements). It has the position and shape of its strains in the history variables of the
+    system, in whose order the records come. Laws without branches have empty strains."""
     nodal = list(enumerate(system.nodal, start=system.layout.frames))
     owners: list[tuple[int | None, Owner, Maxwell | None, tuple[int, ...], int]] = [
         *((None, each, each.force.relaxation, (), 1) for each in system.forces),
@@ -83,8 +85,8 @@ def branch_strains(system: System) -> Iterator[BranchStrains]:
 
 
 def weighted_branch_strains(system: System, index: int | None, branches: Array) -> list[Array]:
-    """Return sums of stiffness times strain over the viscoelastic branches (Maxwell elements) of one body, law
-    after law. Each has the shape (..., strains). The body has this ``index``; None: those of all force elements.
+    """Return the sum of stiffness times strain over the viscoelastic branches (Maxwell elements) of each law of
+    one body, in a list. Each has shape (..., strains). For ``index`` None they are those of all force elements.
     ``branches`` are the history variables of the system, shape (..., variables)."""
     return [each.weighted(branches) for each in branch_strains(system) if each.body == index]
 
@@ -98,10 +100,9 @@ def string_branch_stresses(system: System, index: int, branches: Array) -> list[
 
 
 def history_variable_forces(system: System, branches: Array) -> Array:
-    """Return the force of every scalar force element (spring, damper, motor) that is due to its history variables,
-    i.e. to the strains of its viscoelastic branches (spring and dashpot in series, Maxwell elements) and to the
-    deflection of its friction spring (bristle). The result is along the coordinates of the elements, shape (...,
-    forces) [N or N m]; ``branches`` holds the history variables of the system, shape (..., branches).
+    """Return the force of every scalar force element that is due to its history variables, along its coordinate,
+    shape (..., forces) [N or N m]. It is minus stiffness times strain of its viscoelastic branches and of its
+    friction spring (bristle), read from ``branches``, shape (..., variables).
 
     Friction springs of contacts are left out: they act across the coordinate.
     """
@@ -114,8 +115,9 @@ def history_variable_forces(system: System, branches: Array) -> Array:
 
 
 def friction_springs(system: System) -> list[tuple[int, Bristle]]:
-    """List the friction springs (bristles: springs whose deflection lets dry friction stick) of all force elements
-    of a system, each with the index of its scalar force. Friction of contacts is not listed."""
+    """Return the friction springs (bristles, whose deflection lets dry friction stick) of all force elements of a
+    system. Each is a pair of the index of its scalar force and the spring. Contacts and friction without bristle
+    are left out."""
     along = ((k, force.friction) for k, (_, force) in enumerate(system.forces) if not force.contact)
     return [(k, friction.bristle) for k, friction in along if friction and friction.bristle]
 

@@ -39,14 +39,15 @@ from phlexible.state.vectors import CarriedVector, VectorSet
 
 
 def mass_matrix(body: BodyData, eta: Array) -> Matrix:
-    """Return the mass matrix of any body at its elastic coordinates eta, shape (velocity_count, velocity_count);
-    sparse for strings, soft and long bodies."""
+    """Return the mass matrix of any kind of body at its elastic coordinates eta, shape (velocity_count,
+    velocity_count). It is sparse for strings, soft and long bodies. The body's type selects the formulation with
+    nodal positions or with a moving body frame."""
     return absolute.mass_matrix(body) if isinstance(body, AbsoluteBody) else floating.mass_matrix(body, eta)
 
 
 def elastic_force(body: BodyData, eta: Array) -> Array:
-    """Return the elastic force of any body at its elastic coordinates eta: the gradient dV/deta of its strain
-    energy V, shape (elastic_count,)."""
+    """Return the gradient dV/deta of the strain energy V of any kind of body at its elastic coordinates eta, shape
+    (elastic_count,). The force on the body is minus this."""
     if isinstance(body, AbsoluteBody):
         return absolute.elastic_force(body, eta)
     return floating.elastic_force(body, eta)
@@ -61,8 +62,9 @@ def viscous_force(body: BodyData, eta: Array, rates: Array) -> Array:
 
 
 def gross_force(body: BodyData, eta: Array) -> Array:
-    """Return a measure of the size of the terms in a body's elastic force, shape (elastic_count,), by which
-    its round-off is judged: sums of absolute values. eta are the elastic coordinates."""
+    """Return a measure of the size of a body's elastic force at elastic coordinates eta, by which its round-off is
+    estimated, shape (elastic_count,). For strings and soft bodies it sums the absolute values of the terms; for
+    floating bodies it is the absolute value of the force."""
     if isinstance(body, AbsoluteBody):
         return absolute.elastic_force(body, eta, np.abs)
     return np.abs(floating.elastic_force(body, eta))
@@ -133,30 +135,33 @@ class LawSlopes:
 
     @property
     def damping(self) -> sparse.csr_array:
-        """Damping matrix of a force law that is a function of the state: minus the derivative of its generalized
-        forces with respect to the velocities, shape (velocities, velocities), sparse."""
+        """Return the damping matrix of a force law that is a function of the state, shape (velocities,
+        velocities), sparse. It is minus the derivative of its generalized forces with respect to the velocities,
+        stored as a product of two factors."""
         return sparse.csr_array(self.levers @ self.rate_rows)
 
 
 def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
-    """Return the gradient of a joint coordinate (angle or length) with respect to the velocities of the system at
-    one instant; also the part of the coordinate's rate that comes from moving frames of the ground and prescribed
-    paths. The rate is their sum, gradient @ velocities + part."""
+    """Return the gradient of a joint coordinate (angle or length) with respect to the velocities at one instant,
+    and its rate at zero velocities. That rate comes from moving frames of the ground and prescribed paths. The
+    total rate is gradient @ velocities + this rate."""
     functions = system.coordinate_functions(coordinate)
     gradient = coordinate.gradient(functions.values(at)[0])
     return np.asarray(functions.matrix(at).T @ gradient), float(gradient @ functions.drift(at)[0])
 
 
 def state_law_value(system: System, at: Instants, law: StateLaw) -> Array:
-    """Evaluate a force ``law`` that is a Python function of measured coordinates and rates at one instant of
-    a system. The result has its force components, shape (size,). ``at`` is the state as an instant."""
+    """Return the force components that a ``law``, a Python function of time and measured values, has at one
+    instant of a system, shape (size,). The positions, coordinates and rates that it measures are computed first
+    and given to it."""
     numbers = measured_rows(system, at, law).values
     return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), numbers), dtype=np.float64)).ravel()
 
 
 def linearized_state_laws(system: System, at: Instants) -> list[LawSlopes]:
-    """Linearize all loads and force elements of a system whose value is a Python function of the state: return
-    their stiffness and damping at one instant. Forces on several points that share one function give one entry."""
+    """Return the linearization, at one instant, of all loads and force elements of a system whose value is a
+    Python function of the state. Each entry has stiffness and damping by finite differences. Forces on several
+    points that share one function give one entry."""
     groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
     for law, row, name in _state_laws(system, at):
         own = law.controller
@@ -179,9 +184,9 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 
 def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """Return the derivative of the force components of a state-dependent ``law`` with respect to its
-    ``measured`` values, shape (components, values). Central differences of two sizes at a ``time`` [s] are
-    extrapolated. Return also whether differences of a much smaller size agree (False at a kink or jump)."""
+    """Return the derivative of the force components of a ``law`` with respect to its ``measured`` values, shape
+    (components, values), and whether it is smooth there. It is extrapolated from central differences of two sizes.
+    False is returned if differences of a much smaller size, or left and right ones, disagree (kink or jump)."""
 
     def value(measured: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, measured), dtype=np.float64)).ravel()
@@ -200,9 +205,9 @@ def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Arr
 
 
 def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """List all force laws of a ``system`` that are Python functions of the state as tuples (law, Jacobian,
-    name). The Jacobian (components, velocities) gives the velocity of the loaded point in world axes, or the
-    rate of the coordinate, and is sparse; loads come first. ``at`` is the state as an instant."""
+    """Return all force laws of a ``system`` that are Python functions of the state as tuples (law, Jacobian,
+    name), loads first. The sparse Jacobian, shape (components, velocities), gives the world velocity of the loaded
+    point or the rate of the coordinate. Other loads and elements are skipped."""
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -215,9 +220,8 @@ def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr
 
 
 def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[Array, Array], sparse.csr_array]:
-    """Return position and velocity of an attachment point (``port``) of a system in world axes at one
-    instant, each of shape (3,); also the Jacobian of its velocity with respect to the velocities of the
-    system, shape (3, velocities), sparse. ``at`` is the state as an instant."""
+    """Return world position and velocity of a point of a body (``port``) at one instant, each of shape (3,), and
+    the Jacobian of its velocity. The Jacobian is sparse, shape (3, velocities)."""
     weights, vectors = system.point(port)
     pick = sparse.csr_array(np.kron(weights, np.eye(3)))
     rates = vectors.rates(at, at.velocity)[0]
@@ -225,10 +229,9 @@ def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[A
 
 
 def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
-    """Return what a state-dependent ``law`` measures at one instant of a ``system``, as ``MeasuredRows``. It
-    has k values, their derivatives with respect to pose and to velocities, both sparse (k, velocities), and
-    difference steps. A port gives position, then velocity; a coordinate its value (angles from -pi to pi),
-    then its rate. ``at`` is the state as an instant."""
+    """Return the k values that a state-dependent ``law`` measures at one instant, with their sparse derivatives
+    with respect to pose and velocities, shape (k, velocities). Steps for finite differences are included. A point
+    gives position, then velocity; a coordinate its value (angles within half a turn), then its rate."""
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []
@@ -254,8 +257,9 @@ def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
 
 
 def load_value(system: System, at: Instants, load: PointLoad) -> Array:
-    """Return the value (force, moment or pressure components) of a load of a system at an instant, shape
-    (3,). It is zero if a controller sets the load, since controllers have no value before a run."""
+    """Return the value (force, moment or pressure components) of a load of a system at one instant, shape (3,). A
+    Python function of the state is evaluated and its result checked. Constants and functions of time are evaluated
+    at the time; a load set by a controller is zero."""
     if isinstance(load.value, StateLaw):
         value = state_law_value(system, at, load.value)
         load.check_components(value, system.dimension, at.time)
@@ -264,16 +268,15 @@ def load_value(system: System, at: Instants, load: PointLoad) -> Array:
 
 
 def state_law_force(system: System, at: Instants, force: CoordinateForce) -> float:
-    """Return the part of a scalar element force of a system at an instant that comes from a Python function
-    of the state. A scalar force acts along a joint coordinate; the part is zero if ``force`` has no such
-    function. ``at`` is the state as an instant."""
+    """Return the part of a scalar element force that is a Python function of the state, at one instant [N or N m].
+    It is zero if ``force``, which acts along a joint coordinate, has no such function."""
     return float(state_law_value(system, at, force.value)[0]) if isinstance(force.value, StateLaw) else 0.0
 
 
 def law_stiffness(system: System, at: Instants) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all state-dependent force laws of a system (Python
-    functions of the state) with respect to the pose: shape (velocities, velocities), sparse. The directions
-    in which the forces act are kept constant. ``at`` is the state as an instant."""
+    """Return the derivative of the generalized forces of all Python functions of the state with respect to the
+    pose, sparse, shape (velocities, velocities). It is minus the sum of the stiffness matrices of
+    ``linearized_state_laws``. The directions in which the forces act are kept constant."""
     size = int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for slopes in linearized_state_laws(system, at):
@@ -313,8 +316,9 @@ class ElementState:
 
     @property
     def damper_rows(self) -> sparse.csr_array:
-        """Factor B, shape (rows, velocities), of the damping matrix B^T B of all dampers between bodies of the
-        system, in the layout of the velocities."""
+        """Return a sparse factor B, shape (rows, velocities), of the damping matrix B^T B of all force elements of
+        the system. Each element's coordinate gives one or more rows, computed from its damping coefficient at its
+        current value. B has no rows without elements."""
         functions, positions = self.coordinates.functions, self.coordinates.related
         if not positions:
             return self.rows
@@ -334,9 +338,9 @@ class ElementState:
 
 
 def element_state(system: System, at: Instants, state: State) -> ElementState:
-    """Evaluate the coordinates (angles and lengths) of all scalar force elements of a system at one instant. Return
-    them with their derivatives as an ``ElementState``. ``state`` is the same instant with its history variables, of
-    which a tendon that rubs on its guides has some, and with full turns of angles."""
+    """Return the coordinates (angles and lengths) of all scalar force elements at one instant with their
+    derivatives and force laws, as an ``ElementState``. Angles are the nearest to those in ``state``, so that full
+    turns are counted. Tendons that rub on guides have the rest lengths stored in its history variables."""
     laws, own, branches = laws_after_flows(system, state.branches), system.force_coordinates, state.branches
     near = None if state.theta is None else state.theta[None]
     if branches is not None:
@@ -346,8 +350,9 @@ def element_state(system: System, at: Instants, state: State) -> ElementState:
 
 
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
-    """Return the force laws of all scalar forces of a system. Tendons that rub have the rest lengths that follow
-    from what has flowed through their guides, from the history variables ``branches``; None: nothing has."""
+    """Return the force laws of all scalar force elements of a system, in the order of its forces. Tendons that rub
+    on guides are replaced by copies whose rest lengths include the length that has slipped through the guides,
+    read from ``branches``. If that is None, nothing has slipped."""
     laws = [force for _, force in system.forces]
     if branches is None:
         return laws
@@ -356,10 +361,10 @@ def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateF
 
 
 def applied_forces(system: System, state: State, at: Instants | None = None, factor: float = 1.0) -> Array:
-    """Return the generalized forces of gravity, all loads and all force elements (springs, dampers, motors)
-    of a system in a state: shape (velocities,) [N, N m, ...]. Gravity, loads and prescribed element forces
-    are multiplied by ``factor``. Elastic forces inside bodies and joint reactions are not included. ``at`` is
-    the state as an instant, if it is known already.
+    """Return the generalized forces of gravity, all loads and all force elements of a system in a state, shape
+    (velocities,) [N, N m, ...]. Gravity, loads and prescribed element forces are multiplied by ``factor``, springs
+    and dampers are not. Elastic forces inside bodies and joint reactions are not included. ``at`` is the same
+    state as an instant, computed if None.
 
     ``nu @ applied_forces`` is their power. Functions of the state count; controllers, which have no value before
     they run, give none.
@@ -401,10 +406,9 @@ def body_forces(
     of: Callable[[BodyData, Array], Array] = elastic_force,
     leave_out: Container[int] = (),
 ) -> Array:
-    """Return the values of a function ``of``, by default the elastic force, for all bodies of a system in a
-    state, shape (velocities,). It is called once for identical bodies, with their data and their elastic
-    coordinates (bodies, n), or (n,) for a single body, and returns generalized forces of that shape. Values are
-    zero at rigid velocities and at bodies whose index is in ``leave_out``."""
+    """Return generalized forces of all bodies in a state, shape (velocities,), computed by a function ``of``, by
+    default the elastic force. The function is called once for each group of identical bodies. Its values are
+    stored at the elastic velocities; those of rigid motion and of bodies in ``leave_out`` are zero."""
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
     for data, numbers in system.identical:
@@ -419,9 +423,9 @@ def body_forces(
 def evaluate_identical_bodies(
     system: System, state: State, bodies: IntArray, of: Callable[[Array], Array]
 ) -> Array | Sequence[Array]:
-    """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``bodies``,
-    which have identical data. It is called once, with an array (bodies, n) of the ``state`` of a ``system``;
-    for a single body with its coordinates (n,), and the result is a list of one value."""
+    """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``bodies``, which
+    must share their data. For two or more it is called once with an array of shape (bodies, n). For one body it is
+    called with shape (n,), and the result is a list of one value."""
     if len(bodies) < 2:
         return [of(system.elastic(state, int(index))) for index in bodies]
     own = np.arange(system.bodies[bodies[0]].data.elastic_count)
@@ -429,9 +433,9 @@ def evaluate_identical_bodies(
 
 
 def gravity_forces(system: System) -> Array:
-    """Return the weights of all bodies of a system as generalized forces, shape (velocities,) [N]. Their
-    layout is that of the velocities (those of all bodies concatenated). They act on the centres of mass of
-    floating bodies and on the nodes of other bodies."""
+    """Return the weights of all bodies of a system as generalized forces, shape (velocities,) [N]. They are stored
+    at the translational velocities of floating bodies (centre of mass) and of the nodes of other bodies; all
+    others are zero."""
     result = np.zeros(int(system.layout.velocity[-1]))
     d, gravity = system.dimension, system.mechanism.gravity
     if not gravity.any():
@@ -445,10 +449,9 @@ def gravity_forces(system: System) -> Array:
 
 
 def load_forces(system: System, at: Instants, values: Array | None = None) -> Iterator[tuple[VectorSet, Array]]:
-    """Yield the world vectors and forces of each load of a system at one instant, ``at``: the set of k
-    vectors that it acts on, and the world force on each of them, shape (k, 3). World vectors are points of
-    bodies or body axes. The loads have the given ``values``, shape (loads, 3); None: those at the instant,
-    zero for controllers.
+    """Yield for each load a set of k points or body axes, and the world forces on them at one instant, shape (k,
+    3). The loads have the given ``values``, shape (loads, 3), or if None those at the instant, which are zero for
+    controllers.
 
     Args:
         system: mechanism that is loaded.
@@ -460,9 +463,9 @@ def load_forces(system: System, at: Instants, values: Array | None = None) -> It
 
 
 def forces_of_load(system: System, at: Instants, load: PointLoad, value: Array) -> tuple[VectorSet, Array]:
-    """Return the set of k world vectors that a load of a system acts on at an instant, and the world force on
-    each: shape (k, 3). World vectors are points or body axes. The load has the given ``value``, shape (3,). A
-    moment is represented by forces on the three body axes at its attachment."""
+    """Return the k vectors on which a load of the given ``value`` acts and the world forces on them at one
+    instant, shape (k, 3). A force acts on one point, a pressure on all nodes of its surface. A moment is
+    represented by forces on the three body axes at its attachment."""
     if isinstance(load, SurfacePressure):
         vectors = VectorSet(tuple(surface_nodes(system, load)), system.layout)
         return vectors, load.surface.forces(float(value[0]), vectors.values(at)[0])
@@ -472,7 +475,8 @@ def forces_of_load(system: System, at: Instants, load: PointLoad, value: Array) 
 
 
 def surface_nodes(system: System, load: SurfacePressure) -> list[CarriedVector]:
-    """Return the world vectors on which a pressure acts: all nodes of its surface."""
+    """Return all nodes of the surface on which a pressure acts, as numerical vectors of the system. They are in
+    the order of the surface's nodes and contain indices rather than positions."""
     first = int(system.layout.carrier[system.index[load.attachment.placed]])
     zero, nothing = np.zeros(3), np.zeros((3, 0))
     return [CarriedVector(first + int(node), True, zero, nothing) for node in load.surface.nodes]
@@ -485,8 +489,8 @@ def needs_body_axes(load: PointLoad) -> bool:
 
 
 def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
-    """Return the symbolic world vectors that a force or moment, the ``load``, acts on: the attachment point
-    of a force, the three body axes at the attachment of a moment.
+    """Return the symbolic vectors on which a ``load`` acts: the point of a force, or the three body axes at the
+    attachment of a moment. ModelError is raised for other kinds of load.
 
     Raises:
         ModelError: an unknown kind of load.
@@ -508,21 +512,23 @@ def forces_on_vectors(load: PointLoad, triad: Array, value: Array) -> Array:
 
 
 def _spread_moment(triad: Array, moment: Array) -> tuple[Array, Array]:
-    """Represent a moment as forces t x d_i on three directions d_i (the rows of ``triad``): return the matrix S,
-    shape (3, 3), and the vector t, shape (3,), that solves S t = moment (4.16)."""
+    """Return matrix S and vector t by which a moment is represented as forces t x d_i on three directions d_i. The
+    directions are the rows of ``triad``. S has shape (3, 3); t, shape (3,), solves S t = moment, (4.16) of
+    docs/theory.md."""
     spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
     return spread, np.linalg.solve(spread, moment)
 
 
 def body_axes(attachment: Attachment) -> tuple[DirectionOf, ...]:
-    """Return the axes x, y, z of a body at an attachment as three symbolic directions, which rotate with the
-    deformed body there."""
+    """Return the x, y and z axis of a body at one of its points as three symbolic directions. They rotate with the
+    deformed body at that point."""
     return tuple(DirectionOf(attachment, attachment.placed.rotation @ axis) for axis in AXES)
 
 
 def prescribed_force(force: CoordinateForce, time: float) -> float:
-    """Return the part of a scalar element force (along a joint coordinate) that is a constant or a user's function
-    of time; zero if a controller sets the force."""
+    """Return the constant value of a scalar element force, or the value at ``time`` of the user's function of time
+    [N or N m]. It is zero if a controller or a function of the state sets the force. Springs and dampers are not
+    included."""
     if isinstance(force.value, Feedback):
         return 0.0
     if callable(force.value):
@@ -531,9 +537,9 @@ def prescribed_force(force: CoordinateForce, time: float) -> float:
 
 
 def prescribed_forces(system: System, at: Instants) -> Array:
-    """Return the imposed part of every scalar element force of a system at one instant, shape (forces,) [N or
-    N m]: user's constants and functions of time plus Python functions of the state. Springs and dampers are
-    not included."""
+    """Return the imposed part of every scalar element force at one instant, shape (forces,) [N or N m]. It is the
+    sum of constants, functions of time and Python functions of the state. Springs and dampers are not included;
+    servos stand still if the motions of ``at`` are stopped."""
     time, parts = float(at.time[0]), []
     for _, force in system.forces:
         if isinstance(force.value, ServoPush) and getattr(at.prescribed, "are_still", False):
@@ -550,9 +556,9 @@ def constraint_stiffness(system: System, state: State, multipliers: Array) -> sp
 
 
 def load_stiffness(system: System, state: State, factor: float = 1.0) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of loads and force elements of a system with respect to
-    the pose in a state. The result has the shape (velocities, velocities), sparse. The loads, but not the
-    elements, are multiplied by ``factor``.
+    """Return the derivative of the generalized forces of loads and force elements with respect to the pose in a
+    state, sparse, shape (velocities, velocities). Loads and functions of the state are multiplied by ``factor``,
+    springs and other elements are not. It is a stiffness with negative sign.
 
     It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
     """
@@ -562,8 +568,9 @@ def load_stiffness(system: System, state: State, factor: float = 1.0) -> sparse.
 
 
 def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all loads of a system (not of force elements) with
-    respect to the pose in a state: shape (velocities, velocities), sparse."""
+    """Return the derivative of the generalized forces of all loads with respect to the pose in a state, sparse,
+    shape (velocities, velocities). Included are the change of moment arms, of pressed surfaces, and of the axes of
+    forces and moments; values that depend on the state are constant. Force elements are left out."""
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
@@ -584,9 +591,9 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
 
 
 def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array:
-    """Return the derivative of the three forces by which a moment acts on three body axes with respect to
-    these axes: shape (9, 9). ``load`` is the moment and ``value`` its components. The rows of ``triad`` are
-    the axes."""
+    """Return the derivative of the three forces by which a moment acts on three body axes, with respect to these
+    axes, shape (9, 9). The rows of ``triad`` are the axes; ``value`` are the components of the moment ``load``,
+    constant in body or world axes as it states."""
     world = triad.T @ value if load.axes is Axes.BODY else value
     spread, turn = _spread_moment(triad, world)
     body_moment = value if load.axes is Axes.BODY else np.zeros(3)
@@ -601,10 +608,9 @@ def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array
 
 
 def element_stiffness(elements: ElementState, with_curvature: bool = True) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all force ``elements`` (springs, motors) of a system in
-    a state with respect to the pose. Velocities are constant; the result has the shape (velocities,
-    velocities), sparse. With ``with_curvature=False``, only the tangents of the laws count, not the change of
-    the directions in which forces act."""
+    """Return the derivative of the generalized forces of all force ``elements`` with respect to the pose at
+    constant velocities, sparse, shape (velocities, velocities). Tangents of springs and potentials are included,
+    and, unless ``with_curvature`` is False, the change of the directions of spring and prescribed forces."""
     at, rows = elements.at, elements.rows
     laws = list(zip(elements.laws, elements.theta.tolist(), strict=True))
     total = rows.T @ rows.multiply(np.array([force.tangent(theta) for force, theta in laws])[:, None])

@@ -772,8 +772,9 @@ class ConstraintSet:
         return np.asarray(result - self.constants + plain @ self._sum)
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Return the nonzero entries of the constraint matrix (derivatives of the constraints with respect to the
-        velocities) at the given instants, shape (instants, entries). Their rows and columns are in ``pattern``."""
+        """Return the nonzero entries of the constraint matrix at the given instants, shape (instants, entries).
+        The matrix is the derivative of the constraints with respect to the velocities; rows and columns are in
+        ``pattern``. Entries of the vector functions are multiplied by ``slopes`` and added up."""
         factors = self.slopes(at)[:, self.functions.pattern[0]]
         return np.asarray((factors * self.functions.matrix_entries(at)) @ self._entries[1])
 

@@ -45,13 +45,14 @@ class RecordedMotions:
 
     @classmethod
     def of(cls, source: object) -> Self:
-        """Return the recorded motions that an object has as attributes of the same names, such as prescribed
-        functions of time or recorded states (``source``)."""
+        """Return a new object with the arrays of motions of ground frames and drives that ``source`` has as
+        attributes of the same names. The source may be recorded states, or functions of time, which are then
+        evaluated at their times."""
         return cls(*(getattr(source, each.name) for each in fields(cls)))
 
     def at(self, instants: Points) -> Self:
-        """Return the recorded motions of moving ground frames and the paths of drives at the chosen instants
-        only."""
+        """Return a new object with the recorded motions of ground frames and drives at the chosen instants only.
+        ``instants`` is an index, slice or mask of the first axis of all arrays."""
         return type(self)(*(getattr(self, field.name)[instants] for field in fields(self)))
 
 
@@ -80,8 +81,8 @@ class PrescribedFunctions:
 
     @cached_property
     def frames(self) -> Array:
-        """Positions of the origins of all moving ground frames at all times in world axes, shape (instants, frames,
-        3) [m], evaluated from the user's functions."""
+        """Return the world positions of the origins of all moving ground frames at all times, shape (instants,
+        frames, 3) [m]. They are evaluated from the user's functions at the first access and stored."""
         return self._stacked([frame_positions(frame, self.times) for frame in self.moving], 3)
 
     @cached_property
@@ -133,10 +134,9 @@ class PrescribedFunctions:
         return self._differentiated(lambda path, *at: path.rates(*at)[1], self.driven)
 
     def first_order(self) -> tuple[Array, ...]:
-        """Return prescribed values and velocities at all T times as a tuple of arrays: of moving ground
-        frames origins (T, f, 3), their velocities (T, f, 3), rotation matrices (T, f, 3, 3) and angular
-        velocities (T, f, 3); then values and rates of drives, (T, p). Frames or drives are left out if the
-        model has none."""
+        """Return prescribed positions and velocities at all times as a tuple of arrays, first those of moving
+        ground frames: origins, their velocities, rotation matrices, angular velocities. Values and rates of drives
+        follow, shape (instants, paths). Frames or drives are left out if the model has none."""
         found: list[Array] = []
         if self.moving:
             found += [self.frames, self.frame_velocities, self.frame_rotations, self.frame_angular_velocities]
@@ -145,8 +145,9 @@ class PrescribedFunctions:
         return tuple(found)
 
     def second_order(self) -> tuple[Array, ...]:
-        """Return everything that ``first_order`` returns (positions, rotations and rates of moving ground frames
-        and paths of drives); their second time derivatives follow, in one flat tuple of arrays."""
+        """Return all arrays of ``first_order`` (prescribed positions and velocities of ground frames and drives),
+        then their second time derivatives, as one tuple. Those of frames are accelerations of the origins and
+        second derivatives of the rotation matrices; those of drives come last."""
         found = list(self.first_order())
         if self.moving:
             found += [self.frame_accelerations, self.frame_rotation_curvatures]
@@ -155,16 +156,17 @@ class PrescribedFunctions:
         return tuple(found)
 
     def at(self, instants: Points) -> Self:
-        """Return the prescribed motions (user functions of moving ground frames and drives) at the chosen instants
-        only; they are evaluated when they are read, unless they were before."""
+        """Return the prescribed motions of ground frames and drives at the chosen instants only, as a new object.
+        Values that were evaluated before are copied to it; others are evaluated from the user's functions when
+        they are first read."""
         chosen = type(self)(self.moving, self.driven, self.times[instants], self.end, self.are_still)
         known = {name: each[instants] for name, each in vars(self).items() if name in OF_TIME}
         vars(chosen).update(known)
         return chosen
 
     def stopped(self) -> Self:
-        """Return these motions with zero rates and accelerations: frames, drives and targets of servos stand still
-        where they are, as in an equilibrium."""
+        """Return a copy of these motions whose rates and accelerations are all zero, so that frames and drives
+        stand still at their present positions. Its mark ``are_still`` makes targets of servos stand still too."""
         still = replace(self, are_still=True)
         points = ("frame_velocities", "frame_angular_velocities", "frame_accelerations")
         vars(still).update(dict.fromkeys(points, np.zeros_like(self.frames)))
@@ -173,9 +175,9 @@ class PrescribedFunctions:
         return still
 
     def _differentiated(self, derivative: Callable[..., Array], parts: Sequence[Any], *shape: int) -> Array:
-        """Return a derivative of each part (frame or path) at all times, shape (T, parts, ...), where ``shape``
-        is that of one derivative. The function ``derivative`` is called with a part, one time and ``end`` [s], up
-        to which values of the part may be used."""
+        """Return a derivative of every ground frame or path in ``parts`` at all times, shape (instants, parts,
+        ...), where ``shape`` is that of one derivative. The function ``derivative`` is called once for each part
+        and time, with the last time ``end`` [s] that it may use."""
         each = [np.array([derivative(part, float(t), self.end) for t in self.times]) for part in parts]
         return self._stacked(each, *shape)
 
@@ -205,13 +207,14 @@ class Instants:
 
     @property
     def count(self) -> int:
-        """Number of instants at which the states of the mechanism are in this object."""
+        """Return the number of instants (states of the mechanism) in this object."""
         return len(self.time)
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Return the result of ``make``, a function without arguments that returns an array. If this object has a
-        single instant it is called only the first time for ``owner`` and ``name``, and the stored array is
-        returned afterwards. The result must not depend on velocities."""
+        """Return the result of ``make``, a function without arguments that returns an array, from a cache if
+        possible. With a single instant it is called only once for each ``owner`` and ``name``; the array is
+        stored, read-only. With several instants it is called each time. The result must not depend on
+        velocities."""
         if self.count != 1:
             return make()
         if (owner, name) not in self._known:
@@ -220,13 +223,13 @@ class Instants:
         return self._known[owner, name]
 
     def moving(self, velocity: Array) -> Self:
-        """Return a copy of these states whose velocities are replaced by the given ones, shape (instants,
-        velocities); poses and cached results are shared."""
+        """Return a copy of these states with the given velocities instead of their own, shape (instants,
+        velocities). Poses and cached results are shared, not copied."""
         return replace(self, velocity=velocity)
 
     def with_prescribed(self, prescribed: PrescribedMotions) -> Self:
-        """Return a copy of these states with another object for the prescribed motions of ground frames and drives.
-        It must have the same values and rates."""
+        """Return a copy of these states with another object for the prescribed motions of ground frames and
+        drives. Cached results are shared, so it must have the same values and rates; this is not checked."""
         return replace(self, prescribed=prescribed)
 
     def at(self, instants: Points) -> Self:

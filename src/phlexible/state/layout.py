@@ -67,15 +67,17 @@ class BodyCounts(NamedTuple):
 
     @classmethod
     def of(cls, data: BodyData) -> Self:
-        """Return the counts of a body from its ``data``."""
+        """Return the numbers of coordinates, velocities, rotation axes and nodes of one body, copied from its
+        ``data``. Bodies with a moving frame have 0 nodes."""
         own = (data.node_count, data.clusters) if isinstance(data, AbsoluteBody) else (0, ())
         axes, counts = data.rotation_axes, (data.rigid_count, data.elastic_count, data.velocity_count)
         return cls(data.dimension, axes, *counts, *own)
 
 
 def layout_of(bodies: Sequence[PlacedBody], rows: tuple[int, ...]) -> "Layout":
-    """Return the layout of a system of ``bodies``, those with a frame first, and ``rows``, the number of joint
-    functions of each constraint. Small systems of one structure share it."""
+    """Return the ``Layout`` (indices of bodies and constraints in flat arrays) of a system of ``bodies``. ``rows``
+    has the number of scalar constraints of each joint. Bodies with a moving frame must come first. Small systems
+    of one structure share a cached layout; large ones get a new one."""
     counts = tuple(BodyCounts.of(placed.data) for placed in bodies)
     return Layout(counts, rows) if len(bodies) + len(rows) > LARGEST else _known_layout(counts, rows)
 
@@ -95,56 +97,59 @@ class Layout:
 
     @cached_property
     def frames(self) -> int:
-        """Number of floating bodies (bodies whose deformation is small in a frame that moves with them). They come
-        first among the bodies."""
+        """Return the number of floating bodies, whose deformation is small in a frame that moves with them. They
+        come first among the bodies, and are those without nodes."""
         return sum(not body.node_count for body in self.bodies)
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Index of the first carrier (floating body, or node of another body) of each body; followed by the number
-        of all carriers, shape (bodies + 1,)."""
+        """Return the index of the first position of each body among all floating bodies and nodes, followed by
+        their total number, shape (bodies + 1,). A floating body has one position, any other body one for each
+        node."""
         return offsets([body.node_count or 1 for body in self.bodies])
 
     @cached_property
     def eta(self) -> IntArray:
-        """Index of the first elastic coordinate of each floating body in the flat elastic coordinates of the
-        system; followed by their total number, shape (floating bodies + 1,)."""
+        """Return the index of the first elastic coordinate of each floating body in the flat elastic coordinates,
+        followed by their total number. The shape is (floating bodies + 1,)."""
         return offsets([body.elastic_count for body in self.bodies[: self.frames]])
 
     @cached_property
     def velocity(self) -> IntArray:
-        """Index of the first velocity component of each body in the flat velocities of the system, followed by
-        their total number, shape (bodies + 1,)."""
+        """Return the index of the first velocity component of each body in the flat velocities of the system,
+        shape (bodies + 1,). The last entry is the total number of velocities."""
         return offsets([body.velocity_count for body in self.bodies])
 
     @cached_property
     def multiplier(self) -> IntArray:
-        """Index of the first multiplier (constraint force) of each constraint (joint, drive or relation) in the
-        flat multipliers; followed by their total number, shape (constraints + 1,)."""
+        """Return the index of the first multiplier (constraint force) of each joint, drive or relation in the flat
+        multipliers. The last entry is their total number; the shape is (constraints + 1,)."""
         return offsets(list(self.rows))
 
     @cached_property
     def carrier_velocity(self) -> IntArray:
-        """Index of the first velocity component of each carrier (floating body, or node of another body) in the
-        flat velocities; followed by their total number, shape (carriers + 1,)."""
+        """Return the index of the first velocity component of each floating body and of each node of the other
+        bodies in the flat velocities. The last entry is their total number; the shape is (carriers + 1,)."""
         return offsets(list(self.widths))
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """Number of velocities of each carrier (floating body, or node of another body)."""
+        """Return the number of velocities of each floating body, then of each node of the other bodies. A node has
+        as many as the model has dimensions."""
         counts = ([body.dimension] * body.node_count or [body.velocity_count] for body in self.bodies)
         return tuple(chain.from_iterable(counts))
 
     @cached_property
     def rigid_counts(self) -> tuple[int, ...]:
-        """Number of velocities of each carrier that are not rates of elastic coordinates."""
+        """Return the number of velocities of each floating body or node that are not rates of elastic coordinates.
+        Floating bodies come first; all velocities of a node count."""
         return (*(body.rigid_count for body in self.bodies[: self.frames]), *self.widths[self.frames :])
 
     @cached_property
     def cluster(self) -> IntArray:
-        """Index of the diagonal matrix block that holds the velocities of each carrier (floating body, or
-        node of another body), shape (carriers,). The blocks are those of the block elimination that solves
-        the equations of a time step. Only nodes of a soft body share blocks."""
+        """Return the index of the matrix block that contains the velocities of each floating body or node, shape
+        (carriers,). The blocks are the diagonal blocks of the block elimination that solves a time step. Each
+        floating body or node has its own, except that nodes of a soft body share blocks."""
         found, first = [], 0
         for body in self.bodies:
             sizes = body.clusters or (1,) * (body.node_count or 1)
@@ -154,15 +159,15 @@ class Layout:
 
     @cached_property
     def cluster_count(self) -> int:
-        """Number of diagonal matrix blocks that hold velocities of bodies and nodes in the block elimination
-        of the equations of a time step."""
+        """Return the number of diagonal matrix blocks with velocities of bodies and nodes in the block elimination
+        of a time step. Blocks of auxiliary unknowns and constraints are not counted."""
         return self._nodes[-1] + 1 if self._nodes else 0
 
     @cached_property
     def row_in_cluster(self) -> IntArray:
-        """Index of the first row of each carrier (floating body, or node of another body) within its matrix
-        block, shape (carriers,). The blocks are those of the block elimination of a time step. It is zero for
-        all but soft bodies, whose nodes share blocks."""
+        """Return the index of the first row of each floating body or node within its matrix block, shape
+        (carriers,). The blocks are the diagonal blocks of the block elimination of a time step. It is zero except
+        for soft bodies, whose nodes share blocks."""
         first = np.searchsorted(self.cluster, self.cluster)
         return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
 
@@ -171,9 +176,9 @@ class Layout:
         return self.cluster.tolist()  # type: ignore[no-any-return]  # of integers
 
     def node(self, part: int) -> int:
-        """Return the index of the matrix block that holds group ``part`` of unknowns in the block elimination
-        of a time step. Groups are numbered: carriers first (floating bodies, or nodes of other bodies), then
-        auxiliary vectors and constraints. Nodes of a soft body may share a block."""
+        """Return the index of the diagonal matrix block of a group ``part`` of unknowns in the block elimination
+        of a time step. Groups are numbered with floating bodies and nodes first, then auxiliary vectors and
+        constraints, which have one block each. Nodes of a soft body may share a block."""
         return self._nodes[part] if part < len(self._nodes) else part - len(self._nodes) + self.cluster_count
 
     def row_in_node(self, part: int) -> int:
@@ -184,15 +189,15 @@ class Layout:
 
     @cached_property
     def linear(self) -> IntArray:
-        """Indices of the translational velocity components of each carrier (floating body, or node of another body)
-        in the flat velocities, shape (carriers, dimension)."""
+        """Return the indices of the translational velocity components in the flat velocities, shape (carriers,
+        dimension). There is one row for each floating body, then one for each node of the other bodies."""
         d = self.bodies[0].dimension if self.bodies else 3
         return np.asarray(self.carrier_velocity[:-1, None] + np.arange(d))
 
     @cached_property
     def spin(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Body index, body axis (0, 1, 2) and index in the flat velocities of every component of the angular
-        velocities of all floating bodies: three arrays of the same length."""
+        """Return body index, body axis (0, 1 or 2) and index in the flat velocities of every angular velocity
+        component of the floating bodies. They are three arrays of one length, ordered by body."""
         triples = [
             (index, axis, int(self.velocity[index]) + body.dimension + k)
             for index, body in enumerate(self.bodies[: self.frames])
@@ -203,8 +208,8 @@ class Layout:
 
     @cached_property
     def elastic_rate(self) -> IntArray:
-        """Indices of the time derivatives of all elastic coordinates (of all floating bodies) in the flat
-        velocities of the system, shape (elastic coordinates,)."""
+        """Return the indices of the rates of all elastic coordinates of floating bodies in the flat velocities of
+        the system, shape (elastic coordinates,)."""
         parts = [
             np.arange(self.velocity[index] + body.rigid_count, self.velocity[index + 1])
             for index, body in enumerate(self.bodies[: self.frames])
@@ -213,8 +218,8 @@ class Layout:
 
     @cached_property
     def is_rigid(self) -> "np.typing.NDArray[np.bool_]":
-        """Mask of the flat velocities of the system, shape (velocities,): False for rates of elastic coordinates,
-        True for all others (translations, rotations and nodal velocities)."""
+        """Return a mask of the flat velocities that is False for rates of elastic coordinates and True for all
+        others, shape (velocities,). True are translations, rotations and nodal velocities."""
         result = np.ones(int(self.velocity[-1]), dtype=bool)
         result[self.elastic_rate] = False
         return result
@@ -224,10 +229,9 @@ class Layout:
         return slice(int(self.velocity[index]), int(self.velocity[index + 1]))
 
     def elastic(self, index: int, position: Array, eta: Array) -> Array:
-        """Return the elastic coordinates of the body with this index, shape (..., n). They are taken from the
-        positions of all carriers (floating bodies, or nodes of other bodies), shape (..., c, 3), and the flat
-        elastic coordinates ``eta`` of all floating bodies, shape (..., coordinates). For strings and soft
-        bodies they are the nodal positions."""
+        """Return the elastic coordinates of the body with this index, shape (..., n). For a floating body they are
+        its slice of the flat coordinates ``eta``, shape (..., coordinates). For strings and soft bodies they are
+        the nodal positions, copied from ``position``, shape (..., carriers, 3), without z in the plane."""
         if index < self.frames:
             return eta[..., self.eta[index] : self.eta[index + 1]]
         nodes = position[..., self.carrier[index] : self.carrier[index + 1], :]
@@ -242,6 +246,6 @@ _known_layout = lru_cache(32)(Layout)
 
 
 def offsets(counts: list[int]) -> IntArray:
-    """Return the cumulative sums of a list of lengths, beginning with 0, shape (counts + 1,): where each part of a
-    concatenated array begins, and its total length."""
+    """Return the cumulative sums of a list of lengths, beginning with 0, shape (counts + 1,). They say where each
+    part of a concatenated array begins; the last one is its total length."""
     return np.array([0, *accumulate(counts)], dtype=np.int64)

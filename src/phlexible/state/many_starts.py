@@ -34,9 +34,9 @@ Start = tuple[State, Instants, bool]
 
 
 def batched_starts(systems: Sequence[System]) -> list[Start | None]:
-    """Return the undeformed start of each system, or None for one that has to be looked at alone: one of another
-    structure than the first, with drives or rods, whose joints are open or redundant, or whose velocities need a
-    metric."""
+    """Return the undeformed start (state, instant, flag) of each system, computed together for all systems of the
+    same structure as the first plain one. It is None for a system that must be started alone: of another
+    structure, with drives or rods, or with open or redundant joints. All are None if the computation fails."""
     result: list[Start | None] = [None] * len(systems)
     structures = {number: _structure(system) for number, system in enumerate(systems) if _is_plain(system)}
     alike = [number for number, own in structures.items() if own == next(iter(structures.values()))]
@@ -57,8 +57,8 @@ def _is_plain(system: System) -> bool:
 
 
 def _structure(system: System) -> tuple[object, ...]:
-    """Return what plain systems that are computed together have in common: their layout, and the object that holds
-    the index structure of their constraints, which are cached."""
+    """Return a hashable key that is equal for plain systems that can be computed together. It has the identities
+    of their cached layout and constraint index structure, and the sparsity pattern of the constraint matrix."""
     rows = system.rows
     assert isinstance(rows, FunctionSet), "it is plain"
     return id(system.layout), id(rows.wiring), *(each.tobytes() for each in rows.pattern)
@@ -78,7 +78,9 @@ class _ManySums(WeightedSums):
 
 
 def _stacked_rows(systems: Sequence[System]) -> FunctionSet:
-    """Return the constraint functions of plain systems of one structure as one set, an instant for each system."""
+    """Return one ``FunctionSet`` of the constraint functions of many systems of one structure, which evaluates
+    them with one instant for each system. Base vectors, constants, coefficients and weights are stacked with an
+    axis of systems in front; the index structure is that of the first."""
     sets = [system.rows for system in systems if isinstance(system.rows, FunctionSet)]
     scatter, sums = sets[0]._scattered
     weights = np.array([own._scattered[1].weights for own in sets])
@@ -92,7 +94,9 @@ def _stacked_rows(systems: Sequence[System]) -> FunctionSet:
 
 
 def _starts(systems: Sequence[System]) -> list[Start | None]:
-    """Return the starts of plain systems of one structure, as ``batched_starts`` does.
+    """Return the undeformed starts of plain systems of one structure, computed together by stacked arrays. A start
+    is None if its joints are open or redundant, or its initial velocities are not determined uniquely or do not
+    satisfy the constraints. Errors of user functions and of singular matrices are not caught.
 
     Raises:
         Exception: of a user's function of time.

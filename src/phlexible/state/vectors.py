@@ -52,8 +52,9 @@ class CarriedVector:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Hashable key of this world vector; vectors with equal keys have the same value at all times. World
-        vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return a hashable key of this point or direction on a body; vectors with equal keys have the same value
+        at all times. It contains the carrying body or node, the kind, and the bytes of base value and shape
+        functions."""
         return (self.carrier, self.is_point, self.frame, self.base.tobytes(), self.shapes.tobytes())
 
 
@@ -78,9 +79,9 @@ class VectorResolver:
     )
 
     def parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
-        """Return weights and numerical vectors whose weighted sum is a symbolic point or direction. A point between
-        two nodes of a string, and a direction of a shell, is a sum over nodes; any other vector is a single term of
-        weight 1."""
+        """Return pairs (weight, numerical vector) whose weighted sum is a symbolic point or direction. A point
+        between two nodes of a string and a direction of a shell are sums over nodes; any other vector has one pair
+        of weight 1. The result is cached."""
         known = self._known.get(vector)
         if known is None:
             known = self._known[vector] = self._weighted_vectors(vector)
@@ -104,9 +105,9 @@ class VectorResolver:
         ]
 
     def resolve(self, vector: Vector) -> CarriedVector:
-        """Convert a symbolic ``vector`` (point or direction) to numbers: the index of the body or node that
-        carries it, its undeformed value in body axes and its shape functions. Points between nodes of a
-        string are not allowed; see ``parts``."""
+        """Convert a symbolic ``vector`` (point or direction) to a ``CarriedVector`` of numbers. It has the index
+        of the body or node that moves it (or marks the ground), its undeformed value in body axes, relative to the
+        centre of mass, and its shape functions. A point between two nodes fails an assertion; see ``parts``."""
         nothing = np.zeros((3, 0))
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             is_point, frame = isinstance(vector, PointOf), frame_of_vector(vector)
@@ -165,21 +166,20 @@ class VectorSet:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Index of the carrier (floating body, or node of another body) that moves each of the k world vectors of
-        this set, shape (k,). The negative constants GIVEN and MOVING mark vectors of the fixed and of the moving
-        ground. World vectors are points of bodies, or directions fixed to them, in world axes."""
+        """Return, for each of the k vectors of this set, the index of the floating body or node that moves it,
+        shape (k,). Nodes are counted after the floating bodies. The negative constants GIVEN and MOVING mark
+        vectors of the fixed and of the moving ground."""
         return np.array([vector.carrier for vector in self.vectors], dtype=np.int64)
 
     @cached_property
     def base(self) -> Array:
-        """Value of each of the k world vectors of this set without deformation, in the axes of the body or ground
-        frame that carries it: shape (k, 3). World vectors are points of bodies, or directions fixed to them, in
-        world axes."""
+        """Return the undeformed value of each of the k points and directions of this set, shape (k, 3). It is in
+        the axes of the body or ground frame that moves the vector; zero for nodes."""
         return np.array([vector.base for vector in self.vectors]).reshape(-1, 3)
 
     @cached_property
     def is_point(self) -> Array:
-        """Array, shape (k,), that is 1.0 for each world vector of this set that is a point and 0.0 for each
+        """Return an array of floats, shape (k,), that is 1.0 for each point of this set and 0.0 for each
         direction."""
         return np.array([float(vector.is_point) for vector in self.vectors])
 
@@ -204,9 +204,9 @@ class VectorSet:
         return x
 
     def local(self, at: Instants) -> Array:
-        """Return those vectors of this set that are carried by floating bodies, with their elastic
-        displacement, in body axes, shape (instants, vectors, 3). Points are relative to the centre of mass.
-        ``at`` holds the state at one or more instants."""
+        """Return the points and directions of this set on floating bodies in body axes, elastic displacement
+        included, shape (instants, vectors, 3). Points are relative to the centre of mass of the undeformed body.
+        The result is computed once and cached in ``at``, the state at one or more instants."""
         return at.once(self, "local", lambda: self._local(at))
 
     def _local(self, at: Instants) -> Array:
@@ -215,10 +215,10 @@ class VectorSet:
         return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the time derivatives of all k world vectors of this set in world axes, shape (instants, k,
-        3). They are due to the given ``velocity`` of the system, shape (instants, velocities), and the moving
-        ground frames. World vectors are points of bodies, or directions fixed to them, in world axes. ``at``
-        holds the state at one or more instants."""
+        """Return the time derivatives of all k points and directions of this set in world axes, shape
+        (instants, k, 3). They are computed from the given ``velocity`` of the system, shape (instants,
+        velocities), and the motion of ground frames. A ``MeasuredInstant`` returns its measured rates instead
+        and ignores ``velocity``."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)
@@ -229,9 +229,9 @@ class VectorSet:
         return result
 
     def generalized_forces(self, at: Instants, forces: Array) -> Array:
-        """Return the generalized forces, shape (instants, velocities), of given world forces on the k vectors
-        of this set, shape (instants, k, 3): the transposed Jacobian times the forces. ``at`` holds the state
-        at one or more instants."""
+        """Return the generalized forces of given world forces on the k vectors of this set, shape (instants,
+        velocities). The forces have shape (instants, k, 3). The result is the transposed Jacobian times the
+        forces, computed without forming the Jacobian; forces on the ground have no effect."""
         layout, own = self.layout, forces[:, self._on_frames]
         linear, spin = np.zeros((at.count, len(layout.linear), 3)), np.zeros((at.count, layout.frames, 3))
         turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
@@ -245,10 +245,9 @@ class VectorSet:
         return result
 
     def prescribed_rates(self, at: Instants) -> Array:
-        """Return the time derivatives that the k world vectors of this set have because ground frames move
-        while all bodies stand still: shape (instants, k, 3). They are zero for vectors of bodies. World
-        vectors are points of bodies, or directions fixed to them, in world axes. ``at`` holds the state at
-        one or more instants."""
+        """Return the time derivatives of the k vectors of this set due to moving ground frames while all bodies
+        stand still, shape (instants, k, 3). They are zero for points and directions of bodies and of the fixed
+        ground."""
         result = np.zeros((at.count, len(self.vectors), 3))
         for k in self._on_moving:
             frame = self.vectors[k].frame
@@ -260,10 +259,10 @@ class VectorSet:
         return result
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of the k world vectors of this set in world axes if all
-        velocities of the system were constant. The result, shape (instants, k, 3), has centripetal and
-        Coriolis terms, and accelerations of ground frames. World vectors are points of bodies, or directions
-        fixed to them, in world axes. ``at`` holds the state at one or more instants."""
+        """Return the second time derivatives of the k vectors of this set at zero acceleration of the system, in
+        world axes, shape (instants, k, 3). They contain centripetal and Coriolis terms of the velocities in ``at``
+        and the accelerations of ground frames. ``at`` must have prescribed functions, not measured motions
+        (asserted)."""
         given = at.prescribed
         assert isinstance(given, PrescribedFunctions), "recordings hold no accelerations of frames"
         result = np.zeros((at.count, len(self.vectors), 3))
@@ -279,9 +278,9 @@ class VectorSet:
         return result
 
     def jacobian(self, at: Instants) -> Matrix:
-        """Return the Jacobian of the k world vectors of this set with respect to the velocities at one instant,
-        shape (3 k, velocities): a NumPy array if the system is small, else a sparse matrix. World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        """Return the Jacobian of the k points and directions of this set with respect to the velocities at one
+        instant, shape (3 k, velocities). It is a NumPy array if the system is small, else a sparse matrix. ``at``
+        must have exactly one instant (asserted)."""
         assert at.count == 1, "one instant at a time"
         motions = self._motions
         moved = cross(motions.spin, self.local(at)[0][motions.owner]) + motions.shape
@@ -306,18 +305,18 @@ class VectorSet:
 
     @cached_property
     def _linear(self) -> tuple[IntArray, IntArray]:
-        """Rows and columns of those entries of the Jacobian of this set of world vectors that belong to
-        translational velocities: two index arrays. All these entries are 1. World vectors are points of bodies, or
-        directions fixed to them, in world axes."""
+        """Return the rows and the columns of those entries of the Jacobian of this set that belong to
+        translational velocities: two index arrays. All these entries are 1. There is one for each axis of each
+        point on a body or node."""
         d = self.layout.linear.shape[1]
         rows = 3 * self._points[:, None] + np.arange(d)
         return rows.ravel(), self.layout.linear[self.carrier[self._points]].ravel()
 
     @cached_property
     def _pattern(self) -> Pattern:
-        """Sparsity pattern of the Jacobian of the k world vectors of this set with respect to the velocities of the
-        system, shape (3 k, velocities). World vectors are points of bodies, or directions fixed to them, in world
-        axes."""
+        """Return the sparsity pattern of the Jacobian of the k vectors of this set with respect to the velocities,
+        shape (3 k, velocities). Entries of translations come first, then those of rotations and elastic rates of
+        floating bodies."""
         (rows, columns), motions = self._linear, self._motions
         indices = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
         return Pattern(
@@ -359,14 +358,14 @@ class VectorSet:
 
     @cached_property
     def _points(self) -> IntArray:
-        """Indices of those world vectors of this set that are points carried by a body or node (not directions, not
-        points of the ground)."""
+        """Return the indices of those vectors of this set that are points of a body or node. Directions and points
+        of the ground are left out."""
         return np.flatnonzero((self.carrier >= 0) & (self.is_point > 0))
 
     @cached_property
     def _undeformed(self) -> Array:
-        """Undeformed values, in body axes, of those vectors of this set that are carried by floating bodies, shape
-        (1, vectors, 3)."""
+        """Return the undeformed values, in body axes, of the vectors of this set on floating bodies. The shape is
+        (1, vectors, 3), or (mechanisms, vectors, 3) for the values of many mechanisms."""
         values = self.base[..., self._on_frames, :]  # of many mechanisms, or of this one
         return values if values.ndim == 3 else values[None]
 
@@ -380,8 +379,9 @@ class VectorSet:
 
     @cached_property
     def _shapes(self) -> WeightedSums:
-        """Operator (weighted sums) that computes the elastic displacements of all vectors of this set on floating
-        bodies, in body axes. It is applied to all elastic coordinates of the system."""
+        """Return a summation operator that computes the elastic displacements of all vectors of this set on
+        floating bodies, in body axes. It is applied to all elastic coordinates of the system, and its weights are
+        the shape functions. The result is flat, three components for each vector."""
         entries: list[tuple[float, int, int]] = []
         for k, (vector, frame) in enumerate(zip(self._on_frames, self._frame, strict=True)):
             shapes, first = self.vectors[vector].shapes, int(self.layout.eta[frame])
@@ -407,9 +407,9 @@ def _coupled_pairs(spins: int, motions: int) -> IntArray:
 
 
 def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
-    """Split flat velocities of a system, shape (..., velocities), or small motions in their places, into
-    translational and angular ones, whose positions ``layout`` gives. Return those of all c carriers (floating
-    bodies, or nodes of other bodies), shape (..., c, 3), and of all f floating bodies, shape (..., f, 3)."""
+    """Return the translational and the angular velocities of the bodies in flat velocities of a system, shape
+    (..., velocities). The result has shape (..., c, 3) for all c floating bodies and nodes, and (..., f, 3) for
+    the f floating bodies; components missing in the plane are zero. Small motions are split in the same way."""
     linear = np.zeros((*velocity.shape[:-1], len(layout.linear), 3))
     linear[..., : layout.linear.shape[1]] = velocity[..., layout.linear]
     spin = np.zeros((*velocity.shape[:-1], layout.frames, 3))
@@ -419,8 +419,9 @@ def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
 
 
 def rotation_blocks(layout: Layout, turns: Iterable[Array]) -> Array:
-    """Return an identity matrix over all velocities of a system in which each floating body's rotation has a
-    3 x 3 matrix from ``turns``. Its shape is (velocities, velocities); ``layout`` is that of the velocities.
+    """Return an identity matrix, shape (velocities, velocities), in which the block of each floating body's
+    angular velocity is a given 3 x 3 matrix. ``turns`` has one matrix for each floating body; of bodies in the
+    plane only the entry about z is used. ``layout`` has the indices of the velocities.
 
     With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
     """
