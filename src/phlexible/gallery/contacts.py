@@ -66,7 +66,8 @@ def capstan(
     wound = lies * angle / (1 + bent**2 / 24)  # by chords, which are shorter than their arcs
 
     def shape(s: float) -> tuple[float, float, float]:
-        """Position on the rope at s, from the fixed end on the left over the top of the drum [m]."""
+        """Return the initial position of the rope's point at arc length s [m]. The rope goes from the fixed end on
+        the left over the top of the drum."""
         wound_angle = angle * float(np.clip((s - STRAIGHT) / wound, 0.0, 1.0))
         before, after = max(STRAIGHT - s, 0.0), max(s - STRAIGHT - wound, 0.0)
         x = -lies * np.cos(wound_angle) + after * np.sin(wound_angle)
@@ -101,8 +102,8 @@ CLOSED, LIFTED = 0.3, 0.8  # [s]
 
 
 def jaw_position(start: float, way: float) -> Callable[[float], float]:
-    """Return the prescribed position of a gripper's jaw as a function of time: from ``start`` by ``way`` [m],
-    smoothly, until the fingers are closed."""
+    """Return a function of time, the prescribed position of a gripper's jaw. It moves smoothly from ``start`` by
+    ``way`` [m] until the fingers are closed, and stays there."""
     return lambda time: start + way * smooth_step(time, 0.0, CLOSED)
 
 
@@ -439,8 +440,9 @@ BASE, ROLLER = 0.05, 0.015  # [m]
 
 
 def cam_lift(angle: Array, lift: float) -> Array:
-    """Return the displacement of a cam's follower at cam angles [rad], between 0 and ``lift``. It goes up in a
-    third of a turn, rests a sixth, goes down in a third and rests a sixth, by polynomials of degree 5."""
+    """Return the displacement of a cam's follower at cam angles [rad], between 0 and ``lift``, periodic in full
+    turns. It rises in a third of a turn, rests a sixth, falls in a third and rests a sixth, by polynomials of
+    degree 5."""
     part = np.mod(angle, 2 * np.pi) / (2 * np.pi / 3)
     up, down = np.clip(part, 0.0, 1.0), np.clip(part - 1.5, 0.0, 1.0)
     return np.asarray(lift * (smoother_step(up) - smoother_step(down)))

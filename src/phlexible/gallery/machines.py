@@ -85,7 +85,8 @@ def crane(
     cable = String(cable_length, line_density, elements, LinearLaw(axial_stiffness), viscosity=viscosity)
 
     def depth(s: float) -> float:
-        """Place of s under the load and the weight of the cable below it."""
+        """Return the depth [m] below the trolley of the cable point at unstretched arc length s. The load and the
+        weight of the cable below stretch it."""
         pulled = load_mass * s + line_density * (cable_length * s - s**2 / 2)
         return s + gravity * pulled / axial_stiffness
 

@@ -291,9 +291,8 @@ def tethered_satellites(
     ends = [port.initial_position() for port in ports]
 
     def speed(s: float) -> Array:
-        """Velocity of a point of the tether: rotation plus a swing out of its plane that is zero at both ends
-        [m/s].
-        """
+        """Return the initial velocity of the tether at the arc length s: the common rotation plus a sine-shaped
+        velocity along z that is zero at both ends [m/s]."""
         position = ends[0] + (ends[1] - ends[0]) * s / tether_length
         swing = roll * tether_length / 10 * np.sin(np.pi * s / tether_length)
         return np.asarray(turning(position) + np.array([0.0, 0.0, swing]))
@@ -361,7 +360,8 @@ def tower_crane(
     rail = model.connect(Prismatic(model.ground.at((0.0, 0.0, 0.0)), trolley.origin, axis=(1.0, 0.0, 0.0)))
 
     def phase(time: float) -> float:
-        """Return the share of the motion at a time, from 0 to 1 without a jerk."""
+        """Return the completed share of the motion at a time. It rises from 0 to 1 within the duration by a
+        polynomial of degree 5, without jumps of acceleration."""
         return float(smoother_step(min(time / duration, 1.0)))
 
     model.apply(rail.drive(position=lambda time: begin + travel * phase(time), name="trolley drive"))

@@ -68,13 +68,14 @@ class UserEnergies:
 
     @property
     def digest(self) -> str:
-        """Return a digest of the user's compiled energy functions. Numbers of a model with other functions do not
-        fit the library."""
+        """Return a short SHA-256 digest of the code of all compiled energy functions of the user, as hexadecimal
+        text. A library accepts numbers of another model only if this digest agrees."""
         return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
 
     def with_indices(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
-        """Return a table of the model with this ``content`` as the library stores it, in which addresses of
-        user functions are replaced by their numbers."""
+        """Return the ``content`` of the model's array ``table`` as the library stores it. In arrays of addresses
+        of user functions each address is replaced by the function's index (0: none), flattened; other arrays are
+        returned unchanged."""
         if table not in ADDRESSES:
             return content
         return np.array([self._indices.get(int(x), 0) for x in content.ravel()], dtype=np.int64)
@@ -152,8 +153,9 @@ def check_controllers(controlled: Sequence[ControlledValue]) -> None:
 
 
 def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) -> tuple[ControllerData, ...]:
-    """Return the data of all linear controllers (``controlled``) of a model for a library. Their measurements
-    are added to ``tables`` first, before the outputs.
+    """Return the data of all linear controllers (``controlled``) of a model for a library, with matrices
+    discretized where they have a sampling period. What each controller measures is recorded in ``tables``, before
+    the outputs.
 
     Raises:
         ModelError: what a controller of a compiled model cannot measure.
@@ -173,8 +175,8 @@ def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) 
 
 
 def targets_at(feedbacks: Sequence[Feedback], times: Array) -> Array:
-    """Return the targets (reference values) of all given controllers (``feedbacks``) at many times [s], shape
-    (times, targets)."""
+    """Return the targets (reference values) of all given controllers (``feedbacks``) at many times [s],
+    concatenated, shape (times, target components)."""
     return np.array(
         [
             np.concatenate([np.zeros(0), *(np.broadcast_to(each.target_at(t), each.count) for each in feedbacks)])
@@ -257,8 +259,9 @@ class ModelData:
         return f"{first}\n\n{text}#define PH_IDENTITY 0x{identity}ull\n"
 
     def _text(self) -> list[str]:
-        """Return the lines of the C header that depend on the structure of a model only. Numbers such as masses may
-        differ between models with the same lines."""
+        """Return the lines of the C header that depend on the structure of a model only. Its name, a digest of
+        these lines and the default request for a time step follow. Numbers such as masses may differ between
+        models with the same lines."""
         same = [
             *self._sizes(),
             *self._declarations(),
@@ -288,8 +291,8 @@ class ModelData:
 
     @property
     def structure(self) -> str:
-        """Return a hexadecimal digest of the model's structure; a compiled library accepts the numbers of another
-        model only if the digests agree."""
+        """Return a hexadecimal digest of the model's structure as text, read from the lines of its C header. A
+        compiled library accepts the numbers of another model only if the digests agree."""
         return next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
 
     def packed_values(self) -> NDArray[np.uint64]:
@@ -303,9 +306,9 @@ class ModelData:
         return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
 
     def value_sections(self) -> list[tuple[str, int]]:
-        """Return names and lengths of the consecutive sections of the model's packed numbers. They are the
-        system's tables, the initial values of the state's tables ("start of ..."), the constants of
-        measurements ("moving", "measured") and two scales."""
+        """Return names and lengths of the consecutive sections of ``packed_values``, as a list of pairs. They are
+        the system's arrays, a header of 8 words (""), the initial values of state arrays ("start of ..."),
+        constants of measurements ("moving", "measured") and two scales."""
         found = [(TABLES[index].name, len(words)) for index, words in self._system_tables()]
         found += [("", 8), *((f"start of {name}", size) for name, size in self.memory.state_sizes.items())]
         moving = self._measured.moving
@@ -392,8 +395,8 @@ class ModelData:
         yield "}"
 
     def _functions_of_users(self) -> Iterable[str]:
-        """Yield C declarations of the user's compiled energy functions, and the positions of the tables that hold
-        their addresses."""
+        """Yield lines of C that declare the user's compiled energy functions and a table of pointers to them. They
+        also have the indices and lengths of the model's arrays that hold addresses of these functions."""
         names = list(self.energies.modules)
         indices = [(k, len(self.memory.system_tables[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
         sizes = [-(-count // 8) * 8 for _, count in indices] if names else []
@@ -469,8 +472,8 @@ class ModelData:
         return counts["velocities"] + counts["rows"] + 3 * counts["moving"] + measured + 6 * vectors + items
 
     def _real_constants(self) -> Array:
-        """Return the floating-point constants of measurements, outputs and functions of time for C. The last
-        two are the least speed and the length in the error measure of a time step."""
+        """Return the floating-point constants of functions of time, measurements, outputs and controllers for C as
+        one array. The last two are the least speed and the length in the error measure of a time step."""
         request = self.stepper.request(1, 1.0, NEVER)
         return np.array([*self._measured.reals, request.least_speed, request.error_length])
 
@@ -562,8 +565,9 @@ class ModelData:
 
 
 def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int, NDArray[np.uint64]]]:
-    """Return pairs (index in the header, table as an array of 64-bit words) for all ``tables``, which are given
-    by name. They are sorted by this index, and padded with zeros to whole cache lines (8 words)."""
+    """Return pairs (index in the header, array of 64-bit words) for all ``tables``, which are given by name,
+    sorted by index. The bytes of each are reinterpreted as words and padded with zeros to whole cache lines (8
+    words)."""
     found = list[tuple[int, NDArray[np.uint64]]]()
     for name, table in sorted(tables.items(), key=lambda each: PLACES[each[0]]):
         raw = np.ascontiguousarray(table).view(np.uint64).ravel()

@@ -50,9 +50,9 @@ def library_data(
     has_parameters: bool = False,
 ) -> ModelData:
     """Return all data of a compiled library (``name``) of a model at the start of a ``run``: inputs, outputs,
-    functions of time, controllers and tables. ``inputs`` and ``outputs`` are those that the user chose;
-    functions of time are known up to ``duration`` [s], and ``step`` is the time step [s]. ``grips`` are loads
-    that become inputs too, ``from_start`` counts energies from the start, ``has_parameters`` says whether
+    functions of time, controllers and the model's arrays. ``inputs`` and ``outputs`` are the user's (None:
+    defaults). Functions of time are known up to ``duration`` [s]; ``step`` is the time step [s]. ``grips`` are
+    loads that become inputs too, ``from_start`` counts energies from the start, ``has_parameters`` says whether
     numbers follow parameters.
 
     Args:
@@ -125,9 +125,9 @@ def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
 
 
 def _moving_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
-    """Return the prescribed moving vectors and paths of a model as functions of time for a library. Of a path
-    only its value is needed, not its cosine and sine. ``assembly`` holds the tables of the model.
-    ``run_times`` are start, time step and duration of the run."""
+    """Return the prescribed moving vectors and paths of a model as functions of time for a library. Cosine and
+    sine of a path's value are replaced by zero, since the library needs its value only. ``assembly`` has the
+    model's arrays, ``run_times`` are start, time step and duration of the run."""
     names, paths = list[str](), list[bool]()
     for part in assembly.moving:
         is_path = isinstance(part, TimePath)

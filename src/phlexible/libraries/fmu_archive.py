@@ -116,7 +116,8 @@ class FmuFiles:
 
     @property
     def token(self) -> str:
-        """Return the instantiation token (GUID) of an FMU, a digest of its model that differs between models."""
+        """Return the instantiation token (GUID) of an FMU as text: a digest of its C header and the FMI version,
+        so that it is equal for equal models."""
         digest = hashlib.sha256((self.data.header() + str(self.version)).encode()).hexdigest()
         return f"{{{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}}}"
 
@@ -185,8 +186,9 @@ class FmuFiles:
             SubElement(SubElement(parent, "ScalarVariable", words), "Real", numbers)
 
     def _write_structure(self, parent: Element) -> None:
-        """Write the dependencies of outputs into the XML element ``parent`` of an FMU's model structure. An
-        output without a list of dependencies depends on all inputs directly, so that hosts may iterate."""
+        """Add the outputs of an FMU with their dependencies to the XML element ``parent`` of its model structure.
+        Most outputs depend on nothing, or on the time alone if the model does. Accelerations have no list, so that
+        they depend on all inputs and hosts may iterate; with parameters initial values have none either."""
         is_two, outputs = self.version == 2, [k for k, each in enumerate(self.variables) if each.kind == "OUTPUT"]
         own = "" if self.data.is_steady else str(int(is_two))  # of the time, the first variable
         for words in ("Outputs", "InitialUnknowns") if is_two else ("Output", "InitialUnknown"):

@@ -279,8 +279,9 @@ class Library:
             left -= now
 
     def advance(self, to: float) -> None:
-        """Advance this instance of a compiled library to the time ``to`` [s], by whole time steps and a
-        shorter last one. Later time steps count from there.
+        """Advance this instance of a compiled library to the time ``to`` [s], by full time steps and a shorter
+        last one. Later time steps count from there. ParameterError for times before the present one or too far
+        ahead.
 
         Raises:
             ParameterError: a time that is over, or functions of time that end before.
@@ -303,6 +304,7 @@ class Library:
 
     def read(self, name: str) -> Array:
         """Return the present value of the output ``name`` of a compiled library, shape () or (components,).
+        ParameterError for unknown names; ConvergenceError if the library cannot compute it.
 
         Raises:
             ParameterError: no output of that name.

@@ -55,7 +55,8 @@ SUFFIXES = tuple(dict.fromkeys(target.suffix for target in TARGETS.values()))
 
 
 def host() -> str | None:
-    """Return the name of this machine's platform, such as "linux-x86_64"; None if models cannot be built for it."""
+    """Return the name of this machine's platform, such as "linux-x86_64", from operating system and processor;
+    None if it is not among the platforms for which models can be built."""
     system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
     machine = platform.machine().lower()
     processor = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
@@ -64,8 +65,9 @@ def host() -> str | None:
 
 
 def platforms_of(path: Path, platforms: Sequence[str] | None) -> tuple[Platform, ...]:
-    """Return the platforms for which a library (one) or an FMU (one or more) is built. They follow from the
-    suffix of its path and the user's choice (``platforms``).
+    """Return the platforms for which a file is built: one for a library, one or more for an FMU. Without the
+    user's choice (``platforms``) they follow from the suffix of the ``path``: this machine if possible, for an FMU
+    all if ziglang is installed. ParameterError for other suffixes, unknown platforms and those that do not match.
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
@@ -94,8 +96,9 @@ def platforms_of(path: Path, platforms: Sequence[str] | None) -> tuple[Platform,
 
 
 def _compiler(target: Platform) -> tuple[list[str], bool]:
-    """Return the command line that compiles C for a platform (``target``), and whether it is that of Zig: the
-    C compiler of this machine, else Zig.
+    """Return the command that compiles C for the platform ``target`` as a list, and whether it is Zig's. It is the
+    C compiler of this machine for its own platform (not on Windows), else Zig. MissingExtraError if ziglang is not
+    installed.
 
     Raises:
         MissingExtraError: there is none.
@@ -141,8 +144,9 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
 
 
 def linked_library(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
-    """Return a shared library, compiled from C sources and linked with object files (``files``) for a
-    platform (``target``), as bytes. Only functions of an FMU are visible if ``is_fmu``.
+    """Compile the C sources in ``files`` for the platform ``target``, link them with the object files there, and
+    return the shared library as bytes. This is done in a temporary folder by the C compiler. PhlexibleError with
+    its message if it fails. If ``is_fmu``, only functions of an FMU are visible.
 
     Args:
         target: the platform.
@@ -180,8 +184,8 @@ def write_bytes(content: bytes, path: Path) -> None:
 
 
 def write_library(content: bytes, path: Path) -> None:
-    """Write a compiled library (``content``) to a file (``path``), and the C header ``model.h`` to the same
-    folder.
+    """Write a compiled library (``content``) to the file ``path``, replacing an existing file in one step. Also
+    copy the C header ``model.h`` to the same folder.
 
     Raises:
         ResultFileError: they cannot be written.

@@ -135,8 +135,8 @@ def _set_machine(module: Any, triple: str, target: Any) -> None:
 
 
 def _without_foreign(text: str) -> str:
-    """Return LLVM assembly (``text``) without intrinsics of special processors (x86, ARM, ...). Their
-    declarations become internal functions that return zeros, under new names that the calls use too.
+    """Return LLVM assembly (``text``) in which intrinsics of special processors (x86, ARM, ...) are replaced. Each
+    becomes an internal function under a new name that returns zero; calls use the new names.
 
     What they would return is stored before it is asked for, and never looked at but by others of them.
     """

@@ -33,13 +33,15 @@ class PathNumber(TapeNumber):
     __slots__ = ()
 
     def cos(self) -> TapeNumber:
-        """Return the cosine of a prescribed path's value as a number of the tape (list of recorded operations),
-        since compiled code measures it."""
+        """Return the cosine of a prescribed path's value as a symbolic number (entry of the tape, the list of
+        recorded operations). Compiled code measures it two entries before the value, so that nothing is
+        recorded."""
         return self.tape.number(self.tape.index(self) - 2)
 
     def sin(self) -> TapeNumber:
-        """Return the sine of a prescribed path's value as a number of the tape (list of recorded operations), since
-        compiled code measures it."""
+        """Return the sine of a prescribed path's value as a symbolic number (entry of the tape, the list of
+        recorded operations). Compiled code measures it in the entry before the value, so that nothing is
+        recorded."""
         return self.tape.number(self.tape.index(self) - 1)
 
 
@@ -71,16 +73,16 @@ class TapedRun(RecordedRun):
 
     @cached_property
     def instants(self) -> Instants:
-        """Return the state of a model at one instant, whose vectors are symbolic numbers of a tape. So formulas of
-        sensors, evaluated with it, are recorded as operations that a library can repeat."""
+        """Return the state of a model at one instant whose vectors are symbolic numbers. Formulas of sensors that
+        are evaluated with it are recorded on the tape (list of operations), which a library repeats."""
         at = self.recording.instants()
         return MeasuredInstant(
             at.time, at.position, at.rotation, at.eta, at.velocity, at.prescribed, measured=self.measured
         )
 
     def rate(self, values: Array) -> Array:
-        """Return values unchanged and note that they must be differentiated in time. Compiled code forms
-        their difference over a time step."""
+        """Return ``values`` unchanged and append them to ``differentiated``, the list of what must be
+        differentiated in time. Compiled code divides their difference over a time step."""
         self.differentiated.append(values)
         return values
 
@@ -163,9 +165,10 @@ class MeasuredValues:
         return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
 
     def of_source(self, name: str, origin: object) -> list[TapeNumber]:
-        """Return the numbers that compiled code measures of ``origin``, a joint or attachment (coordinates
-        and rates), as numbers of the tape (recorded operations). ``name`` is that of the controller or
-        sensor.
+        """Return symbolic numbers for the coordinates and rates of the joint or point ``origin``, which compiled
+        code measures. They are entries of the tape, the list of recorded operations. The source is registered at
+        its first use. ModelError if compiled code cannot measure it; ``name`` is the controller's or sensor's, for
+        messages.
 
         Raises:
             ModelError: a joint whose coordinates compiled code does not measure.
@@ -309,8 +312,9 @@ class OutputTables:
         return Outputs(found, self._measured.sources, tuple(self._tape.entries))
 
     def measured(self, name: str, items: Sequence[object]) -> tuple[int, int]:
-        """Return the range (first, end) of the numbers on the tape that a controller measures of joints,
-        attachments or sensors (``items``). ``name`` is that of the controller.
+        """Record on the tape (list of operations) what a controller measures of joints, points or sensors
+        (``items``). Return the range (first, end) of these entries. ModelError for sensors that count full turns;
+        ``name`` is that of the controller.
 
         Rates are those of the step, as controllers have them.
 

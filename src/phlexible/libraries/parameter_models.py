@@ -55,10 +55,10 @@ def with_parameters(
     inputs: Sequence[str] | None,
     grips: Collection[str] = (),
 ) -> ModelData:
-    """Return library data in which numbers of the model follow from parameters. The functions are fitted to
-    models that are built with several parameter values. ``made`` returns the data for given values, ``usual``
-    is that of the usual ones, and ``ranges`` are those of the parameters. ``inputs`` are the user's,
-    ``grips`` are inputs that stay.
+    """Return library data in which numbers of the model follow from parameters, by functions that are fitted to
+    models built with several values. ``made`` returns the data for given values, ``usual`` is the data for default
+    values, ``ranges`` are those of the parameters. ``inputs`` are the user's (None: all that do not depend on
+    parameters), ``grips`` are not among these. ParameterError if a parameter changes the structure, or nothing.
 
     Args:
         made: data of the model with some values.
@@ -120,8 +120,9 @@ def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:
 
 
 def _free_inputs(made: DataOf, usual: ModelData, ranges: Sequence[ParameterRange]) -> list[str]:
-    """Return the names of the inputs of a library whose initial values do not depend on its parameters, over
-    their ``ranges``. ``made`` returns the data for given values, ``usual`` is that of the usual ones."""
+    """Return the names of the inputs of a library whose initial values do not depend on its parameters. Each
+    parameter is set to both ends of its range (in ``ranges``), the others to their default. ``made`` returns the
+    data for given values, ``usual`` is the data for default values."""
     found = {each.name: each.start for each in usual.inputs}
     for own in ranges:
         for value in (own.low, own.high):
@@ -171,8 +172,9 @@ def description_of_values(table: str) -> str:
 
 
 def difference(usual: ModelData, other: ModelData) -> str:
-    """Return the difference between a model with ``other`` parameter values and the ``usual`` one, as the end
-    of a message "with stiffness = 0 ..."."""
+    """Return a text, as the end of a message, on the first difference between a model with ``other`` parameter
+    values and the ``usual`` one. Parts, inputs and outputs are compared. If none is found, it names laws, joints
+    and modes."""
     first, second = usual.stepper.assembly.system.mechanism, other.stepper.assembly.system.mechanism
     if found := first_difference(first, second):
         return found

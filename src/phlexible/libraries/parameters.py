@@ -29,8 +29,9 @@ class BasisFunction(NamedTuple):
     size: float | None = None
 
     def values(self, parameter: float | Array, largest: float) -> Array:
-        """Return values of the function, of the shape of ``parameter``. It is scaled by ``largest`` if the
-        function has no size."""
+        """Return the values of the function at ``parameter``, of the same shape: x^exponent, or sin(x + phase)
+        if the exponent is zero. x is the parameter divided by the function's size, or by ``largest`` if that is
+        zero."""
         x = np.asarray(parameter) / (self.size or largest)
         return np.asarray(x**self.exponent if self.exponent else np.sin(x + self.phase))
 
@@ -109,8 +110,8 @@ class SampledValues:
     is_scale: BoolArray
 
     def largest(self, values: Array) -> Array:
-        """Return for each number the largest absolute value in its table, from the ``values`` of all, shape
-        (numbers,), as a scale for round-off."""
+        """Return for each number of a model the largest absolute value in the array to which it belongs, shape
+        (numbers,), as a scale for round-off. ``values`` are all numbers."""
         found = np.zeros(len(self.names))
         np.maximum.at(found, self.table, np.abs(values))
         return found[self.table]
@@ -206,9 +207,9 @@ class FunctionFit:
         return self._samples[key]
 
     def _best_families(self, number: int) -> IntArray:
-        """Return for each number of a model the index of the family of functions of parameter ``number`` that
-        fits it best. -1: the number does not change. Raise ParameterError if the error of a number exceeds
-        1e-10 of its size.
+        """Return for each number of a model the index of the family of functions of parameter ``number`` that fits
+        its samples best; -1 if it changes by no more than round-off. ParameterError if the error of a number
+        exceeds 1e-10 of its size.
 
         Raises:
             ParameterError: a number is linear in none.
@@ -262,8 +263,9 @@ class FunctionFit:
         return values
 
     def _largest_error(self, functions: ParameterFunctions) -> float:
-        """Return the largest relative error of fitted functions at parameter values that were not sampled: of one
-        parameter, of all, and at ends of ranges."""
+        """Return the largest relative error of fitted ``functions`` at random parameter values: of one parameter,
+        of all, and at ends of ranges. The model is built for each. Errors within round-off are ignored;
+        ParameterError if an error exceeds the limit."""
         random = np.random.default_rng(3)
         usual = [each.usual for each in self._ranges]
         tried: list[tuple[str, list[float]]] = []
@@ -300,9 +302,9 @@ class FunctionFit:
 
 
 def _slopes(x: Array, values: Array) -> Array:
-    """Return the slopes of values along functions x, shape (samples, functions), from as many samples as determine
-    them, shape (functions, ...).
-    """
+    """Return the coefficients of basis functions x, shape (samples, functions), in sampled ``values`` relative to
+    the first sample, shape (functions, ...). As many samples are used as determine them, in a least-squares
+    solution."""
     count = 1 + x.shape[1]
     first = (values[1:count] - values[0]).reshape(count - 1, -1)
     found = np.linalg.lstsq(x[1:count] - x[0], first, rcond=None)[0]

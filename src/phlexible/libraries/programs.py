@@ -75,8 +75,8 @@ def _further_files(codes: Mapping[str, bytes], platform: Platform) -> dict[str, 
 
 
 def as_in_python(platform: Platform) -> CodeTarget | None:
-    """Return the processor whose optimizations make code that reproduces every digit of runs in Python; None:
-    optimize for the platform itself.
+    """Return None, so that code is optimized for the platform itself. Another implementation may return the
+    processor whose optimizations reproduce every digit of runs in Python; ``platform`` is not used.
 
     Its vectors may be longer than those of the platform, which makes code much longer: tests alone ask for it.
     """
@@ -102,8 +102,8 @@ def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
 
 
 def _cached_code(file: Path) -> bytes:
-    """Return cached machine code from a file if it belongs to the present sources; empty bytes if there is none or
-    the file is damaged."""
+    """Return cached machine code from a ``file`` if it was made from the present sources. Empty bytes if it was
+    not, or if the file does not exist or is damaged."""
     try:
         kept = ObjectFile.read(file)
     except (OSError, ValueError):

@@ -172,8 +172,9 @@ def mean_rates(column: Column, step: float) -> Column:
 
 
 def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> Iterator[tuple[float, list[Piece]]]:
-    """Yield the intervals between the breakpoints of several piecewise polynomials (``parts``), shifted in
-    time by ``shifts``: begin of the interval, and the piece of each that is valid there."""
+    """Yield the intervals between the breakpoints of several piecewise polynomials (``parts``), shifted in time by
+    ``shifts``. Each is the begin of the interval, and a list of the pieces that are valid there. Nothing is
+    yielded if one has no pieces."""
     if not all(parts):
         return
     begins = [np.array([piece.begin for piece in pieces[1:]]) for pieces in parts]
@@ -253,8 +254,8 @@ def _polynomial(signal: Columns, times: Array, y: Array, start: float, step: flo
 
 
 def _rounded(number: float, error: float) -> float:
-    """Return the number with the fewest significant digits within an error of the given one, which is probably what
-    the user wrote. It is 0 if that is within the error."""
+    """Return the number with the fewest significant digits that differs from ``number`` by at most ``error``; the
+    number itself if none does. It is 0 if that is close enough. A user probably wrote this number."""
     shorter = (0.0, *(float(f"{number:.{digits}g}") for digits in range(1, 16)))
     return next((x for x in shorter if abs(x - number) <= error), number)
 
@@ -262,9 +263,9 @@ def _rounded(number: float, error: float) -> float:
 def _harmonic(
     signal: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
 ) -> Column | None:
-    """Return a harmonic c + a cos(w t) + b sin(w t) that fits the samples y of ``signal`` at the ``times``;
-    None if none fits. A line v t is added if ``on_line``. The run has time steps of length ``step`` from
-    ``start`` on."""
+    """Return a harmonic function of time that fits the samples y of ``signal`` at the ``times``; None if none
+    fits. It is c + a cos(w t) + b sin(w t), plus a line v t if ``on_line``. The frequency follows from equidistant
+    samples at 1, 16 or 256 time steps (``step`` [s]) from ``start`` on, and is then refined."""
     for stride in (step, 16 * step, 256 * step):
         if start + 67 * stride > times[-1]:
             break
@@ -349,9 +350,9 @@ def _fits_samples(column: Column, times: Array, y: Array) -> bool:
 
 
 def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
-    """Return piecewise polynomials that approximate a function of time (``signal``) from ``begin`` to
-    ``end``, and their largest error. Pieces of degree 10 are halved until their error is at most 1e-13 of the
-    largest value; they are cut at ``kinks``. ``name`` is for messages.
+    """Return piecewise polynomials that approximate a function of time (``signal``) from ``begin`` to ``end``, and
+    their largest error. Pieces of degree 10 are halved until their error is at most 1e-13 of the largest value;
+    they are cut at ``kinks``. ParameterError, with ``name``, if pieces become too short or too many.
 
     Raises:
         ParameterError: a function that jumps, or is too rough.

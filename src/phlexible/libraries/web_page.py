@@ -177,14 +177,15 @@ class PageParts:
 
     @property
     def rate(self) -> float:
-        """Return how many seconds of the model pass in one second of a live page."""
+        """Return the speed of a live page, in seconds of the model for one second of the page. It is the largest
+        of some round numbers for which the browser need not take too many time steps a second."""
         return max(each for each in RATES if each <= max(STEPS_A_SECOND * self.data.step, RATES[0]))
 
 
 def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections: Sequence[str] = ()) -> str:
-    """Return the HTML text of a page that shows a model in 3D and steps it in the browser by a WebAssembly
-    module. ``parts`` is the data of the model, ``seen`` a run of it that says how far things go, ``sections``
-    are texts before those of the model.
+    """Return the HTML text of a page that shows a model in 3D and steps it in the browser by the WebAssembly
+    ``module``. ``parts`` is the data of the model. ``seen`` is a run of it that determines the size of the view
+    and of plots (None: unknown), ``sections`` are texts before those of the model.
 
     Args:
         parts: of the model.
