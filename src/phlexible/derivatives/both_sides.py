@@ -505,9 +505,9 @@ def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) ->
 
 
 def _residuals(run: TakenRun, base: Memory, side: ModelChanges) -> list[Array]:
-    """Return the residuals of all recorded time steps of a run when its model data are changed by ``side``,
-    added to the tables ``base``. The list has an array (steps, unknowns) for each stretch of time steps
-    without velocity jumps."""
+    """Return the residuals of all recorded time steps of a run when its model data are changed by ``side``, added
+    to the tables ``base``. The list has an array (steps, unknowns) for each sequence of time steps between
+    velocity jumps."""
     return [_residuals_in(stretch, base, side, number) for number, stretch in enumerate(run.stretches)]
 
 

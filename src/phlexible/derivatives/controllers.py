@@ -118,9 +118,8 @@ def controller_readings(
     value: ControlledValue, assembly: Assembly, run: TakenRun
 ) -> tuple[Reader, Mapping[str, Array], Reading, Array]:
     """Evaluate the measurements of the controller of a load ``value`` at all instants of a run at which
-    controllers were called. Return the sensor reader, the states at these instants (arrays by the names of the
-    state tables, with a first axis (calls,)), the sensor, and the measurements (calls, components). ``assembly``
-    holds the tables of the model.
+    controllers were called. Return the sensor reader, the states at these instants (arrays by name, with a first
+    axis (calls,)), the sensor, and the measurements (calls, components). ``assembly`` holds the model's arrays.
 
     Returns:
         The reader, the states, the sensor, and its readings, shape (K, values).

@@ -257,8 +257,9 @@ def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
 
 
 def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:
-    """Return the left and the right eigenvector (y, x) of the eigenvalue problem A x = s E x for a known eigenvalue
-    s. Inverse iteration is used; a repeated eigenvalue raises ``ModelError``.
+    """Return the left and right eigenvector (y, x) of A x = s E x for a known eigenvalue s. They are computed by
+    inverse iteration from random vectors and scaled to largest entry 1. Raise ``ModelError`` if the eigenvalue is
+    repeated, that is if y . E x is nearly zero.
 
     Raises:
         ModelError: an eigenvalue that is not simple.

@@ -219,9 +219,10 @@ class Parameters:
         return Direction(change)
 
     def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Return few directions for finite differences that together change all samples of the signal
-        ``name``. Samples of one direction are so far apart that each time step of ``run`` depends on one of
-        them at most. ``is_load``: the signal is read in the middle of time steps only.
+        """Return perturbation directions for finite differences that together change all samples of the signal
+        ``name``, as few as possible. Samples of one direction are so far apart that each time step of ``run``
+        depends on at most one of them. ``is_load`` says that the signal is evaluated in the middle of time steps
+        only.
 
         Args:
             name: of the signal.
@@ -411,9 +412,9 @@ def start_difference(
 
 
 def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
-    """Raise ``ModelError`` if a perturbed model (``other``) has other unknowns than the model ``base``, or
-    other prescribed times of events. These may change inside of time steps of ``run``, if it is given.
-    ``label`` names the parameter in the message.
+    """Raise ``ModelError`` if a perturbed model (``other``) has other unknowns than the model ``base``, or other
+    prescribed times of events. The times of events that happen inside of time steps of ``run``, if it is given,
+    may differ. ``label`` names the parameter in the message.
 
     Args:
         base, other: the models.

@@ -119,9 +119,9 @@ class Reader:
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
         """Return a list with the readings of each sensor at the given ``states``, shape (states,) or (states,
-        components). States are arrays by the names of the tables in ``OF_STATES`` (position, rotation, velocity,
-        ...), with a first axis of length (states,). ``instants`` are indices of the time of each state among the
-        times of this reader.
+        components). States are arrays by the names in ``OF_STATES`` (position, rotation, velocity, ...), with a
+        first axis of length (states,). ``instants`` are indices of the time of each state among the times of this
+        reader.
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
@@ -137,10 +137,10 @@ class Reader:
         return found
 
     def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
-        """Return states as a recorded run that sensors can read, although they are no motion. ``states`` are
-        arrays by the names of the tables in ``OF_STATES``, with a first axis (states,); ``instants`` are the
-        indices of their times. Quantities that are no functions of a single state are NaN. Energies are included
-        if ``has_energies``; ``ModelError`` if they depend on history variables.
+        """Return given states as if they were a recorded simulation, so that sensors can be evaluated at them.
+        ``states`` has an array (states, ...) for each name in ``OF_STATES``; ``instants`` are indices of their
+        times. Quantities that are no functions of a single state are NaN. Energies are computed only if
+        ``has_energies``; they raise ``ModelError`` if the model has history variables.
 
         Args:
             states: tables of the states.
@@ -168,8 +168,8 @@ class Reader:
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
         """Return a list with the readings of each sensor at ``states``, one for each time of this reader, shape
-        (times,) or (times, components). States are arrays by the names of the tables in ``OF_STATES`` (position,
-        rotation, velocity, ...), with a first axis (times,).
+        (times,) or (times, components). States are arrays by the names in ``OF_STATES`` (position, rotation,
+        velocity, ...), with a first axis (times,).
 
         Raises:
             ModelError: as ``read``.
@@ -177,9 +177,9 @@ class Reader:
         return self.read(sensors, states, np.arange(len(self.times)))
 
     def _energies(self, states: Mapping[str, Array], instants: IntArray) -> Array:
-        """Return the energies of each of the given ``states``, shape (states, 4) [J]: kinetic, strain, gravity
-        and spring energy. States are arrays by the names of the tables in ``OF_STATES``, with a first axis
-        (states,). ``instants`` are the indices of their times."""
+        """Return the energies of each of the given ``states``, shape (states, 4) [J]: kinetic, strain, gravity and
+        spring energy. States are arrays by the names in ``OF_STATES``, with a first axis (states,). ``instants``
+        are the indices of their times."""
         memory, found = self.assembly.memory, np.zeros((len(instants), 4))
         flat = np.zeros((len(instants), memory.counts["state_size"]))
         for name in OF_STATES:
@@ -228,15 +228,15 @@ class Jacobian:
 
 def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
     """Return copies of the tables of states at the given instants: a dictionary of arrays with a first axis
-    (instants,). The ``rows`` are such arrays of all instants by name; only the tables in ``OF_STATES`` are
+    (instants,). The ``rows`` are such arrays of all instants by name; only the arrays named in ``OF_STATES`` are
     copied, which sensors may read (position, rotation, eta, velocity, theta, held)."""
     return {name: rows[name][instants] for name in OF_STATES}
 
 
 def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
     """Return the derivatives of a sensor's readings with respect to pose and velocities in all states, one state
-    for each time of the ``reader``. The states ``rows`` are arrays by the names of the state tables (position,
-    rotation, velocity, ...), with a first axis (times,)."""
+    for each time of the ``reader``. The states ``rows`` are arrays by name (position, rotation, velocity, ...),
+    with a first axis (times,)."""
     instants = np.arange(len(reader.times))
     directions, parts = _slopes(reader, rows, sensor, instants)
     velocities = int(reader.assembly.memory.counts["velocities"])
@@ -246,10 +246,10 @@ def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) 
 def slopes_of_costs(
     reader: Reader, rows: Mapping[str, Array], weighted: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
-    """Return for each of several costs its derivatives with respect to pose and velocities at all instants. A
-    cost in ``weighted`` is given as pairs of a sensor and the weights of its readings. ``reader`` evaluates
-    sensors. The recorded states ``rows`` are arrays by the names of the state tables (position, rotation,
-    velocity, ...), with a first axis (times,).
+    """Return for each of several costs its derivatives with respect to pose and velocities at all instants. A cost
+    in ``weighted`` is given as pairs of a sensor and the weights of its readings. ``reader`` evaluates sensors.
+    The recorded states ``rows`` are arrays by name (position, rotation, velocity, ...), with a first axis
+    (times,).
 
     Args:
         reader: reads the sensors.
@@ -279,8 +279,7 @@ def slopes_of_costs(
 def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
     """Return the increments of central differences for all components of pose and velocity; shape (2 *
     velocities,), chosen from the lengths and speeds of the mechanism. ``reader`` evaluates sensors. Of the
-    recorded states ``rows``, arrays by the names of the state tables, only "velocity" (times, velocities) is
-    read."""
+    recorded states ``rows``, arrays by name, only "velocity" (times, velocities) is read."""
     system, weight = reader.assembly.system, np.asarray(reader.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
@@ -296,7 +295,7 @@ def _slopes(
     """Return the indices (d,) of the pose and velocity components on which a ``sensor`` depends, and an iterator
     over its derivatives. It yields pairs of some of the ``instants`` and derivatives (instants, components, d).
     Velocities have indices from the number of velocities on. ``reader`` evaluates sensors; ``rows`` are the
-    recorded states, arrays by the names of the state tables (position, rotation, velocity, ...).
+    recorded states, arrays by name (position, rotation, velocity, ...).
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -326,8 +325,8 @@ def _differences(
 ) -> Array:
     """Return the derivatives of a sensor's readings along chosen components (``directions``) of pose and velocity
     at some ``instants``, shape (instants, components, directions). Central differences with increments ``steps``
-    are used. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by the names of the state
-    tables (position, rotation, velocity, ...)."""
+    are used. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by name (position, rotation,
+    velocity, ...)."""
     count, (shares, weight) = len(directions), np.array(_stencil(sensor)).T
     changes = np.zeros((count, len(shares), len(steps)))
     changes[np.arange(count), :, directions] = steps[directions, None] * shares
@@ -340,9 +339,9 @@ def _read_moved(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray, changes: Array
 ) -> Array:
     """Return the readings of a sensor at each of some ``instants`` after each of k ``changes`` of pose and
-    velocity, shape (instants * k, ...). Those of one instant are together, since angles are unwrapped. Changes have
-    the shape (k, 2 * velocities). ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by the
-    names of the state tables (position, rotation, velocity, ...)."""
+    velocity, shape (instants * k, ...). Those of one instant are together, since angles are unwrapped. Changes
+    have the shape (k, 2 * velocities). ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by
+    name (position, rotation, velocity, ...)."""
     where = np.repeat(instants, len(changes))
     states, pairs = states_at(rows, where), np.tile(changes, (len(instants), 1))
     move(reader.assembly.system.layout, states, Variation(*np.split(pairs, 2, axis=1)))
@@ -356,8 +355,8 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
     """Return the indices of all pose or velocity components of those bodies whose motion changes the reading of a
     ``sensor`` at ``instant``. The pose, then the velocities, of each body are changed by random shares of
-    ``steps``; an unequal reading counts. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays
-    by the names of the state tables (position, rotation, velocity, ...)."""
+    ``steps``; an unequal reading counts. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by
+    name (position, rotation, velocity, ...)."""
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps

@@ -334,8 +334,9 @@ class TakenRun:
 
 
 def differentiable(system: System) -> Assembly:
-    """Return the tables of numbers of a system (mechanism) for time steps that can be differentiated; raise
-    ``ModelError`` for parts that cannot.
+    """Assemble and return the arrays of a system (mechanism) for time steps that can be differentiated. Raise
+    ``ModelError``, naming the part, for viscoelastic laws, friction springs and impacts together with functions of
+    the state or conditional events, and for a tendon that is paid out with friction.
 
     Raises:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
@@ -377,10 +378,9 @@ def differentiable(system: System) -> Assembly:
 def take_run(
     assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
 ) -> TakenRun:
-    """Simulate a model from an initial state over ``duration`` [s] in time steps of ``step`` [s]. Return the
-    run with the log of all time steps and jumps that its derivatives need. ``assembly`` holds the tables of
-    the model. ``start`` is the state, ``options`` are those of the time steps; warnings are given if
-    ``warns``.
+    """Simulate a model from an initial state over ``duration`` [s] in time steps of ``step`` [s]. Return the run
+    with the log of all time steps and jumps that its derivatives need. ``assembly`` holds the model's arrays.
+    ``start`` is the state, ``options`` are those of the time steps; warnings are given if ``warns``.
 
     Args:
         assembly, start, duration, step, options: the run.
@@ -397,9 +397,9 @@ def take_run(
 
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
-    """Return the clock of a run: the instants [s] at which its time steps begin and end. They follow from
-    duration [s], time step [s] and the breakpoints of the model, from the time of ``start`` on. ``assembly``
-    holds the tables of the model. ``options`` are those of the time steps.
+    """Return the clock of a run: the instants [s] at which its time steps begin and end. They follow from duration
+    [s], time step [s] and the breakpoints of the model, from the time of ``start`` on. ``assembly`` holds the
+    model's arrays. ``options`` are those of the time steps.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -413,9 +413,9 @@ def instants_of(assembly: Assembly, start: State, duration: float, step: float, 
 
 
 def has_redundancy(assembly: Assembly, start: State) -> bool:
-    """Return whether the constraints of a mechanism are linearly dependent in its initial state ``start``,
-    with the joint locks that are closed at the start. ``assembly`` holds the tables of the model. A lock
-    keeps a joint coordinate constant from an event of the run on."""
+    """Return whether the constraints of a mechanism are linearly dependent in its initial state ``start``, with
+    the joint locks that are closed at the start. ``assembly`` holds the model's arrays. A lock keeps a joint
+    coordinate constant from an event of the run on."""
     return bool(redundancies(assembly.system.phase(_initial_locks(assembly)).system, start))
 
 
@@ -427,9 +427,9 @@ def integrate_logged(
     options: StepOptions,
     warns: bool = False,
 ) -> tuple[Array, Array]:
-    """Simulate a run with a given time stepper, which logs it. Return the row of the state tables at the
-    start, shape (numbers,), and the stored instants, shape (instants,) [s]. ``assembly`` holds the tables of
-    the model. ``options`` are those of the time steps; warnings are given if ``warns``.
+    """Simulate a run with a given time stepper, which logs it. Return the state at the start,
+    shape (states,), and the stored instants, shape (instants,) [s]. ``assembly`` holds the model's arrays.
+    ``options`` are those of the time steps; warnings are given if ``warns``.
 
     Args:
         stepper, assembly, start, instants, options: the run.
@@ -454,8 +454,8 @@ def integrate_logged(
 
 
 def _initial_locks(assembly: Assembly) -> Array:
-    """Return for each switch (lock of a joint) of a model 0 if it is closed at the start and NaN if it is
-    open; shape (switches,). ``assembly`` holds the tables of the model."""
+    """Return for each switch (lock of a joint) of a model 0 if it is closed at the start and NaN if it is open;
+    shape (switches,). ``assembly`` holds the model's arrays."""
     return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
@@ -499,9 +499,9 @@ def run_from_log(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """Return the run that can be differentiated, made of the ``log`` of a time stepper. ``first`` is the
-    state at the first instant. Consecutive time steps without a velocity jump between them become one
-    stretch; ``times`` [s] are the instants to be stored. ``assembly`` holds the tables of the model.
+    """Return the run that can be differentiated, made of the ``log`` of a time stepper. ``first`` is the state at
+    the first instant. Consecutive time steps without a velocity jump between them become one stretch; ``times``
+    [s] are the instants to be stored. ``assembly`` holds the model's arrays.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -557,9 +557,9 @@ def run_from_log(
 def _span(
     log: Sequence[Stepped | VelocityJump | Evaluated], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """Return how many logged time steps before and after an event within a time step depend on the instant of
-    the event. None: no time steps do, or that is not supported. ``number`` is the index of the event in the
-    log, ``grid`` the stored instants. ``assembly`` holds the tables of the model.
+    """Return how many logged time steps before and after an event within a time step depend on the instant of the
+    event. None: no time steps do, or that is not supported. ``number`` is the index of the event in the log,
+    ``grid`` the stored instants. ``assembly`` holds the model's arrays.
 
     For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
     they follow from the instants of the run. None: the event is at one of these, between steps chosen by a
@@ -723,8 +723,7 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
 
 def take_steps(assembly: Assembly, state: State, step: float, count: int, added: Array | None = None) -> TakenSteps:
     """Simulate ``count`` equal time steps of ``step`` [s] from a state and return them in a form that can be
-    differentiated. ``added`` are additional load values for each time step. ``assembly`` holds the tables of
-    the model.
+    differentiated. ``added`` are additional load values for each time step. ``assembly`` holds the model's arrays.
 
     Args:
         assembly: of ``equal_steps_alone``.

@@ -54,9 +54,9 @@ class Functions:
 
 
 def functions_of(assembly: Assembly, times: Array) -> Functions:
-    """Return the prescribed vectors of a mechanism (moving frames, paths) and its prescribed loads. Vectors
-    are those at the given ``times`` [s], loads those in the middle of the time steps between them.
-    ``assembly`` holds the tables of the model."""
+    """Return the prescribed vectors of a mechanism (moving frames, paths) and its prescribed loads. Vectors are
+    those at the given ``times`` [s], loads those in the middle of the time steps between them. ``assembly`` holds
+    the model's arrays."""
     return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2, times))
 
 
@@ -110,8 +110,8 @@ class TakenSteps:
 
     def functions_of(self, assembly: Assembly) -> Functions:
         """Return the prescribed vectors and loads of another (perturbed) model at the instants of these time
-        steps. Values of controllers and state-dependent forces are those recorded here. ``assembly`` holds
-        the tables of the model."""
+        steps. Values of controllers and state-dependent forces are those recorded here. ``assembly`` holds the
+        model's arrays."""
         own = functions_of(assembly, self.times)
         return Functions(own.moving, own.loads + self.set_by_laws) if assembly.controlled else own
 
@@ -165,9 +165,9 @@ class TakenSteps:
         return np.asarray((sides[0] - sides[1]) / (2 * size))
 
     def strains(self, assembly: Assembly) -> Array:
-        """Return the history variables (viscoelastic branches, friction springs) that another (perturbed)
-        model has at the ends of these time steps, shape (steps, history variables). ``assembly`` holds the
-        tables of the model."""
+        """Return the history variables (viscoelastic branches, friction springs) that another (perturbed) model
+        has at the ends of these time steps, shape (steps, history variables). ``assembly`` holds the model's
+        arrays."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def single_step(self, number: int) -> Self:
@@ -372,10 +372,10 @@ def rolling_rows(assembly: Assembly) -> IntArray:
 
 @cached_on_owner
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return the entries of Newton's matrix that derivatives of time steps need, as rows (place in memory,
-    row, column) of integers. First come entries (velocity row, velocity column), then (velocity, auxiliary
-    unknown), then (auxiliary unknown, velocity). The numbers of the first two kinds follow. ``assembly``
-    holds the tables of the model."""
+    """Return the entries of Newton's matrix that derivatives of time steps need, as rows (place in memory, row,
+    column) of integers. First come entries (velocity row, velocity column), then (velocity, auxiliary unknown),
+    then (auxiliary unknown, velocity). The numbers of the first two kinds follow. ``assembly`` holds the model's
+    arrays."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]

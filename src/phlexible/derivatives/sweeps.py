@@ -46,7 +46,7 @@ def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -
 
 def _lock_reading(jump: VelocityJump, assembly: Assembly) -> Reading:
     """Return the reading of the constraint functions that measure the joint coordinates which an event (``jump``)
-    locks, shape (instants, locks). ``assembly`` holds the tables of the model."""
+    locks, shape (instants, locks). ``assembly`` holds the model's arrays."""
     switches = assembly.system.row_switches
     rows = np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
     return Reading(lambda run: run.system.row_values(run.instants, run.recording.theta)[:, rows])

@@ -130,9 +130,9 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
 def strain_indices(assembly: Assembly) -> IntArray:
-    """Return the indices of the history variables of a mechanism in a flat state (one row of the state
-    tables). They belong to viscoelastic branches (spring and dashpot in series), friction springs and
-    impacts; slip flags are left out. ``assembly`` holds the tables of the model.
+    """Return the indices of the history variables of a mechanism in a flat state (one row of the state tables).
+    They belong to viscoelastic branches (spring and dashpot in series), friction springs and impacts; slip flags
+    are left out. ``assembly`` holds the model's arrays.
 
     Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
@@ -150,8 +150,8 @@ def strain_indices(assembly: Assembly) -> IntArray:
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
     """Return the history variables (viscoelastic branches, friction springs, impacts) at the end of each time
-    step, shape (steps, history variables). They are computed from the states at both ends of the time steps,
-    their ``sizes`` [s] and the prescribed vectors ``moving``. ``assembly`` holds the tables of the model.
+    step, shape (steps, history variables). They are computed from the states at both ends of the time steps, their
+    ``sizes`` [s] and the prescribed vectors ``moving``. ``assembly`` holds the model's arrays.
 
     Contact pairs of groups are in the rows that they have in the states.
     """
@@ -164,9 +164,9 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
-    """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a
-    state, shape (history variables,). Those of contact pairs are in the order of the state ``like`` if that
-    is given. ``assembly`` holds the tables of the model."""
+    """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a state,
+    shape (history variables,). Those of contact pairs are in the order of the state ``like`` if that is given.
+    ``assembly`` holds the model's arrays."""
     indices, rows = strain_indices(assembly), []
     if not len(indices):
         return np.zeros(0)
@@ -180,8 +180,8 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly, State]:
     """Return tables and an initial state of the same model in which rest lengths of tendons with friction are no
     longer parameters. They are part of its history variables: each is the length that has slid through a guide,
-    less the rest length of the pieces before it. ``assembly`` holds the tables of the model, ``start`` is its
-    initial state.
+    less the rest length of the pieces before it. ``assembly`` holds the model's arrays, ``start`` is its initial
+    state.
 
     Forces have a kink where a piece that was slack begins a step just taut: equations must not depend on parameters
     that change its rest length, which central differences would take to both sides of the kink.

@@ -436,9 +436,10 @@ def _kernel(matrix: Array, round_off: float) -> Array:
 
 
 def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
-    """Return the number of independent self-stresses of a linear ``model``: stresses in balance without
-    loads, which no motion changes. It is the number of stress states minus that of deformations (velocities
-    minus joint rows minus ``rigid``, the rigid modes); 0 in displacement form."""
+    """Return the number of independent self-stresses of a linear model in stress form: stresses in equilibrium
+    without loads. It is the number of stress states minus that of deformations. The number of deformations is
+    velocities minus constraints minus ``rigid`` (number of rigid modes). It is 0 for a model in displacement
+    form."""
     mechanics = model.mechanics
     if mechanics is None or model.form is not Form.STRESS:
         return 0  # displacements that obey the joints
@@ -448,8 +449,9 @@ def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
 
 
 def _modes_without_energy(model: ObservedPHDAE, count: int) -> Modes:
-    """Return the ``count`` lowest modes of a linear model whose energy is not positive, from a generalized dense
-    eigenvalue problem. Zero eigenvalues count as rigid modes."""
+    """Return the ``count`` lowest modes of a linear model whose energy is not positive, by solving its dense
+    generalized eigenvalue problem. Multipliers are eliminated first. Eigenvalues up to round-off are set to zero
+    and count as rigid modes."""
     model = without_algebraic_states(model)
     E, A = model.descriptor.toarray(), model.system_matrix.toarray()
     values, states = linalg.eig(A, E)

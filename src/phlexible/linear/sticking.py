@@ -57,9 +57,9 @@ def tangents_of(
     system: System, indices: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
     """Assemble the stiffness and damping matrices that contact and friction add to small motions of a system,
-    shape (velocities, velocities) each. They come from derivatives of the forces with respect to the poses
-    and velocities with the ``indices``: ``stiffness`` and ``damping``, shape (velocities, numbers)
-    each. ``forces`` act there, of which other forces balance the part ``balanced``.
+    shape (velocities, velocities) each. They come from derivatives of the forces with respect to the poses and
+    velocities with the ``indices``: ``stiffness`` and ``damping``, shape (velocities, indices) each. ``forces``
+    act there, of which other forces balance the part ``balanced``.
 
     Args:
         system: that moves.
@@ -96,8 +96,8 @@ def _without_noise(system: System, indices: IntArray, columns: Array) -> sparse.
 
 
 def without_losses(memory: Memory) -> dict[str, Array]:
-    """Return replacements of tables of ``memory`` for the compiled time step, in which contacts have no
-    damping and lose no energy in impacts."""
+    """Return arrays of zeros for those entries of ``memory``, the arrays of the compiled time step, that are
+    damping and impact losses of contacts. The dictionary has their names; ``memory`` is not changed."""
     return {name: np.zeros_like(memory[name]) for name in LOSSES}
 
 
@@ -116,8 +116,8 @@ class RestEquations:
         self._equations = StepEquations(self.memory)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return how a pickle rebuilds these equations at rest: the function to call with the system, from which
-        tables are assembled again."""
+        """Return a function and its arguments, by which pickle rebuilds these equations at rest. The function
+        assembles all arrays again from the system."""
         return rest_equations, (self.system, self.stepper.is_redundant)
 
     def with_tables(self, tables: Mapping[str, Array]) -> "RestEquations":
@@ -127,9 +127,9 @@ class RestEquations:
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 
     def begin(self, state: State) -> None:
-        """Store the pose and the history variables of a state in the tables of the compiled time step, with
-        zero velocities. History variables are strains of Maxwell branches, deflections of friction springs
-        and impact speeds."""
+        """Store the pose and the history variables of a state in the arrays of the compiled time step, with zero
+        velocities. History variables are strains of Maxwell branches, deflections of friction springs and impact
+        speeds."""
         self.stepper.begin(replace(state, velocity=np.zeros_like(state.velocity)))
 
     def relaxed(self, state: State) -> State:
@@ -143,8 +143,9 @@ class RestEquations:
 
     @property
     def branches(self) -> Array:
-        """History variables that the tables of the compiled time step contain now, in the layout of
-        ``State.branches``. They are strains of branches, impact speeds and deflections of friction springs."""
+        """History variables that the arrays of the compiled time step contain at the time of access, in the layout
+        of ``State.branches``. They are strains of Maxwell branches, impact speeds and deflections of friction
+        springs."""
         return np.asarray(branches_of(self.memory.rows(self.memory.state[None]))[0])
 
     def moved(self, state: State, change: Array) -> State:
@@ -191,8 +192,8 @@ class RestEquations:
 
     def tangents(self, state: State, indices: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
         """Return the derivatives of the sum of all generalized forces at the pose of ``state``, at rest, with
-        respect to pose and to velocities. They are along the coordinates with the ``indices``, for
-        the given joint ``multipliers`` (None: zero), shape (velocities, numbers) each.
+        respect to pose and to velocities. They are along the coordinates with the ``indices``, for the given joint
+        ``multipliers`` (None: zero), shape (velocities, indices) each.
 
         Bristles bend with the pose, laws that creep are springs. Stiffness is even in the size of a step, damping
         odd.
@@ -349,7 +350,7 @@ class StickingFriction(PickledFields):
 
     @property
     def system(self) -> System:
-        """System (mechanism as arrays of numbers) whose friction springs are described."""
+        """The ``System`` (mechanism in numerical form) whose friction springs are described by this object."""
         return self.equations.system
 
     @cached_property

@@ -684,10 +684,9 @@ def thin_plate(
     *,
     order: int = 1,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a Kirchhoff plate that bends out of its plane, with
-    velocities and bending moments as states. ``mesh`` is the finite element mesh. ``youngs_modulus`` [Pa],
-    ``poissons_ratio`` and ``density`` [kg/m3] are those of the material. It has a ``thickness`` [m] and
-    boundaries that are ``clamped`` or ``supported``; ``order`` is that of the moments.
+    """Return the linear port-Hamiltonian finite element model of a Kirchhoff plate in bending on a triangle
+    ``mesh``. States are nodal velocities and bending moments. The boundary ``clamped`` neither moves nor rotates,
+    ``supported`` does not move; the rest is free. ``order`` is the polynomial order of the moments.
 
     States: velocity of the nodes [m/s], coefficients of the bending moments [N]. Ports: ``body force`` [N/m^2] at
     the nodes that move, ``boundary force`` [N/m] at those of free edges (effective shear force with the forces at
@@ -776,10 +775,10 @@ def bending_plate(
     supported: str | None = None,
     theory: PlateTheory | str = PlateTheory.MINDLIN,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a plate with shear deformation (Mindlin) that bends out of
-    its plane, with rotary inertia; states are velocities, and moments and shear forces at quadrature points.
-    ``mesh`` is the finite element mesh. It has a ``material``, a ``thickness`` [m] and boundaries that are
-    ``clamped`` or ``supported``; ``theory`` says whether shear deforms it.
+    """Return the linear port-Hamiltonian model of a plate in bending with shear deformation and rotary inertia
+    (Mindlin). States are velocities of nodes, and moments and shear forces at quadrature points. The boundary
+    ``clamped`` neither moves nor rotates; the boundary ``supported`` has no deflection. With
+    ``theory="kirchhoff"`` a high stiffness suppresses shear.
 
     States: velocity of the nodes (deflection [m/s], rotations about x and y [rad/s], node after node), moments xx,
     yy, xy [N] and shear forces x, y [N/m] at each quadrature point. Ports: ``body force`` [N/m^2] at nodes whose
@@ -836,10 +835,10 @@ def bending_plate(
 def _plate_ports(
     nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
 ) -> list[tuple[str, str, str, Matrix, Matrix]]:
-    """Return the name, input unit, output unit, columns of the port matrix B and mass matrix of each port of
-    a plate. The ports are body force, boundary force and boundary moment; ``nodal`` is the mass matrix of one
-    unknown a node, ``moving`` the unknowns that are free. ``mesh`` is the finite element mesh. ``density`` is
-    that per area."""
+    """Return a list of the ports of a plate: body force, boundary force and boundary moment, each with name,
+    units, columns of the input matrix and mass matrix. Ports without free unknowns are left out. ``nodal`` is the
+    mass matrix with one unknown for each node, ``density`` the mass per area, ``moving`` the indices of the free
+    unknowns."""
     import skfem
 
     node, component = np.divmod(moving, UNKNOWNS)

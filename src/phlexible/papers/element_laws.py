@@ -80,18 +80,17 @@ class Touching:
 
     @property
     def _direction_indices(self) -> tuple[IntArray, IntArray]:
-        """Indices of the body-fixed direction vectors of the two bodies in contact, which say how the bodies are
-        rotated: first those of the touching body, then those of the body that has the surface; an array may be
-        empty."""
+        """Indices of the body-fixed direction vectors of the two bodies in contact, which describe how the bodies
+        are rotated. The first array belongs to the touching body, the second to the body that has the surface; an
+        array is empty for a body without such vectors."""
         points = self.coordinate.points
         first = points + self.coordinate.rotating_direction_count
         return self.parts[points:first], self.parts[first:]
 
     def sliding_coefficients(self, at: Poses) -> tuple[Array, Array]:
-        """Return the coefficients of the vectors of this contact in the sliding displacement of its surfaces,
-        shape (T, vectors), and the unit contact normals; shape (T, 3). The vectors are points and body-fixed
-        directions of both bodies in world axes; a weighted sum of them slides. T is the number of states in
-        ``at``."""
+        """Return the weights of a contact's point and direction vectors in the sliding displacement of its
+        surfaces, shape (T, vectors). Return also the unit contact normals, shape (T, 3). The vectors belong to
+        both bodies and are in world axes; their weighted sum slides. T is the number of states in ``at``."""
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
         normal, _ = self._gap_gradient(at)
         assert self.force.contact is not None, "it rubs"
@@ -114,9 +113,9 @@ class Touching:
         return weights, normal
 
     def _gap_gradient(self, at: Poses) -> tuple[Array, Array]:
-        """Return the gradient of the gap between two bodies in contact with respect to the touching point, in
-        world axes for T states: its direction, which is the contact normal, shape (T, 3), and its length,
-        shape (T, 1). ``at`` holds the T states."""
+        """Compute the gradient of a contact's gap with respect to the touching point, in world axes for the T
+        states ``at``. Return its direction, shape (T, 3), which is the contact normal (zero for a zero gradient),
+        and its length, shape (T, 1)."""
         on_vectors = np.zeros_like(at.vectors)
         self.joined.add_gradient(at, self.gap, on_vectors)
         gradient = on_vectors[:, self.parts[0]]
@@ -124,10 +123,10 @@ class Touching:
         return gradient / np.where(size > 0, size, 1.0), size
 
     def slip_rotation(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
-        """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates,
-        shape (T, 3) [rad/s]: it follows the rotation of the contact normal and, about the normal, that of a
-        body. ``rates`` are rates of functions, dX (T, vectors, 3) those of vectors. ``at`` holds the T
-        states."""
+        """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates, shape
+        (T, 3) [rad/s]. It is the rotation of the contact normal plus, about the normal, that of the body with the
+        surface. If that body has no direction vectors and is not the ground, the touching body counts. ``rates``
+        are rates of functions, dX (T, vectors, 3) of vectors."""
         own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
@@ -191,9 +190,9 @@ def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
 
 
 def couple_forces(m: Array, moment: Array) -> Array:
-    """Return forces on the d body-fixed direction vectors m (T, d, 3) of a body that together make a given moment
-    (T, 3) [N m]; shape (T, d, 3). The sum of m x force is the moment: so a moment acts on a body that is described
-    by direction vectors."""
+    """Return forces on the d body-fixed direction vectors m of a body that together exert a given ``moment`` (T,
+    3) [N m]. Vectors and forces have shape (T, d, 3); the sum of m x force is the moment, so that a body described
+    by direction vectors is loaded by a moment."""
     return np.asarray(np.cross(_solve_moments(m, moment)[:, None], m))
 
 
@@ -335,10 +334,10 @@ class Bristles:
     def contact_states(
         self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
     ) -> list[BristleState]:
-        """Evaluate each friction spring (bristle) of a mechanism in T states: return for each the two factors
-        of the friction law (8.49), which limit its force to the friction limit, and the coefficients, normal
-        and rotation of its contact. ``at`` holds the T states. z are their deflections, ``pressed`` the
-        friction limit and normal force of each, ``rates`` and dX the rates of functions and vectors.
+        """Evaluate each friction spring (bristle) of a mechanism in T states ``at`` and return a list with one
+        ``BristleState`` for each. It has two factors that limit the spring's force to the friction limit, by
+        (8.49) of docs/theory.md, and weights, normal and rotation of the contact. z are the deflections,
+        ``pressed`` the friction limit and normal force of each force element.
 
         Args:
             z: of the states, shape (T, size).
@@ -432,9 +431,9 @@ class Bristles:
         return rates
 
     def rotation_rates(self, spring: AttachedBristle, state: BristleState, effort: Array) -> Array:
-        """Return how fast the deflection vector of one friction spring (bristle) changes because its contact
-        rotates, in T states, shape (T, components): angular velocity times deflection; zero for scalar deflections.
-        ``effort`` is the spring force k z."""
+        """Return the rate of the deflection vector of one friction spring (bristle) due to the rotation of its
+        contact, in T states, shape (T, components). It is angular velocity times (cross product) deflection, and
+        zero for scalar deflections. ``effort`` is the spring force k z, from which the deflection is computed."""
         if not spring.touching or spring.kind is BristleKind.DRILLING:
             return np.zeros_like(effort)
         whole = np.zeros((len(effort), 3))
@@ -528,10 +527,10 @@ class ElementLaws:
         return [RelationFunction((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def prescribed_values(self, time: float, at: Instants | None, theta: Array) -> Array:
-        """Return the values at a time [s] of those forces of a mechanism that have a part given by the user,
-        shape (active forces,). A function of the state is called with the time and its measurements in the state
-        ``at``, whose angles are taken from the lengths and angles ``theta`` along which forces act; without a
-        state (None) it counts as zero."""
+        """Return the values at a ``time`` [s] of those forces of a mechanism that depend on a user's function,
+        shape (active forces,). Functions of the state are called with the measurements in the state ``at``, with
+        angles corrected to full turns by the force coordinates ``theta``. If ``at`` is None, these values are
+        zero."""
         parts = [self.forces[k] for k in self.active]
         return np.array(
             [
@@ -561,9 +560,9 @@ class ElementLaws:
         return np.asarray(result)
 
     def energy_quotients(self, before: Array, after: Array) -> Array:
-        """Return for each scalar force of a mechanism the difference quotient (U(after) - U(before)) / (after
-        - before) of its stored energy between two coordinates; shape (forces,); the derivative at the mean
-        where they differ by at most 1e-6 of themselves."""
+        """Return for each scalar force of a mechanism the quotient (U(after) - U(before)) / (after - before) of
+        its stored energy, shape (forces,). For linear springs it is computed as the derivative at the mean
+        coordinate; so it is for other forces if the two coordinates are nearly equal."""
         result = self.energy_derivatives((before + after)[None] / 2)[0]
         for k in self._special:
             a, b, force = float(before[k]), float(after[k]), self.forces[k]
@@ -727,9 +726,10 @@ class Resistances:
         return self.has_dampers_only and not self._dampings.any()
 
     def evaluate(self, at: Poses) -> Resisting:
-        """Return the resistance coefficients (force per velocity) of all dissipative force elements of a
-        mechanism in T states: dampers, dry friction, impacts and friction of contacts. They depend on the
-        velocities in these states. ``at`` holds the T states."""
+        """Compute the resistance coefficients (force per velocity) of all dissipative force elements in the T
+        states ``at``, and return them as a ``Resisting`` record. Included are dampers, dry friction regularised at
+        low speed, losses of contacts, their sliding friction, and friction springs. A contact loss is limited so
+        that its total force never pulls."""
         along = np.empty((len(at.x), len(self._forces)))
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()

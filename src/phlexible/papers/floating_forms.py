@@ -51,8 +51,9 @@ def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port
 
 
 def _prepended(first: float, values: Array) -> Array:
-    """Return ``values`` (..., n) with the number ``first`` put in front of the last axis, shape (..., n + 1);
-    with 1 the coefficients of the rigid position and of the elastic coordinates."""
+    """Return a copy of ``values`` (..., n) with the number ``first`` inserted before the last axis' first entry,
+    shape (..., n + 1). With ``first=1`` these are coefficients of the undeformed shape and of the elastic
+    coordinates."""
     return np.concatenate([np.full((*values.shape[:-1], 1), first), values], axis=-1)
 
 
@@ -146,13 +147,15 @@ class FloatingBodyForm(PortHamiltonianModel):
         object.__setattr__(self, "_state_indices", np.array(kept, dtype=np.int64))
 
     def inertia_displacement(self, eta: Array) -> Array:
-        """Return the elastic coordinates at which the mass matrix of a floating body is evaluated, shape (..., n):
-        zero in models whose inertia neglects the deformation, otherwise the given ``eta``."""
+        """Return zeros in the shape of ``eta`` (..., n): the elastic coordinates at which the mass matrix of a
+        floating body is evaluated. Here the inertia neglects the deformation; subclasses that do not neglect it
+        return ``eta``."""
         return np.zeros_like(eta)
 
     def convection(self, eta: Array) -> Array:
-        """Return the matrix N(eta) in deta/dt = v_f + N w of a floating body, shape (..., n, 3). v_f is its elastic
-        velocity state, w its angular velocity; N is zero in models where v_f is deta/dt itself."""
+        """Return a zero matrix N, shape (..., n, 3), for elastic coordinates ``eta`` (..., n). In general it
+        couples the elastic rates of a floating body with its angular velocity w by deta/dt = v_f + N w. Subclasses
+        whose elastic velocity state v_f is not deta/dt return another matrix."""
         return np.zeros((*eta.shape, 3))
 
     @abstractmethod
@@ -162,15 +165,15 @@ class FloatingBodyForm(PortHamiltonianModel):
         deformation and velocities."""
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """Return the derivative of the kinetic energy of a floating body with respect to its n elastic
-        coordinates, shape (..., n): zero in models whose inertia neglects the deformation. ``state`` has
-        deformation and velocities."""
+        """Return zeros, shape (..., n): the derivative of the kinetic energy of a floating body with respect to
+        its n elastic coordinates. Here the inertia neglects the deformation; subclasses that do not neglect it
+        return another derivative. ``state`` has deformation and velocities."""
         return np.zeros_like(state.displacement)
 
     def split(self, x: Array) -> BodyState:
         """Split state vectors x (..., states) of a floating body into position, rotation, elastic coordinates,
-        velocities and stresses; components that the body does not have (in a plane, or of a rigid body) are filled
-        in."""
+        velocities and stresses. Components that the body does not have as states (in a plane, or without rotation)
+        are set to zero, rotations to the fixed rotation matrix."""
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros((*x.shape[:-1], 18 + 2 * n + s))
         full[..., 3:12] = self.fixed_rotation.ravel()
@@ -195,8 +198,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return np.concatenate(parts, axis=-1)[..., self._state_indices]
 
     def port_displacement(self, eta: Array) -> Array:
-        """Return the elastic coordinates of a floating body at which the moment arms of its port forces are
-        evaluated, shape (..., n): the given ``eta`` unless a model neglects the deformation there."""
+        """Return ``eta`` (..., n) unchanged: the elastic coordinates of a floating body at which the moment arms
+        of its port forces are evaluated. Subclasses that neglect the deformation there return zeros."""
         return eta
 
     @property

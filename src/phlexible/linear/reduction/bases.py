@@ -55,8 +55,8 @@ class Answers(ABC):
 
     @abstractmethod
     def columns(self, omega: float) -> list[Array]:
-        """Return a list of real columns that span the responses of the linear model to unit inputs at angular
-        frequency ``omega`` [rad/s], most energy first.
+        """Return a list of real arrays that span the responses of the linear model to unit inputs at angular
+        frequency ``omega`` [rad/s], most energy first. Subclasses compute them.
 
         Each of shape (n, 1), or (n, 2) with its partner, without which it would drift.
         """
@@ -73,9 +73,9 @@ class Answers(ABC):
 
 
 def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:
-    """Extend an orthonormal reduction ``basis`` (n, k) by responses of the model (``answers``) at
-    ``frequencies`` [rad/s], up to ``most`` columns: first the response of most energy at each frequency, then
-    the second of each, and so on."""
+    """Return an orthonormal reduction ``basis`` (n, k) extended by responses of the model at ``frequencies``
+    [rad/s], with at most ``most`` columns. First the response of most energy at each frequency is appended, then
+    the second at each, and so on. Linearly dependent ones are left out."""
     found = [answers.columns(omega) for omega in frequencies]
     for rank in range(max(map(len, found), default=0)):
         for columns in found:
@@ -84,9 +84,10 @@ def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequenc
 
 
 def extended_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
-    """Extend an orthonormal reduction ``basis``, shape (n, k), by static responses of the model (``answers``),
-    then by responses at its ``poles``, lowest first. Now and then one at the frequency where the error is largest
-    follows. The result has at most ``most`` columns.
+    """Return an orthonormal reduction ``basis`` (n, k) extended by static responses of the model, then by
+    responses near its ``poles``, lowest first. Regularly a response at the frequency of the largest error is
+    appended instead. The result has at most ``most`` columns; if static responses do not fit, they are left out
+    with a warning.
 
     Args:
         poles: poles that inputs reach and outputs see, shape (k,) [rad/s].
@@ -125,9 +126,10 @@ def extended_basis(answers: Answers, basis: Array, most: int, poles: Array) -> A
 
 
 def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
-    """Return ``basis`` (n, k) extended by the entries of the list ``columns``, at most ``most`` columns in
-    all. An entry is one vector, or a vector and its partner; it is added whole, or not if its vector is
-    dependent. The first that does not fit ends the extension. ``answers`` has the metric."""
+    """Return ``basis`` (n, k) extended by the arrays of the list ``columns``, orthonormal in the metric of
+    ``answers``. Each array has one vector, or a vector and its partner, which is appended only if the vector is
+    linearly independent. The extension ends at the first array with which there would be more than ``most``
+    columns."""
     for each in columns:
         if basis.shape[1] + each.shape[1] > most:
             break
@@ -253,9 +255,10 @@ SPARE = 3
 
 
 def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool = False) -> Array:
-    """Return a modal reduction basis of a second-order model (``mechanics``), shape (n, count): the rigid
-    motions that inputs cause, then the lowest modes that inputs excite and outputs read. With
-    ``static_correction`` the last columns are static responses at inputs and outputs.
+    """Return a modal reduction basis of a second-order model, shape (n, at most count), orthonormal in the mass
+    matrix. It has the rigid motions that inputs cause, then the lowest modes that inputs excite and outputs
+    measure. With ``static_correction``, static responses at inputs and outputs are included; if these do not fit,
+    ``ParameterError`` is raised.
 
     Args:
         static_correction: the last columns are static answers at the inputs and outputs, as far as the modes do not
@@ -295,9 +298,9 @@ def _port_directions(mechanics: LinearMechanics) -> Array:
 
 
 def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricModes, Array]:
-    """Return the lowest undamped modes of a second-order model (``mechanics``) and the rigid motions that
-    inputs cause, shape (n, k). There are so many modes that, if possible, ``count`` of them take part in the
-    response."""
+    """Return the lowest undamped modes of a second-order model and the rigid motions that its inputs cause, shape
+    (n, k). So many modes are computed that, if possible, ``count`` of them contribute to the response. Raise
+    ``ParameterError`` if there are more than ``count`` such rigid motions."""
     first = undamped_modes(mechanics, 1).rigid
     for spare in (SPARE, 2 * SPARE, 4 * SPARE):
         modes = undamped_modes(mechanics, first + spare * count + 2)
@@ -337,9 +340,9 @@ OPENED = 1e-4  # joints by a column, of what its entries move there
 
 
 def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[float] | None) -> Array:
-    """Return a Krylov reduction basis of a second-order model (``mechanics``), shape (n, count), as columns
-    orthonormal in the mass matrix: responses to the inputs at the given frequencies [rad/s], or (None) at
-    automatically chosen ones.
+    """Return a Krylov reduction basis of a second-order model, shape (n, at most count), with columns orthonormal
+    in the mass matrix. It has rigid motions and responses to the inputs at the given ``frequencies`` [rad/s]. For
+    None the frequencies are chosen automatically, and columns that violate constraints are removed.
 
     Raises:
         ParameterError: fewer columns than rigid motions.
