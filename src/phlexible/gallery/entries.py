@@ -65,9 +65,9 @@ class Reference:
     required: Mapping[str, object] = field(default_factory=dict)
 
     def holds(self, parameters: Mapping[str, object], defaults: Mapping[str, object]) -> bool:
-        """Return whether these reference values apply to a model of the gallery with the given
-        ``parameters``. Each parameter must have the value that this reference requires, or one that it
-        allows, or else its default."""
+        """Return whether these reference values apply to a model of the gallery with the given ``parameters``.
+        Parameters in ``required`` must have that value, parameters in ``allowed`` one of its values (None: any),
+        all others their default."""
         for name, default in defaults.items():
             value = parameters.get(name, default)
             if name in self.required:
@@ -175,8 +175,8 @@ Place = tuple[float, float, float]
 
 
 def smooth_step(time: float, begin: float, end: float) -> float:
-    """Return the value of a smooth step function of time, from 0 at ``begin`` to 1 at ``end``, constant
-    before and after. It is x^2 (3 - 2 x) with x = (time - begin) / (end - begin)."""
+    """Return the value of a cubic step function at a ``time``: 0 until ``begin``, 1 from ``end`` on. In between it
+    is x^2 (3 - 2 x) with x = (time - begin) / (end - begin)."""
     x = min(max((time - begin) / (end - begin), 0.0), 1.0)
     return x * x * (3 - 2 * x)
 
@@ -188,8 +188,8 @@ def smoother_step(x: Any) -> Any:
 
 
 def run_up(speed: float, rise: float) -> Callable[[float], float]:
-    """Return the angle of a motor as a function of time [rad]. Its angular velocity grows evenly from rest to
-    ``speed`` [rad/s] at the time ``rise`` [s] and stays."""
+    """Return a function of time, the angle of a motor [rad]. Its angular velocity grows linearly from rest to
+    ``speed`` [rad/s] at the time ``rise`` [s] and stays constant."""
 
     def angle(time: float) -> float:
         rising = min(time, rise)
@@ -199,8 +199,9 @@ def run_up(speed: float, rise: float) -> Callable[[float], float]:
 
 
 def smooth_run_up(speed: float, rise: float) -> Callable[[Any], Any]:
-    """Return the angle of a hub as a function of time (a number or an array) [rad]. Its angular velocity grows from
-    rest to ``speed`` [rad/s] at the time ``rise`` [s] without a jump of its angular acceleration, and stays."""
+    """Return a function of time (a number or an array), the angle of a hub [rad]. Its angular velocity grows from
+    rest to ``speed`` [rad/s] at the time ``rise`` [s] without a jump of its angular acceleration, and stays
+    constant."""
 
     def angle(time: Any) -> Any:
         s = np.minimum(time, rise)
@@ -211,8 +212,9 @@ def smooth_run_up(speed: float, rise: float) -> Callable[[Any], Any]:
 
 
 def around_circle(radius: float, omega: float) -> tuple[Callable[[float], Place], Callable[[float], Place]]:
-    """Return position [m] and velocity [m/s] of a point that goes evenly around a circle, as functions of time. The
-    circle is about the origin in the xy plane, its start on the x axis, ``omega`` the angular velocity [rad/s]."""
+    """Return two functions of time, position [m] and velocity [m/s] of a point that moves on a circle at constant
+    speed. The circle is about the origin in the xy plane; the point starts on the x axis. ``omega`` is the angular
+    velocity [rad/s]."""
 
     def position(time: float) -> Place:
         return radius * np.cos(omega * time), radius * np.sin(omega * time), 0.0

@@ -158,8 +158,9 @@ def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int =
 
 
 def _lock_potential(position: float, depth: float) -> Potential:
-    """Return the potential energy of a hinge's lock as a function of its angle: a Gaussian well of width 0.02
-    rad of the given depth [J] around the angle ``position`` [rad]."""
+    """Return the potential energy of a hinge's lock and its derivative as functions of the hinge angle
+    (``Potential``). It is a Gaussian well of width 0.02 rad and the given depth [J] around the angle ``position``
+    [rad]."""
 
     def energy(x: float) -> float:
         return -depth * math.exp(-(((x - position) / LOCK_WIDTH) ** 2))
@@ -482,8 +483,8 @@ def satellite(
 
 
 def _add_slew(model: Model, torque: float) -> Model:
-    """Return the satellite model with a torque about z on its hub added: one period (2 s) of a sine of the
-    amplitude ``torque`` [N m]; none for 0."""
+    """Add a torque about z to the hub of a satellite model and return the same model. The torque is one period (2
+    s) of a sine of the amplitude ``torque`` [N m], then zero; for 0 nothing is added."""
     greatest = finite("torque", torque)
     if greatest:
 
@@ -554,8 +555,8 @@ def _cell(x: Array, y: Array) -> Array:
 
 
 def _square_with_hole(half: float, radius: float) -> Array:
-    """Return a mesh of quadrilaterals of a square with a round hole around the origin, as corner coordinates (q, 4,
-    2). ``half`` is half the edge, ``radius`` that of the hole."""
+    """Return a mesh of quadrilaterals of a square with a round hole around the origin, as corner coordinates of q
+    cells, shape (q, 4, 2). ``half`` is half the edge of the square, ``radius`` is the radius of the hole [m]."""
     along = np.linspace(-1, 1, SIDE + 1)
     edge = np.concatenate(
         [np.column_stack([along, -np.ones(SIDE + 1)])[:-1], np.column_stack([np.ones(SIDE + 1), along])[:-1]]
@@ -579,8 +580,9 @@ def _extruded(plane: Array, low: float, high: float) -> Array:
 
 
 def _joined_nodes(corners: Array, close: float) -> tuple[Array, IntArray]:
-    """Return node coordinates (3, k) and hexahedra (8, e) in scikit-fem's order from the corners of separate cells
-    (e, 8, 3). Corners closer than about ``close`` become one node."""
+    """Return node coordinates (3, k) and hexahedra (8, e) in scikit-fem's order from the corners of e separate
+    cells, shape (e, 8, 3). Coordinates are rounded to multiples of ``close``, and corners with equal rounded ones
+    become one node."""
     points = corners.reshape(-1, 3)
     _, first, inverse = np.unique(np.round(points / close), axis=0, return_index=True, return_inverse=True)
     cells = inverse.reshape(-1, 8)[:, [0, 4, 3, 1, 7, 5, 2, 6]]
@@ -777,9 +779,9 @@ def _blade(
 
 
 def _write_mesh(path: Path, length: float, chords: tuple[float, float], count: int) -> None:
-    """Write a gmsh file ``path`` with the mesh of a tapered wind turbine blade: the group "sail" of triangles
-    and the group "root edge" of lines. ``length`` is that of the blade, ``chords`` are the widths at root and
-    tip [m], ``count`` is the number of elements along it."""
+    """Write the mesh of a tapered wind turbine blade in the xy plane to the gmsh file ``path``. It has the
+    physical groups "sail" (triangles) and "root edge" (lines). ``length`` is that of the blade, ``chords`` are the
+    widths at root and tip [m], ``count`` is the number of elements along it."""
     meshio = optional("meshio", "mesh")
     across = 3
     x, share = np.linspace(0, length, count + 1), np.linspace(-0.5, 0.5, across)

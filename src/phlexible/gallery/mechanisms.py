@@ -136,8 +136,8 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity:
 
 
 def _rotation_along(edge: Array) -> Array:
-    """Return a rotation matrix whose x axis is the given unit vector along a coordinate axis, ``edge`` (3,) of a
-    cube."""
+    """Return a rotation matrix whose x axis is the unit vector ``edge`` along a coordinate axis. Its y axis is
+    ``edge`` with the components shifted cyclically by one, so that the matrix permutes the axes."""
     second = np.roll(edge, 1)
     return np.column_stack([edge, second, np.cross(edge, second)])
 
@@ -313,9 +313,9 @@ def _link(length: float, area: float, flexural_rigidity: float, elements: int) -
 
 
 def _coupler_angle(tip: np.ndarray, pivot: np.ndarray, coupler: float, follower: float) -> float:
-    """Return the angle of a four-bar linkage's coupler from the x axis [rad], by the law of cosines. ``tip`` is the
-    end of the crank, ``pivot`` the follower's ground point, both lengths in m; the knee is left of the line between
-    them."""
+    """Return the angle of a four-bar linkage's coupler from the x axis [rad], by the law of cosines. ``tip`` is
+    the end of the crank, ``pivot`` the follower's ground point; ``coupler`` and ``follower`` are lengths [m]. The
+    coupler is rotated to the left of the line from tip to pivot. ParameterError if the loop does not close."""
     line = pivot - tip
     distance = float(np.linalg.norm(line))
     cosine = (distance**2 + coupler**2 - follower**2) / (2 * distance * coupler)

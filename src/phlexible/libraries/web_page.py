@@ -226,9 +226,9 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
 
 
 def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
-    """Return the names of bodies, surfaces and moving frames that a live page would draw differently. Two
-    variants of a model in the same state, ``first`` and ``second``, are compared. Moving frames are points of
-    the ground with prescribed motion."""
+    """Return the names of bodies, surfaces and moving frames that a live page would draw differently for two
+    variants of a model, ``first`` and ``second``. Their shapes, paths and start are compared as stored for
+    drawing. Moving frames are points of the ground with prescribed motion."""
     pairs = zip(_drawn_values(first), _drawn_values(second), strict=True)
     return [
         name
@@ -279,9 +279,9 @@ def _surface(scene: Scene, surface: DrawnBody, pack: Packing) -> Tree:
 
 
 def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
-    """Return a run of the model that is simulated in advance so that a page can choose its view and scales;
-    None if no time step succeeds. ``parts`` is the data of the page. It lasts 6 seconds of the page's time,
-    at most 3000 time steps and the duration of the page."""
+    """Advance a live ``run`` so that a page can choose its view and scales, and return the recorded run; None if
+    no time step succeeds. It lasts 6 seconds of the page's time, at most 3000 time steps and the duration of the
+    page. Errors end it early. ``parts`` is the data of the page."""
     span = min(WAITS * parts.rate, MOST_STEPS * run.step_size, np.inf if parts.duration is None else parts.duration)
     with suppress(PhlexibleError):
         run.run(max(span, run.step_size))
@@ -374,9 +374,9 @@ def _rounded(x: float) -> float:
 
 
 def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
-    """Return the plots of a live page: scalar outputs of one unit in one plot, vectors in their own. Energies
-    count from the start. ``parts`` is the data of the page. Plots are compared with ``energy`` [J]; ``pack``
-    stores arrays."""
+    """Return up to a fixed number of plots of a live page, as dictionaries. Vector outputs have their own plot;
+    scalar outputs of one unit share plots. Energies count from the start; their initial value is in the label if
+    it is not small beside ``energy`` [J]. ``parts`` is the data of the page; ``pack`` stores arrays."""
     alike: dict[str, list[tuple[str, int, int]]] = {}
     panels: list[tuple[str, list[tuple[str, int, int]]]] = []
     data = parts.data
@@ -418,8 +418,9 @@ def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
 
 
 def _at_start(parts: PageParts, output: Output) -> Array:
-    """Return the value of an output before the first time step, shape (size,); zero for accelerations, which
-    are differences over time steps. ``parts`` is the data of the page."""
+    """Return the value of an ``output`` before the first time step minus its reference value ``output.start``,
+    shape (size,). It is zero for accelerations, which are differences over time steps. ``parts`` is the data of
+    the page."""
     if output.is_acceleration:
         return np.zeros(output.size)
     return np.asarray(parts.run.read(parts.sensors[output.name])).ravel() - output.start
@@ -433,9 +434,9 @@ def _named(output: Output) -> Sequence[str]:
 
 
 def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
-    """Return how a page computes the position of one body from the numbers of a state: frame and elastic
-    coordinates, or nodes as weighted sums. ``parts`` is the data of the page. ``number`` is that of the body
-    in the ``scene``; ``pack`` stores arrays."""
+    """Return a dictionary by which a page computes the drawn position of a body from the stored state. It has the
+    frame and elastic coordinates, or for bodies of nodes the nodes as weighted sums. ``parts`` is the data of the
+    page, ``number`` the index of the body in the ``scene``; ``pack`` stores arrays."""
     body = scene.bodies[number]
     if body.is_nodal:
         return {"nodes": _nodes(parts, number, body.skin, pack), "carried": None}
@@ -444,9 +445,9 @@ def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
 
 
 def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: Packing) -> Tree:
-    """Return how a page computes a point on a body from a state: centre of mass + rotation times (point +
-    ``shapes`` times elastic coordinates, its shape functions). ``parts`` is the data of the page. ``number``
-    is that of the body; ``pack`` stores arrays."""
+    """Return a dictionary by which a page computes a point of a body from the stored state. The point is the
+    centre of mass + rotation times (``point`` + ``shapes`` times elastic coordinates). ``parts`` is the data of
+    the page, ``number`` the index of the body; ``pack`` stores arrays."""
     memory, layout = parts.data.memory, parts.run.now.system.layout
     return {
         "place": memory.offset_of("position") + 3 * number,
@@ -468,9 +469,9 @@ def _state_indices(parts: PageParts, number: int) -> Array:
 
 
 def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
-    """Return how a page computes the nodes of a string or soft body (its ``number``) from a state. Coordinate
-    i is base[i] plus a weighted sum of numbers of the state. ``parts`` is the data of the page. ``skin`` is
-    what is drawn of the body; ``pack`` stores arrays."""
+    """Return a dictionary by which a page computes the nodes of a string or soft body from the stored state.
+    Coordinate i is base[i] plus a weighted sum of state entries, given as a sparse matrix. ``parts`` is the data
+    of the page, ``number`` the index of the body, ``skin`` its drawn shape; ``pack`` stores arrays."""
     indices = _state_indices(parts, number)
     if skin.coordinates is not None:
         chosen = skin.coordinates.ravel()
@@ -621,10 +622,10 @@ def _with_sliders(
     parts_of: Callable[[Any, Mapping[str, Sensor] | None, Sequence[str] | None], PageParts],
     inputs: Sequence[str] | None,
 ) -> PageParts:
-    """Return the data of a live page (``parts``) with sliders for parameters of the model added. ``variants`` is
-    the model as a function of parameters. The function ``parts_of`` is called with the model of some parameter
-    values, its outputs and the names of its inputs, and returns the data of its page. ``inputs`` are those with
-    sliders.
+    """Return the data of a live page (``parts``) with sliders for parameters of the model added. ParameterError if
+    a parameter changes what is drawn. ``variants`` is the model as a function of parameters. The function
+    ``parts_of`` is called with a model, its outputs and the names of its inputs, and returns the data of its page.
+    ``inputs`` are those with sliders.
 
     Raises:
         ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.

@@ -805,9 +805,9 @@ def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases
 
 
 def _displacement_size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
-    """Return the largest displacement [m] of a drawn node of the model ``linear`` for a mode ``shape``, by
-    which the shape is scaled. It is evaluated for a small multiple of the shape. ``still`` is the scene at
-    rest."""
+    """Return the largest displacement [m] of a drawn node of the model ``linear`` for a mode ``shape``, by which
+    the shape is scaled. It is computed for a tiny multiple of the shape and divided by that factor. ``still`` is
+    the scene at rest."""
     small = 1e-6 / max(float(np.abs(shape).max()), 1e-300)
     moved = _scene_of_mode(linear, [small * shape], np.zeros(1))
     away = [
@@ -842,9 +842,9 @@ AXIAL, STRESS, MISES = "axial force", "greatest stress", "von Mises stress"
 
 
 def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[int, list[NodeField]]:
-    """Return quantities by which ``bodies`` are coloured (axial force, tension, stress) at chosen
-    ``instants`` of the recorded motion ``run``, by index of the body. Bodies without such quantities are left
-    out."""
+    """Return the quantities by which ``bodies`` are coloured at chosen ``instants`` of the recorded motion
+    ``run``, by index of the body. They are tension of strings, axial force and largest normal stress of beams, and
+    stress of meshes. Bodies without such quantities, or whose evaluation fails, are left out."""
     picked = run.at(instants)
     found: dict[int, list[NodeField]] = {}
     for number, (placed, drawn) in enumerate(zip(run.system.bodies, bodies, strict=True)):

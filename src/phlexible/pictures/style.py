@@ -84,7 +84,8 @@ def house_style() -> Iterator[None]:
 
 @contextmanager
 def quiet_fonts() -> Iterator[None]:
-    """Context manager that keeps matplotlib from logging fonts that the machine does not have."""
+    """Suppress messages below the level "error" of matplotlib's font manager inside a context, such as on fonts
+    that the machine does not have. The former level is restored afterwards."""
     import logging
 
     logger = logging.getLogger("matplotlib.font_manager")
@@ -129,7 +130,8 @@ def check_axes(axes: object) -> None:
 
 
 def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
-    """Write a figure to a file if a path is given, whose ending says the format, and return the figure.
+    """Write a ``figure`` to the file ``path`` in the format of its ending, and return the figure; None: only
+    return it. ParameterError for unknown formats.
 
     Raises:
         ParameterError: a format that matplotlib does not write.
@@ -185,8 +187,9 @@ TRIES = 40
 
 
 def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, **options: Any) -> None:
-    """Add a legend above matplotlib axes, flush left, with as many columns as fit into ``width`` [inch], at
-    most ``columns``. ``options`` are those of ``Axes.legend``.
+    """Add a legend above matplotlib axes, flush left, in as many columns as fit into ``width`` [inch] (None: of
+    the figure), at most ``columns``. Entries read in rows. Nothing is added without labelled artists. ``options``
+    are those of ``Axes.legend``.
 
     Args:
         axes: with labelled artists; none: there is no legend.
@@ -216,7 +219,8 @@ def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, *
 
 
 def fold_exponent(axes: "Axes") -> None:
-    """Move the common power of ten of the tick labels into the label of the y axis, where no legend covers it."""
+    """Append the common power of ten of the tick labels to the label of the y axis. No legend covers it there; its
+    usual text is hidden."""
     formatter: Any = axes.yaxis.get_major_formatter()
     ticks = axes.get_yticks()
     low, high = axes.get_ylim()
@@ -227,8 +231,8 @@ def fold_exponent(axes: "Axes") -> None:
 
 
 def _columns(axes: "Axes", labels: Sequence[str], most: int, room: float) -> int:
-    """Return the greatest number of legend columns for matplotlib ``axes``, at most ``most``, whose
-    ``labels`` fit into a width ``room`` [points]."""
+    """Return the largest number of legend columns, at most ``most``, for which the ``labels`` fit into a width
+    ``room`` [points]; at least 1. Widths are measured as matplotlib draws texts in the figure of ``axes``."""
     import matplotlib
     from matplotlib.font_manager import FontProperties
     from matplotlib.text import Text
@@ -256,16 +260,16 @@ def _by_rows(number: int, count: int) -> list[int]:
 
 
 def _filled(widths: Sequence[float], count: int) -> list[Sequence[float]]:
-    """Split the ``widths`` of legend entries into ``count`` columns as matplotlib does: the first columns are
-    longer by one entry."""
+    """Split the ``widths`` of legend entries into ``count`` columns of consecutive entries as matplotlib does. If
+    the division has a rest, the first columns have one entry more."""
     rows, longer = divmod(len(widths), count)
     starts = [k * rows + min(k, longer) for k in range(count + 1)]
     return [widths[a:b] for a, b in pairwise(starts)]
 
 
 def spread_labels(axes: "Axes", texts: Sequence[Any]) -> None:
-    """Move texts in matplotlib axes down until none covers another, or until a number of tries is spent. The figure
-    must have been laid out before."""
+    """Move texts in matplotlib ``axes`` down, one after the other, until none covers an earlier one or a fixed
+    number of tries is spent. Their offset positions change; the figure must have been drawn before."""
     renderer: Any = axes.get_figure(root=True).canvas.get_renderer()  # type: ignore[union-attr]
     placed: list[Any] = []
     for text in texts:
@@ -295,7 +299,8 @@ class StressColors:
 
     @property
     def greatest(self) -> float:
-        """Largest stress of all coloured bodies at the last instant, the upper end of the colour scale [Pa]."""
+        """Return the largest stress of all coloured bodies at the last instant, the upper end of the colour scale
+        [Pa]; 1 if there is none or it is zero."""
         return max((float(field.values[-1].max()) for field in self.fields.values()), default=0.0) or 1.0
 
     def base(self, body: DrawnBody, instant: int) -> Array:
@@ -328,8 +333,9 @@ def faded_color(color: str, strength: float) -> tuple[float, float, float]:
 
 
 def lit_colors(base: Array, corners: Array, strength: float = 1.0) -> Array:
-    """Return the colours (t, 3) of triangles with corners (t, 3, 3), lit by a lamp from above. ``base`` are their
-    own colours, (3,) or (t, 3); ``strength`` below 1 fades them."""
+    """Return the colours (t, 3) of t triangles with ``corners`` (t, 3, 3), lit from a fixed direction: brighter
+    the more the normal points there. ``base`` are their own colours, (3,) or (t, 3); ``strength`` below 1 mixes
+    them with white."""
     a, b, c = np.moveaxis(corners, 1, 0)
     normals = np.cross(b - a, c - a)
     length = np.linalg.norm(normals, axis=1)
@@ -353,8 +359,9 @@ def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
 
 
 def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]:
-    """Return triangles (t, 3, 3) or lines (t, 2, 3), given by ``corners``, halved until no edge is longer
-    than ``longest``. The second result is the index of each one's original; ``most`` limits their number.
+    """Return triangles (t, 3, 3) or lines (t, 2, 3), given by ``corners``, halved at their longest edge until no
+    edge is longer than ``longest``. Also return the index of the original of each. Halving stops once there are
+    ``most`` pieces; the result may then have up to twice as many.
 
     What is drawn in the order of mean depths hides what is behind it only where pieces are small.
     """
@@ -379,9 +386,9 @@ def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, In
 
 
 def silhouette(vertices: Array, triangles: IntArray) -> IntArray:
-    """Return the outline of triangles as seen along z, as edges (e, 2) of indices of ``vertices``. Edges
-    belong to it between a triangle whose normal has z > 0 and another one, and edges of only one such
-    triangle. Vertices at one position (tolerance 1e-7 of the size) count as one; ``triangles`` are (t, 3).
+    """Return the outline of ``triangles`` (t, 3) as seen along z, as edges (e, 2) of indices of ``vertices``. An
+    edge belongs to it if some but not all of its triangles have a normal with z > 0, or if such a triangle is its
+    only one. Vertices at one position (tolerance 1e-7 of the size) count as one.
 
     Corners at one place count as one vertex, so that flat-shaded triangles are joined.
     """
@@ -405,7 +412,8 @@ ELEVATION, AZIMUTH = 22.0, -58.0
 
 
 def upwards(scene: Scene) -> int:
-    """Return the index of the vertical axis of a scene: the one nearest to gravity, z without gravity."""
+    """Return the index of the vertical axis of a ``scene`` (0, 1 or 2): that of the largest component of gravity,
+    z without gravity."""
     return int(np.argmax(np.abs(scene.gravity))) if scene.gravity.any() else 2
 
 

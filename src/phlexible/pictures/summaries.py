@@ -25,9 +25,9 @@ class Figures(dict[str, str | int | float]):
 
 
 def figures(run: RecordedRun, step: float | None = None) -> Figures:
-    """Return numbers that summarize a recorded run, in SI units: sizes of the model, duration, solver iterations,
-    energies at the end. Their names are texts with the unit, such as "bodies" and "duration [s]". The time
-    ``step`` [s] is among them if it is known."""
+    """Return numbers that summarize a recorded ``run``: sizes of the model, duration, solver iterations, energies
+    at start and end. They are named by texts with the unit, such as "bodies" and "duration [s]". The time ``step``
+    [s] is among them if it is not None."""
     rec, mechanism = run.recording, run.mechanism
     energy = energy_of(rec)
     found: dict[str, str | int | float] = {
