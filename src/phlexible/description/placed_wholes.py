@@ -48,8 +48,9 @@ class PlacedWhole(ModelPart, ABC):
         return self.body.length
 
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
-        """Return the part (body) of a beam or rod that contains the position x [m] along the whole. The second
-        result is the distance of x from the start of the part [m]. At a cut it is the part that begins there.
+        """Return the part (body) of a beam or rod at position x [m] along the whole, and the distance from the
+        part's start [m]. At a cut it is the part that begins there. AttachmentError is raised outside the length,
+        apart from round-off.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -93,8 +94,8 @@ class PlacedWhole(ModelPart, ABC):
         return placed.at(local)
 
     def point(self, position: ArrayLike) -> Attachment:
-        """Return the attachment at a material point of a beam or rod that consists of several bodies.
-        ``position`` are its coordinates in the straight undeformed body, shape (3,) [m].
+        """Return the attachment at a material point of a beam or rod that consists of several bodies, on the body
+        that contains its x. ``position`` are its coordinates in the straight undeformed whole, shape (3,) [m].
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -127,8 +128,8 @@ class PlacedWhole(ModelPart, ABC):
 
 
 def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, float]]:
-    """Yield the bodies that a handle (``target``) stands for: one, or the parts of a rod or split beam. Each
-    comes with the position along the whole at which it begins [m]."""
+    """Yield each body of ``target`` with the position along the whole at which it begins [m]. For a single body
+    this is the body and 0; for a rod or split beam its parts from start to end."""
     if isinstance(target, PlacedWhole):
         yield from target.offsets()
     else:

@@ -47,8 +47,9 @@ def sharing_data(shared: Iterable[tuple[Body, BodyAndPoints]]) -> Iterator[None]
 
 
 def shared_data(body: Body, dimension: int) -> BodyAndPoints | None:
-    """Return the data (mass matrix, stiffness, ...) that the context ``sharing_data`` provides for a description
-    that equals ``body``, in a model of a dimension; None if there are none."""
+    """Return the computed arrays (mass matrix, stiffness) of a body description equal to ``body``, from those that
+    the enclosing context ``sharing_data`` provides. Their model dimension must be the same. Return None if there
+    are none; nothing is computed."""
     for other, data in _shared.get():
         if data[0].dimension == dimension and type(other) is type(body) and _is_equal(other, body):
             return data

@@ -24,8 +24,8 @@ ENDS = (*CLOSED, ModelPart, Attachment)
 
 
 def nested_values(value: object) -> Iterator[object]:
-    """Yield all values in the fields of a dataclass and, recursively, in tuples, lists and mappings. Model parts
-    and attachments are yielded but not searched."""
+    """Yield all values in the fields of a dataclass, tuple, list or mapping, and recursively the values in them,
+    depth first. Model parts and attachments inside are yielded but not searched."""
     for component in _direct(value):
         yield component
         if not _is_end(component.__class__):
@@ -34,15 +34,15 @@ def nested_values(value: object) -> Iterator[object]:
 
 @cached_on_owner
 def references(value: object) -> tuple[ModelPart | Attachment, ...]:
-    """Return the model parts and attachments that a joint, load, sensor or other value refers to, in the order of
-    its fields.
-    """
+    """Return all model parts and attachments to which a value (joint, load, sensor) refers, directly or in nested
+    fields. They are in the order of its fields; repeated ones are returned repeatedly."""
     return tuple(found for found in nested_values(value) if isinstance(found, ModelPart | Attachment))
 
 
 def with_replaced_references(part: Value, new: Mapping[Any, Any]) -> Value:
-    """Return a copy of a part in which references to other parts are replaced as in the mapping ``new``; other
-    values stay as they are.
+    """Return a copy of a dataclass ``part`` in which references to other model parts are replaced as in the
+    mapping ``new``. This includes nested fields. An attachment of a replaced body moves to the same location on
+    the new body. Other values stay as they are.
 
     Args:
         part: a joint, load, sensor, event, ..., a dataclass.
@@ -77,8 +77,9 @@ def _is_mapping(kind: Any) -> bool:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    """Return the names of those fields of a dataclass type (``kind``) that may hold references to parts of a
-    model (bodies, joints); empty for other types."""
+    """Return the names of the constructor fields of a dataclass type (``kind``), which may contain references to
+    parts of a model. The tuple is empty for other types, closed types without references, and callables that are
+    no model parts."""
     if issubclass(kind, (*CLOSED, type)) or not is_dataclass(kind):
         return ()
     if issubclass(kind, Callable) and not issubclass(kind, ModelPart):  # type: ignore[arg-type]
@@ -108,6 +109,7 @@ def _with_references(value: Any, new: Mapping[Any, Any]) -> Any:
 
 
 def _changes(value: Any, new: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the fields of a dataclass that refer to replaced parts, by name, with their new values."""
+    """Return a dictionary from the names of those fields of a dataclass that refer to replaced parts to their new
+    values. It is empty if nothing changes."""
     pairs = {name: (old := getattr(value, name), _with_references(old, new)) for name in _names(value.__class__)}
     return {name: changed for name, (old, changed) in pairs.items() if changed is not old}

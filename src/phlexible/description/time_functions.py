@@ -31,9 +31,9 @@ _LAST: WeakKeyDictionary[Any, tuple[Array, Array]] = WeakKeyDictionary()
 
 
 def _takes_arrays(function: object, times: Array) -> bool | None:
-    """Return whether a user's ``function`` of time accepts an array of ``times``. The answer is known after
-    eight consecutive calls that agreed with single calls, or did not, and for at most two times; otherwise
-    None: it must still be tested."""
+    """Return whether a user's ``function`` of time is known to accept an array of ``times``, from a cache of
+    earlier tests. Return None, so that it must be tested again, before eight consecutive tests with one result,
+    for more than a few times, and for functions that are not hashable."""
     try:
         agreements = _AGREEMENTS.get(function, 0)
     except TypeError:  # not hashable
@@ -62,17 +62,17 @@ def at_least_two(times: Array) -> Array:
 
 @lru_cache
 def probe_indices(count: int) -> list[int]:
-    """Return the indices of up to four of ``count`` times, evenly spread, with the first and the last. There the
-    values of one call with all times are compared with those of single calls."""
+    """Return the indices of up to four of ``count`` times, evenly spread, with the first and the last. At these
+    times values of one call with an array are compared with single calls."""
     return sorted({share * (count - 1) // (PROBES - 1) for share in range(PROBES)})
 
 
 def _vectorized(
     function: object, times: Array, batched: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """Return the values of a user's ``function`` of time from one call with all ``times``, shape (times, ...).
-    ``batched`` makes this call with an array of times; at some of them the values are compared with those of
-    ``one``, called with a single time. Return None if the function does not accept arrays or values differ.
+    """Return the values of a user's ``function`` at all ``times`` from one call with the array, shape (times,
+    ...). ``batched`` makes this call. At up to four times the values are compared with those of ``one``, a single
+    call, unless the result of that test is known. Return None if the call fails or values differ.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -105,8 +105,8 @@ def _vectorized(
 
 def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
     """Return the values of a user's vector ``function`` of time from one call with all ``times``, shape (times,
-    3). It returns three components, each an array (times,) or a number. Return None if the function does not
-    accept arrays, or its values differ from those of calls with one time."""
+    3). The function must return three components, each an array of shape (times,) or a number. Return None if that
+    call fails or its values differ from calls with one time."""
 
     def batched(at: Array) -> Array:
         values = np.empty((len(at), 3))
@@ -173,9 +173,9 @@ class Signal(Portable):
         self.times.flags.writeable = self.values.flags.writeable = False
 
     def __call__(self, time: float) -> float:
-        """Return the value of a signal (function of time given by samples) at a time [s], by linear
-        interpolation or as a step function; an array for an array of times. Before the first and after the
-        last sample it is constant."""
+        """Return the value of a signal (samples over time) at a time [s], by linear interpolation or as a step
+        function. With ``Between.CONSTANT`` it is the value of the last sample before. Before the first and after
+        the last sample it is constant. An array of times gives an array."""
         if self.between is Between.CONSTANT:
             before = np.searchsorted(self.times, time, "right") - 1
             value = np.asarray(self.values[np.maximum(before, 0)])
@@ -187,8 +187,8 @@ class Signal(Portable):
         return f"Signal({len(self.times)} samples from {self.times[0]:g} to {self.times[-1]:g} s)"
 
     def with_values(self, values: ArrayLike) -> "Signal":
-        """Return a signal (function of time given by samples) with the same sample times and other values, shape
-        (n,)."""
+        """Return a new signal (samples over time) with the same sample times and interpolation, and other sample
+        values of shape (n,)."""
         return Signal(self.times, values, self.between)
 
 
@@ -215,7 +215,8 @@ class TimePath(Portable):
     name: str
 
     def __call__(self, time: float) -> float:
-        """Return the value p(t) of a prescribed scalar path, such as the angle of a drive, at a time [s].
+        """Return the value p(t) of a prescribed scalar path, such as the angle of a drive, at a time [s]. The
+        user's function is called once; ParameterError with the time is raised unless it returns one finite number.
 
         Raises:
             ParameterError: the function returns no finite number.
@@ -223,8 +224,9 @@ class TimePath(Portable):
         return number_at(self.function, self.name, time)
 
     def rates(self, time: float, end: float = np.inf) -> tuple[float, float]:
-        """Return the first and second time derivative of a prescribed scalar path p(t) at a time [s]. It uses the
-        user's rate or numerical differentiation, with values not later than ``end`` [s]."""
+        """Return the first and second time derivative of a prescribed scalar path p(t) at a time [s]. The first is
+        the user's rate if given, and the second its finite difference; else both are finite differences of the
+        path. No value after ``end`` [s] is used."""
         if self.rate is None:
             first, second = derivatives(self.values_as_column, time, end)
             return float(first[0]), float(second[0])
@@ -235,13 +237,16 @@ class TimePath(Portable):
         return slope, float(second[0])
 
     def rates_at(self, times: Array) -> Array:
-        """Return the time derivatives dp/dt of a prescribed scalar path p(t) at many times [s], shape (times,)."""
+        """Return the time derivatives dp/dt of a prescribed scalar path p(t) at many times [s], shape (times,):
+        values of the user's rate if given, else finite differences of the path."""
         if self.rate is not None:
             return values_at(self.rate, times, f"rate of {self.name}")
         return first_derivatives(lambda t: self.at_times(t)[:, None], times)[:, 0]
 
     def at_times(self, times: Array) -> Array:
-        """Return the values of a prescribed scalar path p(t) at many times [s], shape (times,)."""
+        """Return the values of a prescribed scalar path p(t) at many times [s], shape (times,). The user's
+        function is called once with the array if it accepts that, else once for each time; values are checked to
+        be finite."""
         return values_at(self.function, times, self.name)
 
     def values_as_column(self, times: Array) -> Array:
@@ -249,8 +254,9 @@ class TimePath(Portable):
         return self.at_times(times)[:, None]
 
     def check_rate(self, times: Array) -> None:
-        """Check at the given times [s] that the rate function that the user gave for a prescribed path is the time
-        derivative of the path; raise ParameterError otherwise.
+        """Raise ParameterError if the rate function that the user gave for a prescribed path is not its time
+        derivative at the given times [s]. Nothing is checked without a rate, and the same functions and times are
+        checked only once.
 
         Raises:
             ParameterError: the message has the time and the difference.
@@ -261,8 +267,9 @@ class TimePath(Portable):
             check_once((self.function, self.rate), [times.tobytes()], check)
 
     def warn_of_degrees(self) -> None:
-        """Warn the user if this prescribed angle is probably given in degrees instead of radians. It is judged by
-        its amplitude if the function of time is harmonic, or by its rate if that is constant."""
+        """Warn the user if a prescribed angle is probably given in degrees instead of radians. Samples show
+        whether it is harmonic; then its amplitude is judged. Otherwise its rate is judged if that is constant, and
+        any other function is accepted."""
         for interval in SAMPLING:
             with suppress(Exception):  # data may end, and then nothing is known
                 change = np.diff(self.at_times(interval * np.arange(SAMPLES)))
@@ -289,12 +296,12 @@ class TimeFactor(Enum):
     VALUE = 2
 
     def of(self, value: float) -> float:
-        """Return cos p, sin p or p, depending on this kind of factor, for the value p of a prescribed path."""
+        """Return cos p, sin p or p itself, as this kind of factor says, for the value p of a prescribed path."""
         return float((np.cos, np.sin, float)[self.value](value))
 
     def derivatives(self, value: float, rate: float, second: float) -> tuple[float, float]:
-        """Return the first and second time derivative of cos p, sin p or p for this kind of factor. Arguments are
-        the value, rate and second derivative of a prescribed path p."""
+        """Return the first and second time derivative of cos p, sin p or p, as this kind of factor says, by the
+        chain rule. Arguments are value, rate and second derivative of a prescribed path p."""
         match self:
             case TimeFactor.COSINE:
                 return -np.sin(value) * rate, -np.cos(value) * rate**2 - np.sin(value) * second
@@ -324,8 +331,9 @@ class Timed:
 
 
 def values_at(function: ScalarFunction, times: Array, name: str) -> Array:
-    """Return the values of a user's scalar ``function`` of time at batched ``times`` [s], shape (times,), in one
-    call if the function allows it. ``name`` is that of the argument, for messages.
+    """Return the values of a user's scalar ``function`` at all ``times`` [s], shape (times,). It is called once
+    with the array if it accepts that, else once for each time. Values that are no finite numbers raise
+    ParameterError with ``name`` and time.
 
     Raises:
         ParameterError: a value is not a finite number; the message names the time.

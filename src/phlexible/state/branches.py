@@ -147,16 +147,18 @@ def viscoelastic_body_forces(system: System, state: State) -> Array:
 
 
 def contacts_of(system: System) -> list[Contact]:
-    """Return the contact elements of a system in the order of the mechanism: contacts between two surfaces that
-    have a scalar force in the system, and contact groups (many bodies, any two of which may touch)."""
+    """Return the contact elements of a system that are evaluated, in the order of the mechanism. They are all
+    contact groups (whose touching pairs are searched for), and those contacts of two that have a scalar force in
+    the system."""
     known = {id(element) for element, _ in system.forces}
     contacts = (each for each in system.mechanism.elements if isinstance(each, Contact))
     return [each for each in contacts if each.is_contact_group or id(each) in known]
 
 
 def stored_pair_count(system: System) -> int:
-    """Return the number of touching pairs in contact groups for which a system reserves memory for friction springs
-    (bristles) and impact speeds: six for each sphere, point or line segment that takes part, none for solids."""
+    """Return the number of touching pairs for which a system reserves history variables (friction springs, impact
+    speeds). It is six for each sphere, point or segment in contacts with friction or impact damping; solids add
+    none."""
     own = [
         each.members(system.dimension)
         for each in contacts_of(system)
@@ -166,9 +168,9 @@ def stored_pair_count(system: System) -> int:
 
 
 def stored_rotation_count(system: System) -> int:
-    """Return the number of touching pairs in contact groups for which a system reserves memory for rolling
-    friction, drilling friction and impact speeds: ``stored_pair_count`` if any contact resists rotation or loses
-    energy in impacts, else 0."""
+    """Return the number of touching pairs for which a system reserves history variables of rolling and drilling
+    friction and impact speeds. It is ``stored_pair_count`` if any contact resists rotation or has impact damping,
+    else 0."""
     keep = any(each.resists_rotation or each.normal_law().impact_damping for each in contacts_of(system))
     return stored_pair_count(system) if keep else 0
 
@@ -180,16 +182,17 @@ def history_variable_count(system: System) -> int:
 
 
 def first_pair_variable(system: System) -> int:
-    """Return the index in the flat history variables ``State.branches`` of a system at which those of pairs in
-    contact groups begin. Strains of viscoelastic branches and impact speeds of stops come before."""
+    """Return the index in the history variables ``State.branches`` at which those of touching pairs begin. Before
+    them are strains of viscoelastic branches, impact speeds of stops, and lengths of tendon that slipped through
+    guides."""
     strains = sum(prod(each.shape) for each in branch_strains(system))
     return strains + len(_restitution_names(system)) + sum(_piece_counts(system))
 
 
 def flows(system: System, branches: Array) -> list[Array]:
-    """Return for each scalar force of a system the lengths of tendon that have flowed through its guides since
-    t = 0. They have the shape (..., pieces) [m], one for the guide after each piece; other forces have no pieces.
-    ``branches`` are history variables, shape (..., variables)."""
+    """Return, for each scalar force, the lengths of tendon that have slipped through its guides since t = 0, shape
+    (..., pieces) [m]. They are slices of the history variables ``branches``, shape (..., variables), one length
+    for the guide after each piece. Other forces have empty slices."""
     counts = _piece_counts(system)
     ends = first_pair_variable(system) - sum(counts) + np.cumsum(counts)
     return [branches[..., end - count : end] for end, count in zip(ends, counts, strict=True)]
@@ -204,8 +207,8 @@ def _pair_variable_count(system: System) -> int:
 
 
 def _restitution_names(system: System) -> list[str]:
-    """List the names of the stops (end stops of joints, not contacts) of a system that have a coefficient of
-    restitution. Each of them stores the speed of its last impact as a history variable."""
+    """Return the names of the end stops (not contacts) of a system that have a coefficient of restitution. Each of
+    them stores the speed of its last impact as a history variable."""
     forces = ((element, force.contact) for element, force in system.forces if not isinstance(element, Contact))
     return [str(element) for element, contact in forces if contact and contact.restitution is not None]
 

@@ -33,9 +33,9 @@ ROUND_OFF_GAP = 1e-14
 
 
 def check_closure(system: System, state: State, at: Instants | None = None) -> None:
-    """Check that all joints of a system close in its initial pose ``state`` and raise a ``JointGapError``
-    otherwise. Gaps may be 1e-9 of the size of the largest body, plus round-off. ``at`` is the state as an
-    instant, if it is known already.
+    """Raise a ``JointGapError`` unless all joints of a system close in its initial pose ``state``. Gaps may be
+    1e-9 of the size of the largest body (of 1 for angles), plus the round-off of positions. The message names the
+    joint with the largest relative gap.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -64,9 +64,8 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
 
 
 def _port_advice(owner: RowOwner) -> str:
-    """Return advice for the error message about an open joint (the ``owner`` of a constraint), if it connects
-    a body with the fixed ground: the code that places its ground point at the body's attachment. Return an
-    empty text for other joints."""
+    """Return advice for the error message about an open joint: the code that creates its ground point at the
+    attachment of its body. The text is empty unless the joint connects one body with the fixed ground."""
     if not isinstance(owner.joint, Joint):
         return ""
     ports = owner.joint.first, owner.joint.second
@@ -79,8 +78,9 @@ def _port_advice(owner: RowOwner) -> str:
 
 
 def check_drives(system: System, state: State, only_angles: bool = False) -> None:
-    """Check that the prescribed function of each drive starts at the value that its joint coordinate has in a
-    state of a system; raise a ``JointGapError`` otherwise. With ``only_angles`` lengths are not checked.
+    """Raise a ``JointGapError`` if the prescribed function of a drive does not start at the value that its joint
+    coordinate has in a state. Angles may differ by 1e-9 rad, lengths by 1e-9 of the largest body plus round-off.
+    With ``only_angles`` lengths are not checked.
 
     The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
 
@@ -120,9 +120,9 @@ def described_gap(owner: RowOwner, value: float) -> str:
 
 
 def _gap(owner: RowOwner, value: float) -> float:
-    """Return the gap of a scalar constraint [m, or a cosine] from the value of its constraint function.
-    ``owner`` is its joint. They are equal except for ``Distance`` joints, whose function is a difference of
-    squared lengths; their gap is measured along the link."""
+    """Return the gap of a scalar constraint [m, or a cosine or angle] from the value of its constraint function.
+    It is that value, except for ``Distance`` joints, whose function is a difference of squared lengths. There the
+    change of the link's length is computed."""
     if isinstance(owner.joint, Distance):
         length = owner.joint.initial_length()
         return float(np.sqrt(max(length**2 + 2 * length * value, 0.0))) - length
@@ -136,8 +136,9 @@ def residual_unit(owner: RowOwner) -> str:
 
 
 def undeformed(system: System) -> State:
-    """Return the state of a system at t = 0 with all bodies at the initial poses that the user gave: without
-    deformation and with zero velocities."""
+    """Return the state of a system at t = 0 at the initial poses that the user gave, without deformation and with
+    zero velocities. Positions of floating bodies are those of their centres of mass, followed by all nodes of the
+    other bodies. Joints are not checked."""
     layout, frames = system.layout, system.bodies[: system.layout.frames]
     centres = [
         placed.position + placed.rotation @ position[:, 0]
@@ -164,9 +165,9 @@ SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
 def with_initial_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """Return a copy of a state of a system whose velocities are the initial ones: those that the user prescribed,
-    and others such that all joints and drives are satisfied. Raise ``VelocityError`` if they contradict each
-    other. ``at`` is the state as an instant, if it is known already.
+    """Return a copy of a state with initial velocities: those that the user prescribed, and for the rest the
+    smallest that satisfy all joints and drives. ``VelocityError`` is raised if prescribed velocities contradict
+    joints. ``at`` is the state as an instant, computed if None.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -189,9 +190,10 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
 
 
 def rigid_velocity(system: System, state: State, at: Instants) -> Array:
-    """Return the initial velocities of all bodies of a system in the pose ``state``, shape (velocities,):
-    those that the user prescribed and, for the others, the velocities of smallest kinetic energy with which
-    the joint constraints are satisfied best. Elastic rates are zero. ``at`` is the state as an instant.
+    """Return the initial velocities of all bodies in the pose ``state``, shape (velocities,). Those that the user
+    prescribed are kept; the others have the smallest kinetic energy that satisfies the joints, as well as
+    possible. Rods move as rigid bodies if joints allow it. Elastic rates are zero. Contradictions are not reported
+    here.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
@@ -223,9 +225,9 @@ def rigid_velocity(system: System, state: State, at: Instants) -> Array:
 def _velocity_of_whole_rods(
     system: System, state: State, at: Instants, prescribed: Array, free: IntArray
 ) -> Array | None:
-    """Return initial velocities of all bodies of a system in a state, shape (velocities,). Each rod moves as
-    one rigid body without changing its strains. Return None if joints and prescribed velocities do not allow
-    this. ``free`` are the indices of velocities that are not prescribed. ``at`` is the state as an instant."""
+    """Return initial velocities of all bodies, shape (velocities,), in which each rod moves as one rigid body
+    without strain rates, at smallest kinetic energy. Return None if joints and prescribed velocities do not allow
+    this. ``free`` are the indices of the reference velocities that are not prescribed."""
     shift = reference_transform(system, state)
     rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
     aim = -rows @ prescribed - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])

@@ -90,8 +90,9 @@ class RigidMotions:
 
     @classmethod
     def of(cls, system: System, state: State, rigid: Array | None = None) -> "RigidMotions":
-        """Collect the rigid motions of a system in a state: translations and rotations of each floating body,
-        translations of each node of strings and soft bodies, and those of each rod as a single rigid body.
+        """Return the rigid motions of a system in a state: rigid velocities of each floating body, translations of
+        each node of strings and soft bodies, and those of each rod as a single rigid body. Without rods they do
+        not depend on the state and are cached.
 
         Args:
             rigid: accelerations, for the stiffness; None: no such.
@@ -136,28 +137,29 @@ class RigidMotions:
         return cls(single, basis, turning, stiffness)
 
     def columns(self, matrix: Matrix) -> Matrix:
-        """Return ``matrix`` (rows, velocities) times the rigid motions of bodies and whole rods, shape (rows,
-        rigid motions). Without rods these are columns of the matrix itself: those of rigid velocities and
-        nodal velocities."""
+        """Return ``matrix``, shape (rows, velocities), times the rigid motions of bodies and whole rods, shape
+        (rows, rigid motions). Without rods no product is computed: the columns of rigid and nodal velocities are
+        selected."""
         return matrix[:, self.indices] if self.basis is None else matrix @ self.basis
 
     def components(self, forces: Array) -> Array:
-        """Return the generalized force on each rigid motion of a body or rod: shape (rigid motions,). The
-        given forces are in the layout of the velocities (those of all bodies concatenated), shape
-        (velocities,)."""
+        """Return the generalized force on each rigid motion of a body, node or whole rod, shape (rigid motions,).
+        It is the transposed basis of rigid motions times ``forces``, shape (velocities,); without rods the entries
+        are selected."""
         return forces[self.indices] if self.basis is None else np.asarray(self.basis.T @ forces)
 
     def masses(self, mass: Matrix) -> Array:
-        """Return the mass [kg] or moment of inertia [kg m^2] that belongs to each rigid motion of a body or rod:
-        shape (rigid motions,). They come from the mass matrix of all bodies."""
+        """Return the mass [kg] or moment of inertia [kg m^2] of each rigid motion of a body, node or whole rod,
+        shape (rigid motions,). They are the diagonal of the mass matrix ``mass`` of all bodies, projected on the
+        rigid motions; products of inertia are left out."""
         if self.basis is None:
             return np.asarray(mass.diagonal()[self.indices])
         return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())
 
     def acceleration(self, rigid: Array) -> Array:
-        """Return the accelerations of all bodies, shape (velocities,), from the accelerations along their rigid
-        motions, shape (rigid motions,). A floating body has rigid motions, and a whole rod has them. Centripetal
-        accelerations of the sections of rotating rods are added."""
+        """Return the accelerations of all bodies, shape (velocities,), from those along the rigid motions, shape
+        (rigid motions,). Centripetal accelerations of the sections of rotating rods are added. Elastic
+        accelerations are zero."""
         if self.basis is not None:
             return np.asarray(self.basis @ rigid + self.turning)
         result = self.turning.copy()
@@ -218,10 +220,10 @@ class _Residual:
 
 
 def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
-    """Solve for the deformation of all bodies of a system that balances elastic forces, loads, gravity and
-    the inertia of the initial rigid motion. Newton's method starts from an undeformed ``state`` with closed
-    joints. If joints are redundant, the smallest joint forces are returned. ``at`` is the state as an
-    instant, if it is known already.
+    """Return the deformed state and joint forces in which elastic forces, loads, gravity and the inertia of the
+    initial rigid motion balance. Newton's method starts from an undeformed ``state`` with closed joints; if it
+    fails, loads are raised in steps. If joints are redundant, the smallest joint forces are returned. ModelError
+    is raised if no solution is found.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -260,9 +262,9 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
 
 
 def largest_load_factor(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
-    """Raise the loads in steps from share zero to share one, from the solution ``start`` without loads; return
-    the largest share that has a solution, and this solution. The function ``solution`` is called with a share and
-    the last solution, near which it solves, and returns the new one or None; the step is then halved.
+    """Return the largest share of the loads, at most 1, for which a solution is found, and this solution. The
+    share is raised in steps from 0, where ``start`` is the solution. ``solution`` is called with a share and the
+    last solution; if it returns None, the step is halved, down to a least step.
 
     Args:
         solution: of a share, near another solution; None: not found.
@@ -279,9 +281,9 @@ def largest_load_factor(solution: Callable[[float, T], T | None], start: T) -> t
 
 
 def _no_solution_error(problem: _Problem, motion: QuasiStaticMotion, factor: float, error: float) -> ModelError:
-    """Return the exception for a quasi-static start (``problem``) that has no solution. Its message says up
-    to which ``factor`` the loads could be raised, which body yields most there, at ``motion``, and the
-    relative ``error`` of the balances."""
+    """Return the exception for a quasi-static ``problem`` that has no solution; it is not raised here. Its message
+    has the ``factor`` up to which the loads could be raised, the body that is softest there, and the relative
+    ``error`` of the force balances."""
     softest = "a body"
     with suppress(SingularMatrixError, np.linalg.LinAlgError, ValueError):
         softest = _softest_body_name(replace(problem, factor=factor), motion)
@@ -302,8 +304,9 @@ def _no_solution_error(problem: _Problem, motion: QuasiStaticMotion, factor: flo
 
 
 def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
-    """Return the name of the body that moves most in the motion of least stiffness of the linearized quasi-static
-    problem, which inverse iteration estimates. Used in error messages."""
+    """Return the name of the body that moves most in the softest motion of the linearized quasi-static problem at
+    ``motion``. A few inverse iterations from a random vector estimate that motion; bodies are compared in the
+    metric of their masses."""
     system = problem.system
     solve = _solver(problem, motion)
     count = len(motion.acceleration)
@@ -317,9 +320,10 @@ def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
 
 
 def _iterate(problem: _Problem, motion: QuasiStaticMotion) -> tuple[QuasiStaticMotion, float]:
-    """Solve the quasi-static problem by Newton's method with steps of limited length, starting from ``motion``.
-    Return the best motion (pose, accelerations, multipliers) and its relative error, which is zero where only
-    round-off of positions is left.
+    """Return the motion (pose, accelerations, multipliers) with the least error that Newton's method with bounded
+    steps finds, and its relative error. The error is 0 if only round-off of positions is left. The factors of the
+    tangent are reused while the error falls fast. A final step is returned unevaluated with its extrapolated
+    error.
 
     Args:
         problem: what is solved.
@@ -392,8 +396,9 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
 
 
 def _load_factors(system: System, factor: float) -> tuple[float, float]:
-    """Return (share, 1) in a system with rods, else (1, share): the factor of the loads alone, and that of
-    loads and force elements together, for the share of the loading that acts in a quasi-static problem.
+    """Return the factor of the loads alone and the factor of loads and force elements together, for the share
+    ``factor`` of the loading. In a system with rods they are (factor, 1), so that elements act fully; else (1,
+    factor).
 
     Elements that hold rods count whole; other elements are raised with the loads, since a law of theirs may be what
     acts.
@@ -409,9 +414,9 @@ def _motion_scale(system: System) -> float:
 
 
 def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticMotion:
-    """Return a copy of a quasi-static ``motion`` of a ``problem`` with the rigid velocities that joints and
-    user prescribe at its present pose. They are multiplied by the square root of the share of loads that
-    acts, since centrifugal forces grow with the square."""
+    """Return a copy of a quasi-static ``motion`` with the rigid velocities that joints and user prescribe at its
+    present pose, and accelerations to match. The velocities are multiplied by the square root of the present share
+    of the loads, since centrifugal forces grow with the square."""
     velocity = np.sqrt(problem.factor) * rigid_velocity(problem.system, motion.state, motion.at)
     state = replace(motion.state, velocity=velocity)
     motions = RigidMotions.of(problem.system, state)
@@ -420,8 +425,9 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 
 
 def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
-    """Return a quasi-static ``motion`` of a ``problem`` (bodies and loads) after one Newton iteration. It
-    changes the pose, rigid accelerations and multipliers by the parts of ``step``."""
+    """Return a new quasi-static motion after one Newton step from ``motion``. The parts of ``step`` change pose,
+    rigid accelerations and multipliers of the independent constraints; velocities and accelerations are then
+    computed anew at the changed pose."""
     moved, last = len(motion.acceleration), len(step) - len(problem.rows)
     middle = moved + len(motion.rigid)
     change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]
@@ -436,9 +442,9 @@ def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> Quasi
 
 
 def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], Array]:
-    """Return a function that solves the linearized equations of a ``problem`` (bodies, loads, stiffness) at a
-    quasi-static motion. It takes a right side (n,) and returns the changes of pose, rigid accelerations, pose
-    multipliers and negative joint multipliers, concatenated (n,).
+    """Return a function that solves the linearized quasi-static equations at a ``motion``, with the factors of a
+    slightly regularized saddle point matrix. It takes a right side, shape (n,), and returns the changes of pose,
+    rigid accelerations, pose multipliers and negative joint multipliers, concatenated, shape (n,).
 
     Args:
         problem: what is solved, with the stiffness there.
@@ -462,9 +468,9 @@ def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], A
 
 
 def _rate(system: System, state: State, at: Instants) -> float:
-    """Return a scale of the equations of a quasi-static motion of a system from a state: the square of the
-    rate at which loads and velocities would move the mechanism by its own length [1/s^2], or 1 if nothing
-    acts and nothing moves. ``at`` is the state as an instant."""
+    """Return a scale of the equations of a quasi-static problem [1/s^2]. It is the size of the applied forces
+    plus the square of the velocity, both in the mass metric and relative to the mechanism's length; 1 if both
+    are zero."""
     root = np.sqrt(system.small_mass(state, at).diagonal())
     pull, motion = np.linalg.norm(applied_forces(system, state, at) / root), np.linalg.norm(root * state.velocity)
     extent = _motion_scale(system)
@@ -476,10 +482,9 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
 
 
 def _stiffness(system: System, motion: QuasiStaticMotion, factor: float) -> Matrix:
-    """Return the derivative of the force balance of all bodies of a system at a quasi-static ``motion`` with
-    respect to the pose and elastic coordinates. The balance has elastic, inertial, applied and constraint
-    forces. Of the loads a ``factor`` acts. Velocities are constant; the result has the shape (velocities,
-    velocities)."""
+    """Return the derivative of the force balance of all bodies with respect to the pose at a quasi-static
+    ``motion``, shape (velocities, velocities). It contains elastic, inertial, applied and constraint forces at
+    constant velocities and multipliers. Loads act with the share ``factor``."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.span(index), system.elastic(state, index)

@@ -32,8 +32,8 @@ MOST_LOCKED_NAMED = 4
 
 
 def locked_joint_text(joints: list[Joint]) -> str:
-    """Return a warning text that names joints whose axes cannot move because other joints lock them, and says what
-    to change in the model."""
+    """Return a warning text that names ``joints`` whose axes cannot move because other joints lock them, and
+    advises what to change. Long lists of names are shortened."""
     names = shortened([str(joint) for joint in joints], MOST_LOCKED_NAMED)
     axes = "the axis" if len(joints) == 1 else "the axes"
     return (
@@ -43,10 +43,10 @@ def locked_joint_text(joints: list[Joint]) -> str:
 
 
 def locked_joints(system: System, state: State, at: Instants, constraints: Iterable[int]) -> list[Joint]:
-    """Return those joints, among the constraints with the indices ``constraints``, that are unintentionally
-    locked: other constraints of the system in a state do not let any of their coordinates (angles, lengths)
-    move. The list is empty for large models and models with moving ground frames. ``at`` is the state as an
-    instant.
+    """Return those joints, among the constraints with the indices ``constraints``, none of whose coordinates can
+    move because other constraints lock them. First rates are tested by a singular value decomposition, then
+    accelerations for random motions. Driven joints are left out. The list is empty for large models and models
+    with moving ground frames.
 
     Drives, and what events hold or release, hold on purpose and do not count; elastic bodies yield. Joints at dead
     centres move: they have no rate there but accelerations. None are found beside frames that move, which may
@@ -99,8 +99,8 @@ def locked_joints(system: System, state: State, at: Instants, constraints: Itera
 
 
 def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float:
-    """Return the second time derivative of a joint ``coordinate`` of a system at one instant if the
-    velocities of all bodies were constant: in rad/s^2 or m/s^2."""
+    """Return the second time derivative of a joint ``coordinate`` at one instant at zero acceleration of the
+    bodies [rad/s^2 or m/s^2]. It is due to the velocities of ``at`` alone."""
     return float(system.coordinate_rows([coordinate]).accelerations(at)[0, 0])
 
 
@@ -120,8 +120,9 @@ def _rate(system: System, velocity: Array) -> float:
 
 
 def smallest_multipliers_at(system: System, at: Instants, multipliers: Array) -> Array:
-    """Return the smallest multipliers (constraint forces) with the same generalized forces at an instant ``at`` of
-    a system as the given ``multipliers``, shape (rows,). They differ where constraints are redundant."""
+    """Return the multipliers (constraint forces) of smallest weighted norm that exert the same generalized forces
+    as the given ``multipliers``, shape (rows,). They differ from these only if constraints are redundant. Moments
+    are weighed against forces by the length of the largest body."""
     matrix = system.rows.matrix(at)
     metric = sparse.diags_array(system.gap_lengths**2).tocsr()
     return smallest_solution(metric, sparse.csr_array(matrix.T), matrix.T @ multipliers)
@@ -169,9 +170,10 @@ class Redundancy:
 
 
 def redundancies(system: System, state: State, at: Instants | None = None) -> list[Redundancy]:
-    """Find the redundant scalar constraints of a system in a state: return one ``Redundancy`` for each
-    constraint whose gradient is a linear combination of the others, such that the remaining ones are linearly
-    independent. ``at`` is the state as an instant, if it is known already.
+    """Return one ``Redundancy`` for each redundant scalar constraint of a system in a state: its gradient is a
+    linear combination of the others. The remaining constraints are linearly independent. Eigenvalues of the
+    inverse effective mass are tried first; if they leave doubt, joints are eliminated one by one by QR
+    factorizations.
 
     Args:
         at: the state as an instant, where its frames are known as numbers only.
@@ -221,9 +223,9 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
 
 
 def independent_rows(system: System, state: State, at: Instants | None = None) -> IntArray:
-    """Return the indices, ascending, of scalar constraints of a system whose gradients are linearly
-    independent in a state and span those of all constraints: all but the redundant ones. ``at`` is the state
-    as an instant, if it is known already.
+    """Return the indices, ascending, of all scalar constraints of a system in a state that are not reported by
+    ``redundancies``. Their gradients are linearly independent and span those of all constraints. ``at`` is the
+    state as an instant, computed if None.
 
     Args:
         system: system with the constraints.
@@ -235,10 +237,9 @@ def independent_rows(system: System, state: State, at: Instants | None = None) -
 
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
-    """Return the constraint matrix of a ``system`` in a ``state`` as dense blocks, one for each body or node
-    with constraints, and lengths (rows,). Columns of a block are constraints, scaled by the mass metric of
-    the body and divided by their lengths, so that each has length 1 over all blocks. ``at`` is the state as
-    an instant, if it is known already."""
+    """Return the constraint matrix as dense blocks, one for each body or node with constraints, and a length for
+    each constraint, shape (rows,). Columns are constraint gradients, scaled by the inverse root of the body's mass
+    matrix and divided by these lengths, so that each has length 1 over all blocks."""
     layout = system.layout
     matrix = system.rows.small_matrix(at)
     if not isinstance(matrix, np.ndarray):
@@ -270,8 +271,8 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
 
 
 def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
-    """Return the constraints whose gradients involve the velocities ``begin`` to ``end`` of a system: their
-    indices, and the transposed block of these columns of the constraint matrix. The block has the shape (end -
+    """Return the indices of the constraints that have nonzero derivatives with respect to the velocities ``begin``
+    to ``end``, and these derivatives. They are the transposed block of the constraint matrix, dense, shape (end -
     begin, constraints)."""
     if isinstance(matrix, np.ndarray):
         part = matrix[:, begin:end]
@@ -286,9 +287,9 @@ def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Arra
 
 
 def _are_few_and_independent(system: System, state: State, at: Instants) -> bool:
-    """Return whether a system has so few constraints that a dense matrix can be used, and are clearly
-    linearly independent in a state. False means that a closer look is needed. ``at`` is the state as an
-    instant."""
+    """Return whether the constraints of a small system are clearly linearly independent in a state. The least
+    eigenvalue of their dense inverse effective mass matrix is compared with a bound. False for larger systems or
+    in doubt; a closer look is needed then."""
     matrix = system.rows.small_matrix(at)
     if not (isinstance(matrix, np.ndarray) and is_small(len(matrix))):
         return False
@@ -353,8 +354,8 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
 
 
 def _joint_count(fronts: set[_Front]) -> int:
-    """Return how many joints the elimination of a joint would connect at most: the sum of the numbers of
-    joints over the matrix blocks (``fronts``) that involve it. Joints with small counts are eliminated first."""
+    """Return the sum of the numbers of joints over the given matrix blocks (``fronts``). It bounds how many joints
+    would be connected if the joint they share is eliminated; joints with small counts are eliminated first."""
     return sum(len(front.joints) for front in fronts)
 
 
