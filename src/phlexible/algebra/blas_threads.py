@@ -28,8 +28,8 @@ class _Threads:
 
     @cached_property
     def _libraries(self) -> list[tuple[Any, Any]]:
-        """Functions of each OpenBLAS library that comes with NumPy or SciPy, as a list of pairs: a function that
-        returns the number of threads, and one that sets it."""
+        """Return the functions of each OpenBLAS library that comes with NumPy or SciPy, as a list of pairs: a
+        function that returns the number of threads, and one that sets it."""
         pairs = []
         for package in (np.__file__, scipy.__file__):
             package_folder = Path(str(package)).parent

@@ -183,8 +183,8 @@ class BlockSchedule:
 
     @property
     def rows(self) -> int:
-        """Total number of rows of all nodes: the size of the square matrix that this schedule eliminates by
-        blocks."""
+        """Return the total number of rows of all nodes: the size of the square matrix that this schedule
+        eliminates by blocks."""
         return int(self.size.sum())
 
     @property

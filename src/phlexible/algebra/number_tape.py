@@ -69,8 +69,8 @@ class TapeEntry:
 
     @property
     def argument_entries(self) -> set[int]:
-        """Set of the indices of the earlier entries of the tape (record of arithmetic) that this entry's operation
-        has as arguments."""
+        """Return the set of the indices of the earlier entries of the tape (record of arithmetic) that this
+        entry's operation has as arguments."""
         taken = {index for _, indices in self.terms for index in indices if index >= FIRST}
         if self.kind in QUATERNION:
             return {self.of[0] + k for k in range(9)}
@@ -78,8 +78,8 @@ class TapeEntry:
 
     @property
     def is_computable(self) -> bool:
-        """Whether no constant and no weight of this entry of the tape (record of arithmetic) is NaN. NaN marks
-        values that compiled code does not have, such as functions of time."""
+        """Return whether no constant and no weight of this entry of the tape (record of arithmetic) is NaN. NaN
+        marks values that compiled code does not have, such as functions of time."""
         return not any(map(math.isnan, (self.constant, *(weight for weight, _ in self.terms))))
 
     def reindexed(self, indices: dict[int, int]) -> "TapeEntry":
@@ -246,8 +246,8 @@ class TapeNumber:
 
     @property
     def is_product(self) -> bool:
-        """Whether this tape number (which records the arithmetic done with it) is one weight times a product of
-        recorded numbers: one term and no constant."""
+        """Return whether this tape number (which records the arithmetic done with it) is one weight times a
+        product of recorded numbers: one term and no constant."""
         return len(self.terms) == 1 and not self.constant
 
     def __truediv__(self, other: Any) -> Any:

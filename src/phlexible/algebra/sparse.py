@@ -115,7 +115,7 @@ class Pattern:
 
     @cached_property
     def _flat(self) -> IntArray | None:
-        """Indices of the pattern's entries in the flattened dense matrix, row * columns + column, shape
+        """Return the indices of the pattern's entries in the flattened dense matrix, row * columns + column, shape
         (entries,); None if the matrix has more than 128 columns or 386 rows and is stored as sparse."""
         count, width = self.shape
         return self.rows * width + self.columns if is_small(width) and is_small(count // 3) else None
@@ -460,13 +460,13 @@ class WeightedSums:
 
     @cached_property
     def transposed(self) -> "WeightedSums":
-        """Weighted sums with the transposed matrix W^T, x = W^T y, where these sums are y = W x."""
+        """Return the weighted sums with the transposed matrix W^T, x = W^T y, where these sums are y = W x."""
         return sums_of(self.weights, self.sources, self.owners, self.size, self.count)
 
     @cached_property
     def _dense(self) -> Array | None:
-        """Matrix W of the weighted sums y = W x as a dense array, shape (count, size), or None. It is None
-        where W has more than 4096 entries, and where sums have to cancel exactly although not all weights are
+        """Return the matrix W of the weighted sums y = W x as a dense array, shape (count, size), or None. It is
+        None where W has more than 4096 entries, and where sums have to cancel exactly although not all weights are
         1 or -1."""
         if self.count * self.size > FEW:
             return None
@@ -478,19 +478,19 @@ class WeightedSums:
 
     @cached_property
     def _starts(self) -> IntArray:
-        """Indices at which the entries (weight, source) of each weighted sum begin in the sorted list of all
-        entries, only of sums that have entries; ascending."""
+        """Return the indices in the sorted list of all entries (weight, source) at which the entries of each
+        weighted sum begin. They are ascending; sums without entries are left out."""
         return np.flatnonzero(np.diff(self.owners, prepend=-1))
 
     @cached_property
     def _owners(self) -> IntArray:
-        """Indices among all weighted sums y of those that have at least one entry, ascending, shape (sums
-        with entries,). The other sums are zero."""
+        """Return the indices among all weighted sums y of those that have at least one entry, ascending, shape
+        (sums with entries,). The other sums are zero."""
         return self.owners[self._starts]
 
     @cached_property
     def _matrix(self) -> sparse.csr_array:
-        """Matrix W of the weighted sums y = W x as a sparse CSR array, shape (count, size)."""
+        """Return the matrix W of the weighted sums y = W x as a sparse CSR array, shape (count, size)."""
         shape = (self.count, self.size)
         return sparse.coo_array((self.weights, (self.owners, self.sources)), shape).tocsr()
 

@@ -104,17 +104,17 @@ class GalleryEntry:
 
     @property
     def name(self) -> str:
-        """Name of this ready model on the command line: that of its function, with hyphens."""
+        """Return the name of this ready model on the command line: that of its function, with hyphens."""
         return self.function.__name__.replace("_", "-")
 
     @property
     def topic(self) -> str:
-        """Topic under which this ready model is listed, such as "Beams", by the file that it is in."""
+        """Return the topic under which this ready model is listed, such as "Beams", by the file that it is in."""
         return TOPICS[self.function.__module__.split(".")[-1]]
 
     @property
     def title(self) -> str:
-        """First line of the docstring of this ready model's function, which lists show."""
+        """Return the first line of the docstring of this ready model's function, which lists show."""
         return (self.function.__doc__ or "").strip().splitlines()[0]
 
 

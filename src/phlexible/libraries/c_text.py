@@ -15,8 +15,8 @@ def real(x: float) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a C string literal in quotation marks, with characters that cannot be printed replaced by
-    spaces."""
+    """Return a text as a C string literal in quotation marks. Characters that cannot be printed become spaces;
+    quotation marks and backslashes are escaped."""
     return json.dumps("".join(each if each.isprintable() else " " for each in text), ensure_ascii=False)
 
 
@@ -38,7 +38,7 @@ def reals(name: str, values: Iterable[float]) -> str:
 
 
 def bit_patterns(name: str, values: NDArray[np.uint64]) -> str:
-    """Return the C source line that defines a constant array ``name`` of 64-bit patterns (``values``), which
-    may stand for integers or floating-point numbers."""
+    """Return the C source line that defines a constant aligned array ``name`` of 64-bit words (``values``) in
+    hexadecimal. The words may stand for integers or floating-point numbers; an empty array gets one zero."""
     entries = ",".join(f"0x{x:x}" if x else "0" for x in values.tolist())
     return f"static const uint64_t {name}[] PH_ALIGNED = {{{entries or '0'}}};"

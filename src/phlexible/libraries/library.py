@@ -62,9 +62,9 @@ MOST_AT_ONCE, TINY = 1e9, 1e-9
 
 
 def load_library(path: str | PathLike[str], **parameters: float) -> "Library":
-    """Load a compiled library (``path``) that ``ph.build`` wrote for this machine, and return an instance of
-    its model at the start. Each call gives a separate instance. ``parameters`` are values of those that it
-    was built with.
+    """Return a new instance of the model in a compiled library (file ``path``) that ``ph.build`` wrote for this
+    machine, at its start. Each call gives a separate instance. ``parameters`` are values of the parameters that
+    the library was built with, by name.
 
     Args:
         path: of the library.
@@ -328,8 +328,8 @@ class Library:
         return SavedState(found.raw)
 
     def restore(self, saved: SavedState) -> None:
-        """Continue from a state (``saved``) that ``save`` of this or another instance of the same compiled
-        library returned.
+        """Set this instance of a compiled library to a state (``saved``) that ``save`` of this or another instance
+        of the same library returned. ParameterError for other values.
 
         Raises:
             ParameterError: a state of something else; this instance stays as it was.

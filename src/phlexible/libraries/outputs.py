@@ -136,8 +136,8 @@ class MeasuredValues:
 
     @cached_property
     def _ambiguous(self) -> list[int]:
-        """Return the ascending indices of redundant constraint rows, whose multipliers are not unique and
-        cannot be read from one state."""
+        """Return the ascending indices of constraint rows that take part in a redundancy. Their multipliers are
+        not unique and cannot be read from one state."""
         state = self.run.recording.state(0)
         found = redundancies(self._assembly.system, state, self.run.instants)
         return sorted({row for each in found for row, c in each.combination.items() if abs(c) > NEGLIGIBLE})

@@ -94,7 +94,8 @@ class ModeOutline:
 
     @property
     def extent(self) -> float:
-        """Longest edge of the box around the outlines of all bodies at rest [m]; 1 for a single point."""
+        """Return the longest edge of the box around the outlines of all bodies at rest [m]; 1 for a single
+        point."""
         return float(np.ptp(np.concatenate(self.still), axis=0).max()) or 1.0
 
 

@@ -186,7 +186,7 @@ class DrawnBody:
 
     @property
     def is_rigid(self) -> bool:
-        """Whether this body of a drawn scene has no elastic coordinates, so that it does not deform."""
+        """Return whether this body of a drawn scene has no elastic coordinates, so that it does not deform."""
         return not self.eta.shape[1]
 
     def positions(self, positions: Array, shapes: Array, scale: float = 1.0) -> Array:
@@ -286,7 +286,8 @@ class Scene:
 
     @cached_property
     def corners(self) -> tuple[Array, Array]:
-        """Lowest and highest coordinates of everything in this scene over all its instants, shape (3,) each [m]."""
+        """Return the lowest and highest coordinates of everything in this scene over all its instants, shape (3,)
+        each [m]."""
         ends = _Box()
         ends.include(self.paths)
         for body in (*self.bodies, *self.surfaces):
@@ -300,15 +301,15 @@ class Scene:
 
     @cached_property
     def size(self) -> float:
-        """Longest edge of the box around everything in this scene over all its instants [m]; 1 where all is at one
-        point."""
+        """Return the longest edge of the box around everything in this scene over all its instants [m]; 1 where
+        all is at one point."""
         low, high = self.corners
         return float((high - low).max()) or 1.0
 
     @cached_property
     def reach(self) -> float:
-        """Longest edge of the box around everything in this scene at its first instant [m], to which sizes of
-        symbols are relative.
+        """Return the longest edge of the box around everything in this scene at its first instant [m], to which
+        sizes of symbols are relative.
 
         A mechanism that flies far is not its path.
         """
@@ -319,7 +320,7 @@ class Scene:
 
     @cached_property
     def greatest_load(self) -> tuple[float, float]:
-        """Largest force [N] and largest torque [N m] in this scene over all its instants."""
+        """Return the largest force [N] and largest torque [N m] in this scene over all its instants."""
         largest_loads = [0.0, 0.0]
         for arrow in self.arrows:
             largest = float(np.linalg.norm(arrow.values, axis=1).max(initial=0.0))

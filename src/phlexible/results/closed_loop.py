@@ -48,16 +48,17 @@ class ClosedLoop:
 
     @property
     def poles(self) -> Array:
-        """Poles of the closed loop of a linear model and a controller: eigenvalues of its state matrix A, those
-        nearest to the imaginary axis (of a sampled loop to the unit circle) first; complex, shape (states,)."""
+        """Return the poles of the closed loop of a linear model and a controller: eigenvalues of its state matrix
+        A, those nearest to the imaginary axis (of a sampled loop to the unit circle) first; complex, shape
+        (states,)."""
         found = eigvals(self.matrices.A) if len(self.matrices.A) else np.zeros(0)
         margin = -found.real if self.period is None else 1.0 - np.abs(found)
         return np.asarray(found[np.argsort(margin, kind="stable")])
 
     @property
     def rates(self) -> Array:
-        """Poles of the closed loop as complex rates s of exp(s t), shape (states,) [1/s]; of a sampled loop with
-        eigenvalues z they are log(z) / period."""
+        """Return the poles of the closed loop as complex rates s of exp(s t), shape (states,) [1/s]; of a sampled
+        loop with eigenvalues z they are log(z) / period."""
         if self.period is None:
             return self.poles
         with np.errstate(divide="ignore"):  # states of pure delay are gone after some samples
@@ -65,13 +66,14 @@ class ClosedLoop:
 
     @property
     def frequencies(self) -> Array:
-        """Absolute values of the poles of the closed loop, its natural frequencies, shape (states,) [rad/s]."""
+        """Return the absolute values of the poles of the closed loop, its natural frequencies, shape (states,)
+        [rad/s]."""
         return np.asarray(np.abs(self.rates))
 
     @property
     def damping_ratios(self) -> Array:
-        """Damping ratio -Re(s) / |s| of each pole s of the closed loop, shape (states,); 1 where the pole is
-        zero."""
+        """Return the damping ratio -Re(s) / |s| of each pole s of the closed loop, shape (states,); 1 where the
+        pole is zero."""
         rates = self.rates
         size = np.abs(rates)
         finite = (size > 0) & np.isfinite(size)
@@ -92,15 +94,16 @@ class ClosedLoop:
 
     @property
     def is_stable(self) -> bool:
-        """Whether every motion of the closed loop decays: all poles in the left half-plane (of a sampled loop
-        inside the unit circle) and no state that drifts. A loop with a free hub is not stable in this sense; see
-        ``drifting`` and ``is_stable_except_drift``."""
+        """Return whether every motion of the closed loop decays: all poles in the left half-plane (of a sampled
+        loop inside the unit circle) and no state that drifts. A loop with a free hub is not stable in this sense;
+        see ``drifting`` and ``is_stable_except_drift``."""
         return self.is_stable_except_drift and not self.drifting
 
     @property
     def is_stable_except_drift(self) -> bool:
-        """Whether every motion of the closed loop decays except drift, in which states of ``drifting`` stay where
-        they are or move on with constant velocity."""
+        """Return whether every motion of the closed loop decays except drift: states that stay where they are or
+        move on with constant velocity. Motions with poles at zero are removed step by step; the remaining poles
+        must be stable."""
         rates, largest = self._balanced[0], 0.0
         while len(rates):
             _, sizes, rows = svd(rates)

@@ -46,25 +46,25 @@ class Equilibrium(Readings):
 
     @property
     def state(self) -> State:
-        """State (poses, elastic coordinates, zero velocities) of all bodies at this equilibrium."""
+        """Return the state (poses, elastic coordinates, zero velocities) of all bodies at this equilibrium."""
         return self._point.state
 
     @cached_property
     def growth_rate(self) -> float:
-        """Greatest rate s at which small undamped motions about this equilibrium grow like exp(s t) [1/s]; 0 where
-        the equilibrium is stable."""
+        """Return the greatest rate s at which small undamped motions about this equilibrium grow like exp(s t)
+        [1/s]; 0 where the equilibrium is stable."""
         return growth_rate(linear_mechanics(self._system, self._point)[0])
 
     @property
     def is_stable(self) -> bool:
-        """Whether this equilibrium is stable: no small motion that the joints allow grows when damping is left
-        out."""
+        """Return whether this equilibrium is stable: no small motion that the joints allow grows when damping is
+        left out."""
         return self.growth_rate == 0.0
 
     @property
     def instability(self) -> str:
-        """Message that this equilibrium is unstable, with the growth rate and advice; empty text where it is
-        stable."""
+        """Return a message that this equilibrium is unstable, with the growth rate and advice; empty text where it
+        is stable."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SlackStringWarning)
             rate = self.growth_rate
@@ -77,14 +77,14 @@ class Equilibrium(Readings):
 
     @property
     def slipped(self) -> tuple[str, ...]:
-        """Names of contacts and joints whose friction is at its limit in this equilibrium, so that they would
-        slip."""
+        """Return the names of contacts and joints whose friction is at its limit in this equilibrium, so that they
+        would slip."""
         return self._point.slipped
 
     @property
     def potential_energy(self) -> float:
-        """Potential energy of the mechanism at this equilibrium [J]: strain energy of the bodies, energy of springs
-        and gravity."""
+        """Return the potential energy of the mechanism at this equilibrium [J]: strain energy of the bodies,
+        energy of springs and gravity."""
         return float(self.motion.energy.total[0])
 
     def plot(self, path: str | PathLike[str] | None = None, scale: float = 1.0) -> "Figure":

@@ -53,8 +53,8 @@ class LinearModel(ObservedPHDAE):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Controllers and forces of the mechanism that this linear model does not contain, each as a text with the
-        reason."""
+        """Return the controllers and forces of the mechanism that this linear model does not contain, each as a
+        text with the reason."""
         return () if self.linearization is None else self.linearization.left_out
 
     def modes(self, count: int = 6) -> ModeShapes:
@@ -311,8 +311,8 @@ class ReducedModel(LinearModel):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Controllers and forces of the mechanism that the full model before this reduction does not contain, each
-        as a text with the reason."""
+        """Return the controllers and forces of the mechanism that the full model before this reduction does not
+        contain, each as a text with the reason."""
         return () if self.full is None else self.full.left_out
 
     def error(self, frequencies: ArrayLike) -> ReductionError:

@@ -53,7 +53,7 @@ class StoredChunk(NamedTuple):
 
     @property
     def last(self) -> "StoredChunk":
-        """Last instant of this block of stored instants, as a block of one instant."""
+        """Return the last instant of this block of stored instants, as a block of one instant."""
         return StoredChunk(self.times[-1:], {name: each[-1:] for name, each in self.rows.items()})
 
 
@@ -69,19 +69,19 @@ class StoredSteps:
 
     @property
     def rows(self) -> Mapping[str, Array]:
-        """Stored arrays of the last block of instants of the live run, by the names of the state tables
+        """Return the stored arrays of the last block of instants of the live run, by the names of the state tables
         (position, rotation, velocity, ...). Their first axis is (instants,); the last row belongs to the present
         instant."""
         return self._chunks[-1].rows
 
     @property
     def last_chunk(self) -> StoredChunk:
-        """Block of instants of the live run that was stored last."""
+        """Return the block of instants of the live run that was stored last."""
         return self._chunks[-1]
 
     @property
     def last(self) -> StoredChunk:
-        """Last stored instant of the live run, as a block of one instant."""
+        """Return the last stored instant of the live run, as a block of one instant."""
         return self._chunks[-1].last
 
     def copy(self) -> "StoredSteps":
@@ -325,7 +325,7 @@ class LiveRun:
 
     @property
     def time(self) -> float:
-        """Simulated time that this live run has reached [s]."""
+        """Return the simulated time that this live run has reached [s]."""
         return self._stored.time
 
     def step(self, count: int = 1) -> None:
@@ -398,8 +398,8 @@ class LiveRun:
 
     @property
     def is_steady(self) -> bool:
-        """Whether the equations of this live run depend on time only through its inputs: no controllers, functions
-        of time, laws of the state or breakpoints."""
+        """Return whether the equations of this live run depend on time only through its inputs: no controllers,
+        functions of time, laws of the state or breakpoints."""
         return self.stepper.is_steady and not self._clock.breakpoints
 
     @property
@@ -410,19 +410,19 @@ class LiveRun:
 
     @property
     def is_halving(self) -> bool:
-        """Whether the next time step of this live run is divided into substeps from the start, because recent
-        time steps failed at full size."""
+        """Return whether the next time step of this live run is divided into substeps from the start, because
+        recent time steps failed at full size."""
         return self._run.sizes.depth > 0
 
     @property
     def origin(self) -> float:
-        """Time of the start of this live run, from which its time steps are counted [s]."""
+        """Return the time of the start of this live run, from which its time steps are counted [s]."""
         return self._clock.start
 
     @property
     def loads(self) -> Array:
-        """Values of all loads with the present inputs, which act in the next time steps of a steady live run.
-        Shape (3 * loads,) [N or N m]."""
+        """Return the values of all loads with the present inputs, which act in the next time steps of a steady
+        live run. Shape (3 * loads,) [N or N m]."""
         self._give()
         return self.stepper.steady_loads
 
@@ -543,7 +543,7 @@ class LiveRun:
 
     @property
     def state(self) -> State:
-        """Present state (poses, elastic coordinates, velocities) of all bodies of this live run, for
+        """Return the present state (poses, elastic coordinates, velocities) of all bodies of this live run, for
         ``simulate(initial=...)`` and ``linearize(state=...)``."""
         return self._now().state(0)
 
@@ -613,18 +613,18 @@ class LiveRun:
 
     @property
     def now(self) -> RecordedRun:
-        """Recording of the present instant of this live run as a run of one instant, from which sensors are
-        read."""
+        """Return the recording of the present instant of this live run as a run of one instant, from which sensors
+        are read."""
         return RecordedRun(self.system, self._now(), self._is_redundant)
 
     @property
     def instant(self) -> Motion:
-        """Motion that consists of the present instant of this live run alone, for drawing."""
+        """Return the motion that consists of the present instant of this live run alone, for drawing."""
         return Motion(self.system, self._now())
 
     @property
     def motion(self) -> Motion:
-        """Motion of all stored time steps of this live run so far."""
+        """Return the motion of all stored time steps of this live run so far."""
         recording = self._stored.recording(self.system, self.stepper.work_sources, self._run.halvings)
         return Motion(self.system, recording, warnings=[*self._warnings])
 
@@ -659,8 +659,8 @@ class RunView(Served):
 
     @property
     def is_running(self) -> bool:
-        """Whether the browser view of the live run still goes on: neither "end" was pressed on the page nor the
-        server was stopped."""
+        """Return whether the browser view of the live run still goes on: neither "end" was pressed on the page nor
+        the server was stopped."""
         return self.is_open and not self._has_end
 
     def update(self) -> None:

@@ -50,7 +50,7 @@ class _InLanes:
 
     @property
     def time(self) -> Array:
-        """Simulated time that each run has reached, shape (runs,) [s]."""
+        """Return the simulated time that each run has reached, shape (runs,) [s]."""
         return np.asarray(self._origins + self._step_size * self.steps)
 
     def set_input(self, name: str, rows: Array) -> None:
@@ -93,8 +93,8 @@ class _InLanes:
             self.steps[lane] = run.steps
 
     def continue_run(self, lane: int, saved: SavedInstant) -> None:
-        """Continue the run in this ``lane`` (index among the runs that are advanced in parallel) from a
-        ``saved`` instant."""
+        """Set the run in this ``lane`` (index among the runs that are advanced in parallel) to a ``saved`` instant
+        of the same model. Its state and inputs are also written to the lane."""
         run = self.runs[lane]
         run.continue_from(saved)
         self.lanes.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads)
@@ -166,7 +166,7 @@ class LiveRows:
 
     @property
     def runs(self) -> list[LiveRun]:
-        """List of all live runs of this collection; from this access on they are updated after each time
+        """Return a list of all live runs of this collection; from this access on they are updated after each time
         step, and the user may change them between time steps."""
         self._are_shown = True
         return list(self.updated_runs())
@@ -190,7 +190,8 @@ class LiveRows:
         self._replaced_at[number] = self._replaced
 
     def continue_run(self, number: int, saved: SavedInstant) -> None:
-        """Continue the live run of this number from an instant that a run of the same system saved.
+        """Set the live run of this ``number`` to an instant that a run of the same system ``saved``. Its lane, if
+        any, is set too, and an earlier failure is forgotten.
 
         Raises:
             ParameterError: it was of another model.
@@ -357,8 +358,9 @@ class LiveRows:
         return errors
 
     def _step_on(self, device: "Device", group: int, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Advance the selected live runs (``which``) of a ``group`` by ``count`` time steps in threads of the
-        GPU ``device``. Returns convergence errors by the number of the run.
+        """Advance the selected live runs (mask ``which``) of a ``group`` by ``count`` time steps in threads of the
+        GPU ``device``. At the first call all states of the group are copied to the GPU, where they stay. Return
+        convergence errors by the number of the run.
 
         Raises:
             ParameterError: it cannot step them.

@@ -139,41 +139,42 @@ class Motion(MotionPictures, Readings):
 
     @property
     def time(self) -> Array:
-        """Stored instants of this motion, shape (N + 1,) [s]."""
+        """Return the stored instants of this motion, shape (N + 1,) [s]."""
         return self.recording.time
 
     @cached_property
     def energy(self) -> Energy:
-        """Energy balance of this motion at all instants [J]: kinetic and potential energies, work supplied and
-        energy dissipated."""
+        """Return the energy balance of this motion at all instants [J]: kinetic and potential energies, work
+        supplied and energy dissipated."""
         return energy_of(self.recording)
 
     @cached_property
     def momentum(self) -> Momentum:
-        """Linear and angular momentum of the whole mechanism and the position of its centre of mass at all
-        instants, world axes."""
+        """Return the linear and angular momentum of the whole mechanism and the position of its centre of mass at
+        all instants, world axes."""
         return momentum(self.run)
 
     @property
     def events(self) -> tuple[Happened, ...]:
-        """Events of ``model.at`` (constraints that lock or release) that occurred in this motion, in the order of
-        time."""
+        """Return the events of ``model.at`` (constraints that lock or release) that occurred in this motion, in
+        the order of time."""
         return occurred_events(self.recording, self.mechanism)
 
     @property
     def iterations(self) -> IntArray:
-        """Number of Newton iterations of the run from t = 0 to each stored instant, shape (N + 1,)."""
+        """Return the number of Newton iterations of the run from t = 0 to each stored instant, shape (N + 1,)."""
         return self.recording.iterations
 
     @property
     def halvings(self) -> IntArray:
-        """Number of time steps that failed and were halved from t = 0 to each stored instant, shape (N + 1,)."""
+        """Return the number of time steps that failed and were halved from t = 0 to each stored instant, shape (N
+        + 1,)."""
         return self.recording.halvings
 
     @property
     def contact_steps(self) -> IntArray:
-        """Number of short time steps that were taken around contacts from t = 0 to each stored instant, shape
-        (N + 1,)."""
+        """Return the number of short time steps that were taken around contacts from t = 0 to each stored instant,
+        shape (N + 1,)."""
         return self.recording.contact_steps
 
     def velocity(self, attachment: Port) -> Array:
@@ -193,8 +194,9 @@ class Motion(MotionPictures, Readings):
 
     @property
     def multipliers(self) -> Array:
-        """Lagrange multipliers (joint forces and moments) of all constraint rows, joint after joint, at all
-        instants, shape (N + 1, rows) [N or N m]. A row is one scalar equation of a joint or drive.
+        """Return the Lagrange multipliers (joint forces and moments) of all constraint rows at all instants, shape
+        (N + 1, rows) [N or N m]. Rows are ordered joint after joint; a row is one scalar equation of a joint or
+        drive.
 
         Of second order in the step: the mean of the adjacent steps where these have one length, otherwise, and
         at both ends, from the accelerations there (docs/theory.md, 4).
@@ -260,7 +262,8 @@ class Motion(MotionPictures, Readings):
 
     @property
     def repeatable(self) -> Repeatable:
-        """Description of the run of this motion with the function that repeats it with other time steps.
+        """Return the description of the run of this motion with the function that repeats it with other time
+        steps.
 
         Raises:
             ModelError: it cannot be.
@@ -411,6 +414,6 @@ class Motion(MotionPictures, Readings):
 
     @property
     def _last_step(self) -> float | None:
-        """Size of the time steps at the end of the run, as they follow from its step and tolerance [s]; None: not
-        known."""
+        """Return the size of the time steps at the end of the run, as they follow from its step and tolerance [s];
+        None: not known."""
         return None if self.checkpoint is None else self.checkpoint.step / 2**self.checkpoint.level

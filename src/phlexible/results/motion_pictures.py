@@ -59,8 +59,8 @@ class MotionView(Served):
 
     @property
     def time(self) -> float:
-        """Time of the motion that the browser view shows at present [s]; it can be set to values between the first
-        and the last instant."""
+        """Return the time of the motion that the browser view shows at present [s]; it can be set to values
+        between the first and the last instant."""
         return float(self._page_state["time"])
 
     @time.setter
@@ -70,7 +70,7 @@ class MotionView(Served):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the browser view is playing the motion at present."""
+        """Return whether the browser view is playing the motion at present."""
         return bool(self._page_state["playing"])
 
     def play(self, speed: float | None = None) -> None:

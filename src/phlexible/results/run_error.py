@@ -67,8 +67,8 @@ class RunError:
 
     @property
     def advice(self) -> str:
-        """Advice to the user where the time steps do not resolve the motion; empty text otherwise. This is so
-        where halving the time step reduces the differences between runs by less than a factor of 3."""
+        """Return advice to the user where the time steps do not resolve the motion; empty text otherwise. This is
+        so where halving the time step reduces the differences between runs by less than a factor of 3."""
         if not self.ratio < CLEAR:
             return ""
         return (

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 
 def reach_of(steps: StepMatrices) -> Array:
-    """Return the largest displacement of the outputs over a run that a constant input of size 1 causes, shape
-    (inputs,). ``steps`` are the matrices of its time steps."""
+    """Return for each input the largest displacement of any output over a run that a constant input of size 1
+    causes, shape (inputs,). It is computed by the linearized time steps ``steps``, starting at rest."""
     count, n, inputs = steps.inputs.shape
     x, greatest = np.zeros((n, inputs)), np.zeros(inputs)
     for k in range(count):
@@ -373,15 +373,16 @@ class _Servo:
         return self._model.start(self._step, initial=self._start)
 
     def _set_inputs(self, run: LiveRun, values: Array) -> None:
-        """Set the inputs of a live run to given values for its next time steps."""
+        """Set the inputs of a live ``run`` to ``values``, which act in its next time steps. For an input that is a
+        load vector the value is a factor of the model's load."""
         for name, value in zip(self._names, values, strict=True):
             own = self._assembly.inputs[name]
             run.inputs[name] = value if own.load is None else value * own.value
 
     def _read(self, run: LiveRun, before: Array | None = None) -> Array:
-        """Return the present readings of all outputs of a live ``run`` one after the other, shape (outputs,).
-        With earlier readings ``before``, each angle [rad] gets the multiple of 2 pi that brings it nearest to
-        its value in ``before``; None leaves angles as they are read."""
+        """Return the present values of all outputs of a live ``run``, concatenated, shape (outputs,). With earlier
+        values ``before``, each angle [rad] is shifted by the multiple of 2 pi that brings it nearest to its value
+        in ``before``; None leaves angles unchanged."""
         now = np.concatenate([np.atleast_1d(run.read(sensor)) for sensor in self._sensors])
         if before is not None:
             turns = np.round((before - now) / (2 * np.pi))
@@ -607,9 +608,10 @@ class _ServoStep:
         self._here, self._slopes = servo._read(run), NO_SLOPES
 
     def take(self, values: Array, goal: Array) -> tuple[Array, float]:
-        """Take one time step with inputs, first tried with ``values``, for which the outputs reach their
-        ``goal`` at its end. Return these inputs and the largest distance that is left, at most 1e-12 of the
-        size of the paths (1e-9 if round-off allows no more). Raise ``ConvergenceError`` after 25 trials."""
+        """Advance the run by one time step with inputs for which the outputs reach their ``goal`` at its end.
+        Return these inputs and the largest remaining error. Newton's method starts at ``values`` and repeats the
+        time step; the error is at most 1e-12 of the size of the paths (1e-9 if round-off allows no more).
+        ``ConvergenceError`` after 25 trials."""
         saved, best, is_fresh = self._run.save(), np.inf, False
 
         def tried(inputs: Array) -> Array:
@@ -642,8 +644,9 @@ class _ServoStep:
 
     def _differences(self, tried: Callable[[Array], Array], values: Array, readings: Array) -> Array:
         """Return the Jacobian of the outputs after one time step with respect to the inputs, by forward
-        differences, shape (outputs, inputs). The function ``tried`` is called with inputs (inputs,), takes the
-        time step and returns the outputs (outputs,), those at ``values`` are ``readings``."""
+        differences, shape (outputs, inputs). The function ``tried`` is called with inputs (inputs,), repeats the
+        time step and returns the outputs (outputs,). ``values`` are the present inputs, ``readings`` the outputs
+        for them."""
         columns = [(tried(values + push) - readings) / push.sum() for push in np.diag(self._servo.pushes())]
         return np.stack(columns, axis=1)
 

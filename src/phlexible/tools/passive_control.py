@@ -60,8 +60,9 @@ class EnergyShaping(CompoundForce):
 
     @property
     def potential(self) -> Potential:
-        """Return the potential energy U of the controller along the joint coordinate, which moves the minimum of
-        the total energy to the target."""
+        """Return the potential energy U of the controller along the joint coordinate, with its derivative. It is a
+        parabola around the target minus the gravity potential and a constant force, so that the total energy has
+        its minimum at the target."""
         k, target, c, (a, b) = self.stiffness, self.target, self.offset, self.weight
         around = (target - 1.0, target + 1.0)
         if not self.turns:
@@ -211,8 +212,8 @@ def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
 
 def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float) -> tuple[float, float]:
     """Return the coefficients (a, b) of the gravity potential of the bodies that a joint of a model moves
-    (``moved``). ``sign`` is 1 if they are on its second side, else -1. It is a cos + b sin of an angle, or a
-    times a position."""
+    (``moved``). The potential is a cos + b sin of a joint angle, or a times a joint position. ``sign`` is 1 if
+    these bodies are on the joint's second side, else -1."""
     axis, pivot, gravity = _axis(joint), joint.second.initial_position(), model.gravity
     mass, moment = 0.0, np.zeros(3)
     for placed in moved:
@@ -262,8 +263,10 @@ class SharedShaping(CompoundForce):
 def shared_energy_shaping(
     model: Model, targets: Mapping[Joint, float], *, stiffness: float, damping: float
 ) -> SharedShaping:
-    """Design a passive controller for several joints of a model whose closed-loop energy has its minimum at
-    all targets, by potentials and dampers. ``stiffness`` and ``damping`` are the coefficients of all.
+    """Design a passive controller for several joints of a model whose closed-loop energy has its minimum at all
+    ``targets``. It is returned, with a spring (potential) and a damper for each joint; the model is not changed.
+    ``stiffness`` and ``damping`` are the coefficients of all. Offsets are found by Broyden's method;
+    EquilibriumError if it fails or the targets are no minimum.
 
     In each joint U = k (theta - target)^2 / 2 - c (theta - target) and a damper; the torques c, which hold weights,
     springs and bent links there, are found from equilibria. With enough stiffness the pose is a minimum (Takegaki
@@ -328,8 +331,8 @@ def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System,
 
 
 def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Return the coordinates of the joints at rest in a copy of the model with the controllers ``shapes``,
-    and the copy's system and equilibrium."""
+    """Return the coordinates of the joints at rest with the controllers ``shapes``, with the system and the
+    equilibrium. The controllers are applied to a copy of the model, whose static equilibrium is computed."""
     copy, shared = model.copy(), SharedShaping(tuple(shapes))
     moved = with_replaced_references(shared, dict(zip(model.joints, copy.joints, strict=True)))
     copy.apply(moved)

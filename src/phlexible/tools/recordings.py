@@ -83,9 +83,10 @@ class Recording:
         inputs: Mapping[str, str] | None = None,
         noise: float | Mapping[str, float] | None = None,
     ) -> "Recording":
-        """Make a recording of measured values from a table with named columns (``source``), such as a csv
-        file or DataFrame. ``outputs`` and ``inputs`` say which columns are which, ``time`` is the column of
-        the time, ``noise`` the standard deviation of the values.
+        """Make a recording (measured time series) from a table with named columns (``source``), such as a csv file
+        or DataFrame. ``outputs`` and ``inputs`` are the names of their columns, ``time`` is the column of the
+        time, ``noise`` the standard deviation of the values. Empty cells become NaN; ParameterError for missing
+        columns and other text.
 
         Args:
             source: path of a file, ``.csv`` with a line of names, commas between values and decimal points (an

@@ -66,8 +66,9 @@ class Distribution(Protocol):
 def runs_of(
     parameters: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
 ) -> tuple[list[Parameters], dict[str, list[Any]] | None]:
-    """Return the parameters of all runs of a study in order, and the values along each axis if the user gave a grid
-    (else None).
+    """Return the parameters of all runs of a study in order, and the values along each axis of its grid (None
+    without one). ``parameters`` is a dictionary of values, of which all combinations are run, or a list of
+    dictionaries with equal names; ParameterError otherwise.
 
     Raises:
         ParameterError: neither a grid nor a list, or an empty one, or runs that have not the same parameters.
@@ -215,8 +216,8 @@ def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
 
 
 def checked_values(measured: Any) -> Values:
-    """Return what the user's function ``measure`` returned (``measured``) as a dictionary of arrays, after
-    checking it. A dictionary keeps its names; a number or array alone has the name "value".
+    """Return what the user's function ``measure`` returned (``measured``) as a dictionary of arrays of floats by
+    name. A number or array alone has the name "value". ParameterError for values that are no numbers.
 
     Raises:
         ParameterError: it is neither a number, nor an array, nor such things by name.
@@ -274,7 +275,8 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
 
     @property
     def lock(self) -> int:
-        """Return the file descriptor of the lock on a study's file, which forked processes must close."""
+        """Return the file descriptor of the lock on a study's file. Forked processes must close it, so that the
+        lock ends with this process."""
         return self._lock.descriptor
 
     def write(self, parameters: dict[str, Any], outcome: Outcome) -> None:
@@ -466,8 +468,9 @@ def _worker_results(
 
 
 def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
-    """Return a pool of worker processes for a study, forked from this one if the system allows it. ``lock``
-    is the descriptor of a lock of this process."""
+    """Return a pool of worker processes for a study. They are forked from this process, after it has loaded the
+    compiled time step, if the system allows it. ``lock`` is the descriptor of a lock of this process, which forked
+    workers close."""
     is_forked = "fork" in multiprocessing.get_all_start_methods()
     if is_forked:
         warm_up()

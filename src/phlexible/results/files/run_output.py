@@ -157,7 +157,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     @property
     def _has_steps(self) -> bool:
-        """Whether the run has taken time steps beyond its start, or beyond the end of the file that it
+        """Return whether the run has taken time steps beyond its start, or beyond the end of the file that it
         resumes."""
         return bool(self._chunks) and self._chunks[-1].time[-1] > self.reached
 
