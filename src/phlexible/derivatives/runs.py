@@ -117,9 +117,9 @@ class RecordingStepper(Stepper):
         self._called: tuple[Array, float, Course, bool]  # state before the last call, its arguments
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps of length ``step`` [s] between the given instants [s] and log each of them for
-        derivatives. Recorded results are the same as without the log. ``storage`` says which instants are
-        stored."""
+        """Take time steps of length ``step`` [s] between the given instants [s] and append each of them to the log
+        for derivatives. All steps are stored internally; only the instants requested by ``storage`` are returned,
+        the same as without the log."""
         self._instants, self._done = instants, 0
         taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
@@ -173,10 +173,9 @@ class RecordingStepper(Stepper):
     def _substeps_again(
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
-        """Repeat the substeps of time steps of length ``step`` that were just taken, and return the states at
-        their ends, one array each. ``course`` are the inputs, ``begin`` is the state before them, ``rows``
-        receives results; ``measures`` says whether controllers measure. The state of the stepper is the same
-        afterwards."""
+        """Repeat the substeps of a time step of length ``step`` that was just taken, and return a list of the
+        states at their ends. ``begin`` is the state before them, ``course`` has their inputs. The state of the
+        stepper is restored afterwards. Raise ``ModelError`` if a substep does not converge alone."""
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):
@@ -207,16 +206,17 @@ class RecordingStepper(Stepper):
         return answered
 
     def project(self, time: float) -> None:
-        """Project the velocities onto the constraints of the joints at a time [s], and log the velocity jump for
-        derivatives."""
+        """Project the velocities onto the joint constraints at a time [s]. If the model has constraints, a
+        velocity jump with the states before and after is appended to the log for derivatives."""
         before = self.memory.state.copy()
         super().project(time)
         if self.memory.counts["rows"]:
             self.log.append(VelocityJump(time, before, self.memory.state.copy(), self._event))
 
     def apply_event(self, event: int, time: float) -> None:
-        """Apply an event at a time [s], given by its index: close and open its locks, project the velocities, and
-        log the velocity jump with the locked joints."""
+        """Apply the event with this index at a time [s]: close and open its joint locks and project the
+        velocities. If this logged a velocity jump, add to it the locked joints, the state before the event and
+        whether constraints are redundant afterwards."""
         mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
         super().apply_event(event, time)
@@ -243,8 +243,9 @@ class RecordingStepper(Stepper):
 
 
 def _without_means(rows: Array, reactions: int) -> Array:
-    """Replace the multipliers and forces in stored rows, which are means over two adjacent time steps, by
-    those of single time steps, in place. They are the last ``reactions`` columns; return the rows."""
+    """Convert the last ``reactions`` columns of stored ``rows``, multipliers and forces averaged over two adjacent
+    time steps, to values of single time steps. The last row holds such a value already. The array is changed in
+    place and returned."""
     own = rows[:, rows.shape[1] - reactions :]
     signs = 1.0 - 2.0 * (np.arange(len(rows)) % 2)[:, None]  # x_k = 2 m_k - x_k+1: sums with alternating signs
     own[:-1] *= 2.0
@@ -499,9 +500,9 @@ def run_from_log(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """Return the run that can be differentiated, made of the ``log`` of a time stepper. ``first`` is the state at
-    the first instant. Consecutive time steps without a velocity jump between them become one stretch; ``times``
-    [s] are the instants to be stored. ``assembly`` holds the model's arrays.
+    """Return a run that can be differentiated, made of the ``log`` of a time stepper. Consecutive time steps
+    without a velocity jump between them are joined to one sequence. ``first`` is the state at the first instant,
+    ``times`` [s] are the instants to be stored. ``assembly`` holds the model's arrays.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -622,9 +623,9 @@ class StepMatrices:
 
 
 def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
-    """Return the linearized time steps of a run: matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n
-    = C_n dx_n``. x are pose and velocities, u inputs, y sensor readings; ``forces`` are derivatives of the
-    equations with respect to inputs.
+    """Return the linearized time steps of a run: matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n =
+    C_n dx_n``. x are pose and velocities, u inputs, y sensor values. The columns are computed by differentiating
+    each time step at its recorded states. ``forces`` are derivatives of the equations with respect to inputs.
 
     Args:
         run: the steps.
@@ -671,9 +672,9 @@ CLOSED = 1e-9
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:
-    """Return the tables of numbers of a system for equal time steps whose equations depend on pose and
-    velocities alone; raise ``ModelError`` if it has parts that do not allow this. Contacts and stops that are
-    open in the state ``start`` are left out.
+    """Assemble and return the arrays of a system for equal time steps whose equations depend on pose and
+    velocities alone. Contacts and stops that are open in the state ``start`` are left out. Raise ``ModelError``
+    for closed ones, events, controllers, viscoelastic laws, friction springs and contact groups.
 
     Args:
         start: the state whose stops and contacts count.

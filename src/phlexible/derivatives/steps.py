@@ -92,7 +92,7 @@ class TakenSteps:
 
     @property
     def count(self) -> int:
-        """Number of time steps in this recorded stretch of consecutive time steps."""
+        """Number of time steps in this recorded sequence of consecutive time steps."""
         return len(self.sizes)
 
     @cached_property
@@ -105,7 +105,8 @@ class TakenSteps:
     @cached_property
     def set_by_laws(self) -> Array | float:
         """Part of the load values in these time steps that controllers and state-dependent forces have set,
-        shape (steps, 3 * values); the rest is prescribed."""
+        shape (steps, 3 * values). It is the recorded load values minus the prescribed ones, which are evaluated
+        again."""
         return self.functions.loads - functions_of(self.assembly, self.times).loads
 
     def functions_of(self, assembly: Assembly) -> Functions:
@@ -116,8 +117,9 @@ class TakenSteps:
         return Functions(own.moving, own.loads + self.set_by_laws) if assembly.controlled else own
 
     def residuals(self, memory: Memory, functions: Functions, sizes: Array | None = None) -> Array:
-        """Return the residuals of the time step equations at the states recorded here, with other tables of
-        numbers (``memory``) and prescribed values (``functions``). The shape is (steps, unknowns).
+        """Return the residuals of the time step equations at the states recorded here, shape (steps, unknowns).
+        They are evaluated with ``memory``, the arrays of a model that may be perturbed, and the prescribed values
+        ``functions``.
 
         Args:
             memory: tables of the model whose equations they are.
@@ -128,9 +130,9 @@ class TakenSteps:
         return equations.residual(self.states, lengths, functions.moving, functions.loads)[0]
 
     def load_slopes(self, directions: Array) -> Array:
-        """Return the derivatives of the residuals of these time steps along each change of the load values in
-        ``directions``, shape (changes, load values). The result has the shape (steps, changes, unknowns). One
-        forward difference each is exact, as residuals are linear in loads.
+        """Return the derivatives of the residuals of these time steps along changes of the load values, shape
+        (steps, changes, unknowns). ``directions`` has the changes, shape (changes, load values). Each is computed
+        by one forward difference, which is exact since residuals are linear in loads.
 
         One difference is exact since the residual is linear in the loads.
         """
@@ -145,10 +147,10 @@ class TakenSteps:
         return found
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
-        """Return the derivatives of the residuals of time steps ``first`` to ``last`` with respect to a
-        parameter that shifts their instants. The shape is (last - first, unknowns). ``rates`` are derivatives
-        of the instants; central differences are used, with the increment ``short`` relative to the time
-        between the instants.
+        """Return the derivatives of the residuals of the time steps from instant ``first`` to ``last`` with
+        respect to a parameter that shifts these instants. The shape is (last - first, unknowns). ``rates`` are
+        derivatives of the instants. Central differences at constant states are used, with an increment of
+        ``short`` times the time between the two instants.
 
         Args:
             first, last: rows of the steps.
@@ -194,9 +196,9 @@ class TakenSteps:
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 
     def state_with_new_history(self, k: int) -> Array:
-        """Return the initial state of time step ``k`` with the history variables of its end, shape (1,
-        numbers). History variables are strains of Maxwell branches, deflections of friction springs and
-        impact speeds."""
+        """Return a copy of the initial state of time step ``k`` with the history variables of its end, shape (1,
+        states). They are strains of Maxwell branches, deflections of friction springs and impact speeds, computed
+        again by the step equations."""
         own = slice(k, k + 2)
         moving, loads = self.functions.moving[own], self.functions.loads[k : k + 1]
         return self._equations.residual(self.states[own], self.sizes[k : k + 1], moving, loads, with_ends=True)[1]
@@ -208,10 +210,10 @@ class TakenSteps:
     def vjp(
         self, first: int, last: int, pose: Array, velocity: Array, history: Array | None = None
     ) -> tuple[Array, Array, Array]:
-        """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities),
-        backwards from instant ``last`` to ``first`` of these time steps. Each row gets what later rows cause
-        added, in place. ``history`` is the adjoint of the history variables after them, shape (costs, strains).
-        The transpose of Newton's matrix is used where it is exact, dual numbers elsewhere.
+        """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities), backwards
+        from instant ``last`` to ``first``. The effects of later instants are added to each row in place. Return
+        the adjoints of the residuals, and those of the history variables at the ends of the steps and before them.
+        Newton's matrix is used where it is exact, else dual numbers.
 
         Args:
             first, last: rows.
@@ -274,7 +276,9 @@ class TakenSteps:
         return own
 
     def _exact_step(self, k: int) -> "StepDerivative | None":
-        """Return the exact derivative of time step ``k`` if Newton's matrix is not, else None."""
+        """Return the exact derivative of time step ``k`` if Newton's matrix is not its exact derivative, else
+        None. With history variables it is computed for every time step, otherwise only for some steps with
+        contacts, which are cached."""
         return step_derivative(self, k) if self._has_history else self._inexact.get(k)
 
     @cached_property
@@ -296,10 +300,10 @@ class TakenSteps:
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))
 
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities),
-        backwards from instant ``last`` to ``first`` of these time steps. Each row gets what later rows cause
-        added, in place. ``equations``, shape (last - first, costs, unknowns), receives the adjoints of the
-        residuals. The transpose of Newton's matrix is used."""
+        """Propagate adjoints of ``pose`` and ``velocity`` backwards from instant ``last`` to ``first`` of these
+        time steps with the transpose of Newton's matrix. Both have shape (last - first + 1, costs, velocities);
+        the effects of later instants are added to each row in place. The adjoints of the residuals are written to
+        ``equations``, shape (last - first, costs, unknowns)."""
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
@@ -372,10 +376,10 @@ def rolling_rows(assembly: Assembly) -> IntArray:
 
 @cached_on_owner
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return the entries of Newton's matrix that derivatives of time steps need, as rows (place in memory, row,
-    column) of integers. First come entries (velocity row, velocity column), then (velocity, auxiliary unknown),
-    then (auxiliary unknown, velocity). The numbers of the first two kinds follow. ``assembly`` holds the model's
-    arrays."""
+    """Return the entries of Newton's matrix that derivatives of time steps need, as integer rows (index in memory,
+    matrix row, matrix column). First come entries of velocity rows and columns, then velocity rows with auxiliary
+    columns, then auxiliary rows with velocity columns. Return also how many entries the first two kinds have.
+    ``assembly`` holds the model's arrays."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]
@@ -547,8 +551,9 @@ def inexact_steps(steps: TakenSteps) -> set[int]:
 
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:
-    """Return whether Newton's matrix is the exact derivative of the equations of time step ``k`` of
-    ``steps``, found by comparing both along random directions."""
+    """Return whether Newton's matrix is the exact derivative of the equations of time step ``k``, up to a
+    tolerance. It is compared with dual-number derivatives along one random change of the velocities and one of the
+    pose."""
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system, system.largest_length, memory["velocity_weight"])
@@ -583,9 +588,9 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
 
 
 def pose_map(steps: TakenSteps, k: int) -> Array:
-    """Return the matrix K of time step ``k`` of the run ``steps`` that gives the change of the pose over the
-    step, shape (velocities, velocities). The change of the pose is K times the sum of the velocity changes at
-    both ends (9.2)."""
+    """Return the matrix K of time step ``k``, shape (velocities, velocities), by which velocity changes change the
+    pose at the end. The change of the pose is K times the sum of the velocity changes at both ends, by (9.2) of
+    docs/theory.md."""
     layout, half = steps.system.layout, 0.5 * float(steps.sizes[k])
     a = half * split_rigid(layout, steps.rows["velocity"][k : k + 2].mean(axis=0))[1]
     turns = (np.eye(3) + cross_matrix(a)) / (1 + np.einsum("bi,bi->b", a, a))[:, None, None]

@@ -32,21 +32,21 @@ SHORT = 1e-4
 
 
 def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:
-    """Return the reading of a sensor in one state of a model at a time [s]. ``state`` is one row of the state
-    tables, ``assembly`` the tables of numbers of the model."""
+    """Return the value of a sensor in one state of a model at a ``time`` [s]. ``state`` is the flat state vector,
+    ``assembly`` holds the model's arrays."""
     found = Reader(assembly, np.array([time])).read_all([sensor], assembly.memory.rows(state[None]))
     return np.asarray(found[0][0])
 
 
 def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Jacobian:
-    """Return the derivative of a sensor reading with respect to pose and velocities in a single state of a model at
-    a time [s]. ``state`` is a flat state, ``assembly`` the tables of numbers of the model."""
+    """Return the derivative of a sensor's value with respect to pose and velocities in one state of a model at a
+    ``time`` [s]. ``state`` is the flat state vector, ``assembly`` holds the model's arrays."""
     return state_jacobian(Reader(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
 
 
 def _lock_reading(jump: VelocityJump, assembly: Assembly) -> Reading:
-    """Return the reading of the constraint functions that measure the joint coordinates which an event (``jump``)
-    locks, shape (instants, locks). ``assembly`` holds the model's arrays."""
+    """Return a sensor whose values are the joint coordinates that an event (``jump``) locks, shape (instants,
+    locks). They are the values of the constraint functions of the locks. ``assembly`` holds the model's arrays."""
     switches = assembly.system.row_switches
     rows = np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
     return Reading(lambda run: run.system.row_values(run.instants, run.recording.theta)[:, rows])
@@ -85,8 +85,8 @@ def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
 
 
 def _condition(jump: VelocityJump, assembly: Assembly) -> Reading:
-    """Return the reading of by how much the condition of an event (``jump``) exceeds its threshold, zero at the
-    event: of an event at a prescribed time the time since then [s]."""
+    """Return a sensor whose value is how far the condition of an event (``jump``) exceeds its threshold, zero at
+    the event. For an event at a prescribed time, its value is the time since then [s]."""
     when = assembly.system.mechanism.events[jump.event].when
     if isinstance(when, float):
         return Reading(lambda run: run.time - when)
@@ -96,9 +96,9 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> Reading:
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
-    """Return the derivative of time step residuals with respect to the joint coordinates at which locks hold
-    joints, shape (steps, switches, unknowns). The time steps are those between the instants ``first`` and
-    ``last`` of a stretch of time steps. A lock keeps a joint coordinate constant from an event of the run on."""
+    """Return the derivative of time step residuals with respect to the coordinates at which joints are locked,
+    shape (steps, switches, unknowns). It is minus one over the step size in the constraint equation of each active
+    lock, else zero. The time steps lie between the instants ``first`` and ``last`` of ``stretch``."""
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["locked_at"][first]
@@ -151,9 +151,9 @@ class Crossing:
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
-        """Derivatives of pose and velocities at this event with respect to its instant, two arrays
-        (velocities,): what the time steps before it give if they are stretched to end later. The state at
-        their start is constant."""
+        """Derivatives of pose and velocities at this event with respect to its instant, two arrays (velocities,).
+        They follow from the time steps before the event, whose lengths grow while the state at their start is
+        constant."""
         number, first, last = self.before
         both = np.zeros((2, 1, self.run.velocities))
         for k in range(first, last):
@@ -276,9 +276,9 @@ class RunParts:
 
 
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate a perturbed model (tables ``assembly``) at the recorded states of ``run`` and return a
-    ``RunParts``. It has the residuals of the time steps of each stretch, shape (steps, unknowns), and all
-    that ``other_parts`` returns: velocities after jumps, values of controllers, event conditions and others."""
+    """Evaluate all equations of a perturbed model at the recorded states of ``run`` and return them as a
+    ``RunParts``. It has the time step residuals, one array (steps, unknowns) for each sequence of steps between
+    velocity jumps, and all that ``other_parts`` returns. ``assembly`` holds the arrays of the perturbed model."""
     equations = tuple(own.residuals(assembly.memory, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
 
@@ -368,9 +368,9 @@ class Adjoint:
 
 
 def is_plain(run: TakenRun) -> bool:
-    """Return whether a run is nothing but one stretch of time steps: no velocity jumps, controllers, locks or
-    history variables. History variables are strains of Maxwell branches, deflections of friction springs and
-    impact speeds."""
+    """Return whether a run has nothing but time steps: no velocity jumps, controllers, state-dependent forces,
+    locks or history variables. History variables are strains of Maxwell branches, deflections of friction springs
+    and impact speeds."""
     interval = run.course[0] if len(run.course) == 1 else None
     if not isinstance(interval, RunInterval) or interval.is_implicit or run.is_controlled:
         return False
@@ -486,10 +486,10 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 def _vjp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Propagate adjoints of costs backwards through one time step (``interval``) of a run with forces that are
-    Python functions of the state (``laws``). q and v (costs, velocities) are those after it. Return the two
-    before it, and the adjoints of its residual and of the force values. ``from_the_end`` counts such time
-    steps after it."""
+    """Propagate adjoints of costs backwards through one time step of a run with forces that are Python functions
+    of the state. q and v (costs, velocities) are the adjoints of pose and velocities after it. Return those before
+    it, and the adjoints of its residuals and of the force values. ``from_the_end`` counts the later steps with
+    such forces."""
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)

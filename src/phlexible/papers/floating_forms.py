@@ -432,9 +432,9 @@ class FullForm(FloatingBodyForm):
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """Return linear, angular and coupling momenta of a floating body in a state, from which its gyroscopic
-    matrix is made; shapes (..., 3), (..., 3) and (..., 3, n). ``extra`` is the factor with which the elastic
-    velocity is added once more to each.
+    """Return linear, angular and coupling momenta of a floating body in a state, from which its gyroscopic matrix
+    is made. The shapes are (..., 3), (..., 3) and (..., 3, n). In each, the contribution of the elastic velocity
+    is increased by ``extra`` times itself; the coupling is an integral with the n shape functions.
 
     ``p_t + e int rho v_f``, ``p_r + e int rho X x v_f`` and ``int (2 p_f + e rho v_f) x Phi`` with
     ``p_f = rho (v + w x X + v_f)``, ``X = x + u_f``; e = 1 gives (13) and (14).
@@ -584,8 +584,9 @@ class PrintedForm(FloatingBodyForm):
 
     @property
     def _full(self) -> FullForm:
-        """Exact port-Hamiltonian model (``FullForm``) of the same floating body. This class follows a paper's
-        equations, which have errors, and takes only its stored energy from the exact model."""
+        """Port-Hamiltonian model of the same floating body with exact inertia (``FullForm``). This class
+        follows equations as printed in a paper, which have errors; only the stored energy is computed by the
+        exact model."""
         return FullForm(self.body, self.stress_space, self.gravity, self.fixed_rotation, self.locations)
 
 
@@ -595,9 +596,10 @@ GENERALIZED_COORDINATES = ("position", "rotation_rows", "displacement")
 
 
 def linearized(form: FloatingBodyForm) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of small motions of one floating body about rest, from the
-    nonlinear model ``form`` that ``body.port_hamiltonian()`` returned. Its states are velocities and
-    stresses.
+    """Return the linear port-Hamiltonian model of small motions of one floating body about rest, without gravity.
+    It has the rows and columns of velocities and stresses of the nonlinear model ``form``, evaluated at the
+    undeformed state at rest. Position, rotation and displacement are no states. Raise ``ModelError`` for another
+    object.
 
     States: velocity, angular_velocity, elastic_velocity and stress; ports as of the form. Position, rotation and
     displacement are left out, and with them gravity. Everything is in body axes: the transformer of a joint
@@ -632,8 +634,9 @@ MOMENTA = {
 
 
 def with_momenta(form: FloatingBodyForm) -> "MomentumForm":
-    """Return the port-Hamiltonian model of a rigid body or point mass with momenta in place of velocities as
-    states, so that E is the identity: ``dx/dt = J(x) dH/dx + B(x) u``. ``form`` is its model with velocities.
+    """Return the port-Hamiltonian model of a rigid body with momenta in place of velocities as states. Its E is
+    the identity: ``dx/dt = J(x) dH/dx + B(x) u``. ``form`` is the body's model with velocities. A body with
+    elastic coordinates raises ``ModelError``.
 
     H = p.M^-1 p / 2 - gravity's work is a function of the state, and its gradient holds the velocities. Ports stay
     what they are. Momenta are in body axes, about the origin.
@@ -678,7 +681,7 @@ class MomentumForm(PortHamiltonianModel):
 
     def velocities(self, x: Array) -> Array:
         """Convert a state vector x of a rigid body with momenta p to the state vector with velocities M^-1 p
-        in their place, shape (states,); position and rotation do not change."""
+        instead, shape (states,). The mass matrix M is constant; position and rotation do not change."""
         return np.asarray(np.linalg.solve(self._mass, x))
 
     def momenta(self, x: Array) -> Array:

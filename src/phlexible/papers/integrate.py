@@ -144,8 +144,9 @@ def _checked_values(name: str, value: Any, size: int) -> Array:
 
 
 def _argument_count(name: str, function: Callable[..., Any]) -> int:
-    """Return how many arguments a user's input function needs: 1 for u(t), 2 for u(t, x) with the state x;
-    raise ``ParameterError`` for any other count. ``name`` is that of the argument, for messages."""
+    """Return the number of required positional arguments of a user's input function: 1 for u(t), 2 for u(t, x)
+    with the state x. Any other number raises ``ParameterError`` with the argument's ``name``. If the signature is
+    not available, 1 is returned."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -234,8 +235,8 @@ class Trajectory:
 
     @property
     def balance_error(self) -> Array:
-        """Error of the energy balance of an integrated motion, H - H(0) - supplied work + dissipated energy, at its
-        N + 1 instants; shape (N + 1,) [J]; only round-off with discrete gradients."""
+        """Error of the energy balance of an integrated motion at its N + 1 instants, shape (N + 1,) [J]. It is H -
+        H(0) - supplied work + dissipated energy, and only round-off with discrete gradients."""
         return np.asarray(self.energy - self.energy[0] - self.supplied + self.dissipated)
 
     def state(self, name: str) -> Array:
@@ -390,8 +391,9 @@ def integrate(
     method: str = "gauss2",
 ) -> Trajectory:
     """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time from the state
-    x0. It takes time steps of ``step`` [s] by the ``method`` over ``duration`` [s]; return states, inputs,
-    outputs and energies at all instants.
+    ``x0``. Return the trajectory: states, inputs, outputs and energies at the ends of all time steps. Steps have
+    the length ``step`` [s], the last one may be shorter. ``method`` names the implicit scheme. An ``x0`` that
+    violates velocity constraints raises ``VelocityError``.
 
     ========================  =====  ==========================================================================
     method                    order
@@ -459,9 +461,9 @@ def integrate(
 
 
 def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInputs = None) -> Array:
-    """Return the state of a port-Hamiltonian model nearest to x in kinetic energy that obeys its constraints
-    at t = 0, shape (n,). It differs from x by a change along the constraint forces. ``inputs`` are those of
-    its ports, numbers or functions of time.
+    """Return the state nearest to x in kinetic energy that obeys the velocity constraints of a port-Hamiltonian
+    model at t = 0, shape (n,). It is x plus a change along the rates that constraint forces cause; x is returned
+    if there are no constraints. ``inputs`` are those of its ports, numbers or functions of time.
 
     Of all states that do it is the nearest in kinetic energy: the one after a blow of the joints.
 
@@ -505,8 +507,8 @@ class _Record:
         return self.states[-1]
 
     def add(self, step: Step) -> None:
-        """Append a completed time step to the record of an integration: its stages, the state at its end and its
-        length."""
+        """Append a completed time step to this record: to the lists of steps, end states and lengths. With the
+        first step, the multipliers at its start are also written into the initial state."""
         if len(self.states) == 1:
             self.states[0][self.equations.is_algebraic] = step.first_multipliers
         self.steps.append(step)
@@ -533,8 +535,9 @@ class _Record:
         self.steps.clear()
 
     def trajectory(self, weights: Array) -> Trajectory:
-        """Return the integrated motion made of all time steps recorded so far: states, inputs, outputs and
-        energies at the ends of the time steps. ``weights`` are the quadrature weights of the stages."""
+        """Return the integrated motion of all time steps recorded so far: states, inputs, outputs and energies at
+        their ends. Work that is not computed yet is computed first with the quadrature ``weights`` of the stages.
+        For schemes of one stage, multipliers are interpolated to the ends."""
         self.sum_energies(weights)
         time, states = np.concatenate([[0.0], np.cumsum(self.lengths)]), np.array(self.states)
         if len(weights) == 1 and self.lengths:

@@ -84,14 +84,15 @@ class JoinedFunctions:
         self.is_moving = bool(system.moving_frames or system.paths)
 
     def carrier(self, vector: int) -> int:
-        """Return the index of the floating body or node that carries a vector of the mechanism, given by its index.
-        Nodes are those of strings and soft bodies; vectors fixed to the ground or to a moving frame have negative
-        numbers."""
+        """Return the index of the floating body or node to which a vector of the mechanism belongs. ``vector`` is
+        its index. Nodes are those of strings and soft bodies; vectors fixed to the ground or to a moving frame
+        have negative indices."""
         return int(self._functions.set.carrier[vector])
 
     def vectors_of(self, function: int) -> Iterator[int]:
-        """Yield the indices of the world vectors (points and directions on bodies) on which a scalar function of a
-        mechanism depends. ``function`` is its index; joints constrain such functions, and forces act along them."""
+        """Yield the indices of the vectors (points and directions of bodies, in world axes) on which a scalar
+        function of a mechanism depends. ``function`` is its index; an index may occur several times. Joints
+        constrain such functions, and forces act along them."""
         functions = self._functions
         for _, a, b, _ in functions.functions[function]:
             yield from (vector for _, vector in (*functions.chords[a], *functions.chords[b]))
@@ -106,9 +107,9 @@ class JoinedFunctions:
         return timed or any(self.carrier(vector) == MOVING for vector in self.vectors_of(function))
 
     def difference_vectors(self, function: int) -> IntArray:
-        """Return the indices of the world vectors (points, directions) whose signed sum is the first difference
-        vector in a function of a mechanism. They are in the order of the sum; ``function`` is the index of the
-        function."""
+        """Return the indices of the points and direction vectors whose signed sum is the first difference vector
+        of a function of a mechanism. They are in the order of the sum; the signs are not returned. ``function`` is
+        the index of the function."""
         chord = self._functions.chords[self._functions.functions[function][0][1]]
         return np.array([vector for _, vector in chord], dtype=np.int64)
 
@@ -148,11 +149,10 @@ class JoinedFunctions:
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
-        """Add the generalized forces on the velocities of all bodies to ``out`` (T, n). They belong to forces
-        along constraint rows and force coordinates, ``along`` (T, lines), along functions, ``on_functions``
-        (T, m), and on world vectors, ``on_vectors`` (T, vectors, 3). World vectors are points of bodies, or
-        directions fixed to them, in world axes. A force coordinate is the length or angle along which a force
-        element acts. ``at`` holds the T states."""
+        """Add generalized forces on the velocities of all bodies to ``out`` (T, n), in the entries of these
+        velocities. They are caused by forces along constraints and force coordinates, ``along`` (T, lines), along
+        functions, ``on_functions`` (T, m), and on points and directions in world axes, ``on_vectors`` (T, vectors,
+        3). ``at`` holds the T states."""
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)

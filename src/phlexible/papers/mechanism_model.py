@@ -85,8 +85,9 @@ class AppliedLoads:
             self.sizes.append(size)
 
     def _vectors_of_load(self, load: PointLoad) -> tuple[list[CarriedVector], list[CarriedVector]]:
-        """Return the world vectors on which a load acts: the loaded point, or all nodes under a pressure, and the
-        directions fixed to the material if the load needs them (torques, and loads given in body axes)."""
+        """Return two lists of vectors in world axes on which a load acts. The first has the loaded point, or all
+        nodes under a pressure, and is empty for a torque. The second has the body-fixed directions, for torques
+        and for loads given in body axes."""
         if isinstance(load, SurfacePressure):
             return surface_nodes(self._system, load), []
         points = [self._resolver.resolve(PointOf(load.attachment))] if isinstance(load, Force) else []
@@ -279,8 +280,9 @@ class MechanismModel(ComposedModel):
         return self.system.bodies
 
     def _body_form(self, placed: PlacedBody) -> BodyForm:
-        """Return the port-Hamiltonian model of one body (``placed``) of the mechanism in its place; raise
-        ``ModelError`` if its material creeps (viscoelastic branches) where the model has no states for that."""
+        """Return the port-Hamiltonian model of one body of the mechanism, in its initial position and rotation.
+        Floating bodies, soft bodies and strings have different classes. Raise ``ModelError`` for viscoelastic
+        (Maxwell) material of floating and soft bodies, whose models have no states for it."""
         mechanism, data = self.mechanism, placed.data
         if isinstance(data, FloatingBody) and data.relaxation:
             raise ModelError(

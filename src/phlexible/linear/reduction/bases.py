@@ -437,9 +437,10 @@ def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
 
 
 def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
-    """Return a Craig-Bampton reduction basis of a second-order model (``mechanics``), shape (n, count), as
-    columns orthonormal in the mass matrix. They are rigid motions, static responses at inputs and outputs,
-    and modes in which these are fixed.
+    """Return a Craig-Bampton reduction basis of a second-order model, shape (n, at most count), with columns
+    orthonormal in the mass matrix. It has the rigid motions that inputs cause, static responses at inputs and
+    outputs, then the lowest elastic modes in which inputs and outputs are fixed. If the static responses do not
+    fit, ``ParameterError`` is raised.
 
     Raises:
         ParameterError: fewer columns than rigid motions and ports.
@@ -471,9 +472,9 @@ RIGID = 1e-8  # of the most strained column
 
 
 def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> Array:
-    """Return the deformations of one body that are contained in a ``basis`` of motions of a whole linearized
-    mechanism (``linear``), shape (n, k). They are independent columns of its elastic coordinates. Rigid
-    motions of the body are not deformations.
+    """Return the deformations of one body that a ``basis`` of motions of a linearized mechanism contains, as
+    columns of the body's elastic coordinates. Linearly dependent columns and columns with negligible strain energy
+    are left out. Raise ``ModelError`` for a body of another model or without elastic coordinates.
 
     In the coordinates of its description, so that ``modes=`` takes them.
 

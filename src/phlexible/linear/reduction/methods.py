@@ -103,8 +103,9 @@ class ReductionError:
 
 
 def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: ArrayLike) -> ReductionError:
-    """Return the errors of the frequency response of a ``reduced`` model compared with the ``full`` model, at
-    the given ``frequencies``, shape (k,) [rad/s].
+    """Compute the frequency responses of a ``full`` and a ``reduced`` model at ``frequencies`` (k,) [rad/s] and
+    return the errors of the latter. These are relative errors at each frequency, and the largest error of each
+    output and input relative to the peak response. Where a response is zero, errors are absolute.
 
     Raises:
         PoleError: an undamped pole of either model among them.

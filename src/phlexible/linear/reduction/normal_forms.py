@@ -60,10 +60,9 @@ def normal_form_of_states(form: EnergyForm) -> NormalForm:
 def _with_constants(
     structure: Array, dissipation: Array, ports: Array, outputs: Array, velocities: BoolArray | None
 ) -> NormalForm:
-    """Make a ``NormalForm`` from its matrices: a model ``dx/dt = (J - R) x + B u`` with energy ``|x|^2 / 2``.
-    J is ``structure``, R is ``dissipation``, B are the ``ports``; ``outputs`` is the output matrix, and
-    ``velocities`` marks the states that are velocities. States that never change (rigid motions,
-    self-stresses) are separated from all others."""
+    """Make and return a ``NormalForm`` from the matrices of a model ``dx/dt = (J - R) x + B u`` with energy
+    ``|x|^2 / 2``. J is ``structure``, R is ``dissipation``, B are the ``ports``. A basis of states that never
+    change is computed; those that inputs excite are stored as rigid, and a basis of all other states as moving."""
     size = np.abs(structure).max(initial=0.0) or 1.0
     still = linalg.null_space(np.vstack([structure, dissipation]) / size, rcond=1e-9)
     moving = linalg.null_space(still.T) if still.shape[1] else np.eye(len(structure))
@@ -109,9 +108,10 @@ GRAMIAN_ROUND_OFF = np.finfo(float).eps
 
 
 def balanced_basis(form: NormalForm, order: int) -> Array:
-    """Return orthonormal columns, shape (n, k), that span the states of a model (``form``) retained by
-    balanced truncation. These are the k = ``order`` or fewer states that inputs reach and outputs see best;
-    rigid motions that inputs cause come first.
+    """Return an orthonormal basis of at most ``order`` states of a model for balanced truncation. Rigid motions
+    that inputs cause come first, then the directions of the largest Hankel singular values above round-off. Raise
+    ``ModelError`` if a mode has no damping, and ``ParameterError`` if ``order`` is not above the number of rigid
+    motions.
 
     k = order, or less where fewer states are both reached by inputs and seen by outputs: Gramians are known up
     to round-off, products of their factors (the Hankel values) up to its root.
@@ -156,9 +156,9 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
 
 
 def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Array:
-    """Return a basis, shape (n, k), of at most ``count`` velocities and of the stresses that they cause.
-    ``form`` is the model; motions below ``floor`` are round-off. The basis captures the given ``directions``
-    of states (columns, weighted by their length) best.
+    """Return a basis, shape (n, k), of at most ``count`` velocities and the stresses that they cause, by a
+    singular value decomposition. It captures the ``directions`` of states (columns, weighted by their length)
+    best. Velocities with singular values up to ten times ``floor`` are left out as round-off.
 
     At most ``count`` motions, of those that are moved more than ``floor``.
 

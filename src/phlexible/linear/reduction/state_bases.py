@@ -84,8 +84,9 @@ class StateBasis:
 
 
 def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
-    """Project a linear model on a basis of states (Galerkin) and return the small port-Hamiltonian model. It has
-    multipliers only if inputs prescribe velocities or outputs are constraint forces."""
+    """Project a linear model on a basis of states (Galerkin) and return the small dense port-Hamiltonian model.
+    Its E is the identity for the states of the basis. It has multipliers only if inputs prescribe velocities or
+    outputs are constraint forces."""
     V = basis.columns
     Z = np.asarray(model.effort_matrix @ V)
     J, R = Z.T @ (model.structure @ Z), Z.T @ (model.dissipation @ Z)
@@ -120,9 +121,10 @@ def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
 
 
 def _needed_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, Array, Array]:
-    """Return constraint directions, inputs and outputs of those multipliers that a reduced model must retain
-    because inputs prescribe their velocities or outputs read their forces. ``Z`` has the test vectors, ``tied`` the
-    indices of all multipliers."""
+    """Return constraint directions, inputs and outputs of the multipliers that a reduced model must have because
+    inputs prescribe velocities or outputs are constraint forces. They are empty if there are none. ``Z`` has the
+    projection vectors, ``tied`` the indices of all multipliers. Contradictory inputs or outputs raise
+    ``ModelError``."""
     forces = np.asarray(Z.T @ model.structure[:, tied])
     ports, outputs = model.port_map[tied].toarray(), model.output_matrix[:, tied].toarray()
     if not ports.any() and not outputs.any():
@@ -173,11 +175,10 @@ def pair_basis(
     flexible: IntArray | None = None,
     with_tied: bool = True,
 ) -> StateBasis:
-    """Return a basis for reducing a model of velocities and stresses: velocities, and for each of them the stress
-    that it causes, of at most ``order`` states of ``source`` (not counting prescribed ones). The function
-    ``basis`` is called once with the model in second-order form and a count, and returns as many motions as
-    columns. ``method`` is the name of the result. If ``flexible`` is given the order counts these states only;
-    prescribed velocities are included if ``with_tied``.
+    """Return a basis of velocities and of the stresses that they cause, for reducing a model of velocities and
+    stresses to at most ``order`` states. The function ``basis`` is called once with the second-order form and a
+    count, and returns motions as columns. With ``flexible``, only these states count. If ``with_tied``, prescribed
+    velocities are added and not counted.
 
     Args:
         basis: function that returns a given number of motions of a mechanical model as columns.
