@@ -204,8 +204,8 @@ class LibraryParameters(_ByName[float]):
         return float(found[0])
 
     def __setitem__(self, name: str, value: float) -> None:
-        """Set the parameter ``name`` of a compiled library to a value in its range, before the first time
-        step, or later if it is tunable.
+        """Set the parameter ``name`` of a compiled library to a ``value``. ParameterError if it is outside the
+        range, or if time steps were taken and the parameter is not tunable.
 
         Raises:
             ParameterError: no parameter of that name, a value outside of its range, or one that is fixed by now.
@@ -267,6 +267,8 @@ class Library:
 
     def step(self, count: int = 1) -> None:
         """Advance this instance of a compiled library by ``count`` time steps with its present inputs.
+        ConvergenceError if a time step fails, ParameterError beyond the times up to which functions of time are
+        known.
 
         Raises:
             ConvergenceError: one fails; the instance stays where that step began.

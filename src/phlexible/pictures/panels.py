@@ -257,8 +257,8 @@ def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
 
 
 def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
-    """Return the node of the flexible body ``placed`` with the nodes ``points`` that moves most relative to
-    its first interface: the sum of squares of its displacements over all shape functions is largest."""
+    """Return the most flexible node of the body ``placed`` as a point of the body. It is that of ``points.nodes``
+    with the largest sum of squares of all shape functions, relative to the first interface."""
     seen = _seen_from_interface(points, points.nodes, points.shapes)
     return placed.point(points.nodes[int((seen**2).sum(axis=(1, 2)).argmax())])
 

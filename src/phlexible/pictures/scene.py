@@ -651,8 +651,8 @@ def scene_of(run: RecordedRun, instants: IntArray) -> Scene:
 
 
 def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
-    """Return a scene of a recorded run at other instants, made from a scene of the same model without building
-    shapes anew. Loads are left out."""
+    """Return a copy of a ``scene`` in which the bodies, frames and surfaces are at other ``instants`` of a
+    recorded run of the same model. Drawn shapes of bodies are not built anew; load arrows are left out."""
     picked, record = run.at(instants), run.recording
     bodies = tuple(
         replace(drawn, origins=origins, rotations=rotations, eta=eta)

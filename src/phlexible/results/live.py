@@ -215,7 +215,8 @@ class Inputs(MutableMapping[str, Array]):
         return slice(begin, begin + len(value)), rows - value
 
     def set_all(self, values: dict[str, Array]) -> None:
-        """Set all inputs of the live run to copies of these values, given by name."""
+        """Replace all inputs of the live run by copies of these ``values``, given by name. They act from the next
+        time step on and are not checked."""
         self._values, self.is_new = {name: value.copy() for name, value in values.items()}, True
 
     def copy(self) -> dict[str, Array]:
@@ -440,9 +441,9 @@ class LiveRun:
         return call
 
     def adopt(self, steps: int, state: Array, stored: Array | None) -> None:
-        """Set this live run to a ``state``, shape (state numbers,), computed elsewhere (SIMD lanes, GPU),
-        after ``steps`` time steps from the start. Earlier stored instants are discarded. ``stored`` is the
-        recorded row of the state; None: it is computed.
+        """Set this live run to a ``state``, shape (state entries,), computed elsewhere (SIMD lanes, GPU), after
+        ``steps`` time steps from the start. Earlier stored instants are discarded, and new warnings are issued.
+        ``stored`` is the recorded row of the state; None: it is computed.
 
         Args:
             steps: since the start.
@@ -555,7 +556,7 @@ class LiveRun:
 
     def restore(self, saved: SavedInstant) -> None:
         """Set this live run back to the instant ``saved`` that its ``save`` returned, and discard all later
-        instants.
+        instants. ParameterError if it is of another run, or no longer among the stored instants.
 
         Raises:
             ParameterError: what was not saved by this run, or lies ahead.

@@ -53,8 +53,8 @@ SAME = 1e-9  # of the duration
 
 
 def stored_state(recording: RecordedStates, time: float) -> State:
-    """Return the state (poses, elastic coordinates, velocities) of a recording at a stored instant given by its
-    time [s].
+    """Return the state (poses, elastic coordinates, velocities) of a recording at the stored instant nearest to
+    ``time`` [s]. ParameterError if that differs by more than round-off.
 
     Raises:
         ParameterError: no number, or no instant is stored there.

@@ -214,10 +214,10 @@ class Batch:
         specialize: bool = False,
         device: str | None = None,
     ) -> "LiveBatch":
-        """Start live runs of all mechanisms of the batch in time steps of length ``step`` [s]. They are
-        stepped together, with arrays of inputs that change between time steps. ``initial`` is the start,
-        ``numerical_damping`` that of the scheme; ``threads``, ``lanes`` and ``specialize`` say how the work
-        is shared, ``device`` whether a GPU does it.
+        """Start live runs of all mechanisms of the batch in time steps of length ``step`` [s], and return them as
+        a ``LiveBatch``. They are stepped together, with arrays of inputs that change between time steps.
+        ``initial`` is the start, ``numerical_damping`` that of the scheme. ``threads``, SIMD ``lanes`` and
+        ``specialize`` say how the work is shared; ``device`` names a GPU instead.
 
         Args:
             step, initial, numerical_damping: as of ``Model.start``.
@@ -437,8 +437,8 @@ class BatchRuns:
         return self.values[name]
 
     def motion(self, number: int) -> Motion:
-        """Return the whole motion of mechanism ``number`` of the batch, which is simulated again alone for
-        it.
+        """Return the full motion of mechanism ``number`` (from 0) of the batch, which is simulated again alone
+        with the same options.
 
         Raises:
             ParameterError: no such mechanism.
@@ -559,9 +559,9 @@ class LiveBatch:
         self.failures.update(self._rows.step(go_on, steps))
 
     def read(self, sensors: SensorsOf) -> dict[str, Array]:
-        """Return the present readings of sensors in all n mechanisms of a live batch, by name, each of shape (n,)
-        or (n, components). ``sensors`` is a function that is called once with each model and returns its sensors
-        by name.
+        """Return the present values of sensors in all n mechanisms of a live batch, by name, each of shape (n,) or
+        (n, components). ``sensors`` is a function of a model that returns its sensors by name. It is called once
+        with each model; its results are cached. ParameterError if names differ between mechanisms.
 
         Args:
             sensors: model -> sensors by name; asked once for each function.

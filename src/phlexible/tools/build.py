@@ -177,8 +177,9 @@ def build(
 
 
 def _model(source: Model | Callable[..., Model], values: Mapping[str, float]) -> Model:
-    """Return the model to be built as a library: the ``source`` if it is a model, else the result of this
-    function of the user. It is called once with all parameter ``values`` as keywords."""
+    """Return the model to be built as a library: the ``source`` itself if it is a model, else the result of this
+    function, called once with all parameter ``values`` as keywords. Parameters with a model instead of a function
+    raise ParameterError; a result that is no model raises ModelError."""
     if isinstance(source, Model) and values:
         raise ParameterError(
             f"parameters= set {', '.join(values)}, which needs the function that builds the model:"
@@ -206,7 +207,8 @@ def _outputs(source: Outputs | None, model: Model) -> Mapping[str, Sensor] | Non
 
 
 def _check_writable(path: Path) -> None:
-    """Raise ResultFileError if a file cannot be written at a path (``path``), before anything is compiled."""
+    """Raise ResultFileError if the folder of a ``path`` does not exist or the path is a folder. This is called
+    before anything is compiled; permissions are not checked."""
     if not path.absolute().parent.is_dir() or path.is_dir():
         words = f"there is no folder {path.parent}" if not path.is_dir() else "it is a folder"
         raise ResultFileError(f"cannot write {path}: {words}")

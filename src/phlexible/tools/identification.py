@@ -140,8 +140,8 @@ class _Experiments:
     initial: Any
 
     def predictions(self, values: Array) -> list[Prediction]:
-        """Return the model's predictions of all measured data for given values of the unknowns, with
-        derivatives."""
+        """Return the model's predictions of all measured data for the unknowns ``values``, with derivatives, as
+        one list. Time series are simulated; modes and frequency responses follow from the linear model."""
         return [each for number in range(len(self.data)) for each in self._predicted(values, number)]
 
     def model(self, values: Array, number: int, data: Recording) -> Any:
@@ -266,8 +266,8 @@ class _Experiments:
 
 
 def _flat_slopes(slopes: Any, shape: tuple[int, ...]) -> Any:
-    r"""Return derivatives (``slopes``) that are given by parameter name as one array, shape (parameters,
-    \*shape), where ``shape`` is that of the differentiated numbers."""
+    r"""Return derivatives by parameter name (``slopes``) concatenated to one array, shape (parameters, \*shape).
+    ``shape`` is the shape of the differentiated quantity; the order is that of the dictionary."""
     return np.concatenate([np.reshape(each, (-1, *shape)) for each in slopes.values()])
 
 
@@ -681,7 +681,8 @@ class _Search:
         return self._known[0]
 
     def _groups(self, predictions: list[Prediction]) -> dict[str, list[Prediction]]:
-        """Return the predictions of measured data whose noise is unknown, grouped by output."""
+        """Return the predictions of measured data whose noise is unknown (NaN), as lists by the name of the
+        output."""
         found: dict[str, list[Prediction]] = {}
         for each in predictions:
             if np.isnan(each.noise).any():

@@ -319,8 +319,9 @@ def shared_energy_shaping(
 
 
 def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Return the targets minus the joint coordinates at rest with trial controllers (``shapes``) in a model,
-    with the system and the equilibrium of this trial."""
+    """Return the targets minus the joint coordinates at rest with trial controllers (``shapes``), and the system
+    and equilibrium of this trial. EquilibriumError, with advice, if there is no equilibrium. The model is copied
+    for it."""
     try:
         positions, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:

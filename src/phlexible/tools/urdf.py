@@ -214,9 +214,9 @@ Poses = Sequence[tuple[Any, Array]]
 
 
 def surfaces(links: Poses, kind: str, handler: Any, unreadable: list[str]) -> list[Any]:
-    """Return the surface meshes (of trimesh) of all shapes (``kind``: "visuals" or "collisions") of URDF
-    links, in the common axes; shapes that cannot be read are listed in ``unreadable``. ``handler`` finds
-    files of meshes.
+    """Return the surface meshes (of trimesh) of all shapes of URDF links in common axes, as a list. ``kind`` is
+    "visuals" or "collisions", ``links`` are links with their poses. Shapes that cannot be read are left out and
+    their links appended to ``unreadable``. ``handler`` finds files of meshes.
 
     Args:
         links: with their poses.
@@ -273,7 +273,8 @@ class UrdfModel(Model):
         self._frames: dict[str, Port] = {}
 
     def set_frame(self, link: str, port: Port) -> None:
-        """Store the ``port`` at the origin of a ``link`` of a robot model, for ``frame``."""
+        """Store the ``port`` at the origin of a ``link`` of a robot model by the link's name; ``frame`` returns
+        it."""
         self._frames[link] = port
 
     @property

@@ -112,7 +112,8 @@ def inertia_of(link: Any) -> LinkInertia:
 
 
 def united(parts: Sequence[LinkInertia]) -> LinkInertia:
-    """Return the mass distribution of several links (``parts``) that form one body, in their common axes."""
+    """Return the mass distribution of several links (``parts``) that form one body, in their common axes, by the
+    parallel axis theorem. Without links of mass or inertia it is zero."""
     parts = [each for each in parts if not each.is_none]
     if len(parts) < 2:
         return parts[0] if parts else NONE

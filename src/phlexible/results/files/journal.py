@@ -163,8 +163,9 @@ class Journal:
         self._length = len(first)
 
     def append(self, text: Text, arrays: Arrays) -> None:
-        """Append a record of JSON text and arrays to the journal file of an unfinished run; it survives the end of
-        this process once the call returns.
+        """Append a record of JSON text and arrays to the journal file of an unfinished run. It is passed to the
+        operating system before the call returns, so that it survives the end of this process. If writing fails,
+        the file is cut back and ``ResultFileError`` raised.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.

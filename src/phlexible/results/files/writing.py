@@ -96,7 +96,8 @@ class FileLock(AbstractContextManager["FileLock"]):
         self.release()
 
     def release(self) -> None:
-        """Release the lock of the results file and remove the lock file."""
+        """Release the lock of the results file by closing the lock file, which is removed first (not on Windows).
+        Later calls do nothing."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor < 0:
             return
