@@ -146,8 +146,9 @@ class PlacedBody(ModelPart):
     _waiting: list[object] = field(default_factory=list)
 
     def clamp(self, is_clamped: bool = True) -> None:
-        """Recompute the data of this body with the floating frame that suits a clamped start (or a free one,
-        if not ``is_clamped``). A joint was added or removed there. It has no effect once the data are in use."""
+        """Recompute the arrays of this body, in place, with the floating frame that suits a clamped start, or a
+        free one if not ``is_clamped``. Nothing is done once the arrays are in use (``settle``) or if the frame
+        stays the same. Shared arrays are used if available."""
         body = self.body.resolved(is_clamped=is_clamped)
         if not self._is_settled and body != self.resolved:
             data, points = shared_data(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
@@ -156,8 +157,8 @@ class PlacedBody(ModelPart):
             object.__setattr__(self, "points", points)
 
     def settle(self) -> None:
-        """Mark the data of this body as final because they are in use. Joints that are added later no longer change
-        its floating frame."""
+        """Mark the computed arrays of this body as final because they are in use. Joints that are added later no
+        longer change its floating frame."""
         object.__setattr__(self, "_is_settled", True)
 
     @property
@@ -167,18 +168,18 @@ class PlacedBody(ModelPart):
         return tuple(self._waiting)
 
     def expect(self, part: object) -> None:
-        """Record a joint, spring or load that was made on this body and not added to a model yet. A warning can
-        then name parts without effect."""
+        """Append a joint, spring or load to the list of parts that were made on this body and not added to a model
+        yet. A warning can then name parts without effect."""
         self._waiting.append(part)
 
     def receive(self, part: object) -> None:
-        """Remove a joint, spring or load from the record of parts that were made on this body and not added to a
-        model. It was added, refused or replaced."""
+        """Remove a joint, spring or load from the list of parts that were made on this body and not added to a
+        model yet. Nothing is done if it is not in the list."""
         self._waiting[:] = [waiting for waiting in self._waiting if waiting is not part]
 
     @property
     def is_string(self) -> bool:
-        """Return whether the body is a string, which has nodal unknowns and a tension."""
+        """Return whether the body is a string: it has nodal unknowns and axial strains."""
         return isinstance(self.data, AbsoluteBody) and bool(self.data.strains)
 
     @property
@@ -205,12 +206,14 @@ class PlacedBody(ModelPart):
 
     @property
     def start(self) -> "Attachment":
-        """Attachment at the end of a beam, rod or string with x = 0."""
+        """Return the attachment at the start (x = 0) of a beam, rod or string. AttachmentError is raised if the
+        body has no such end."""
         return Attachment(self, Start())
 
     @property
     def end(self) -> "Attachment":
-        """Attachment at the end of a beam, rod or string with x = length."""
+        """Return the attachment at the end (x = length) of a beam, rod or string. AttachmentError is raised if the
+        body has no such end."""
         return Attachment(self, End())
 
     @property
@@ -256,8 +259,9 @@ class PlacedBody(ModelPart):
         return Attachment(self, Node(whole("number", number, 0)))
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point at a location of this body (start, end, interface, coordinates), with its shape
-        functions, cached.
+        """Return the material point at a location of this body (start, end, interface, coordinates), with its
+        shape functions. It is computed by the body's data at the first call and then cached in ``points``.
+        AttachmentError is raised if the body has no such location.
 
         Raises:
             AttachmentError: the body has no such location.

@@ -40,10 +40,9 @@ from phlexible.state.system import System
 
 
 def rigid_moments(system: System, state: State, start: State) -> Array:
-    """Return first moments of the displacements of all bodies of a ``system`` from the pose ``start`` to
-    ``state``, shape (velocities,). For floating bodies they are mass times displacement (world axes) and an
-    angular moment in body axes [kg m2], for others nodal mass times nodal displacement; elastic entries are
-    zero.
+    """Return the first moments of the displacements of all bodies from the pose ``start`` to ``state``, shape
+    (velocities,). For floating bodies they are mass times displacement in world axes [kg m] and an angular moment
+    in body axes [kg m^2]. For others they are the mass matrix times nodal displacements; elastic entries are zero.
 
     They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
     small motions is M(eta), at the start pose exactly.
@@ -65,9 +64,9 @@ def rigid_moments(system: System, state: State, start: State) -> Array:
 
 
 def squared_distance(system: System, state: State, start: State, factors: Array) -> float:
-    """Return the squared distance between the pose of ``state`` and the pose ``start`` [kg m^2]: the integral
-    of density times squared displacement over all undeformed bodies of a system. ``factors`` are weights of
-    the bodies, one for each velocity, shape (velocities,).
+    """Return the weighted squared distance between the poses ``state`` and ``start`` [kg m^2]: density times
+    squared displacement, integrated over all bodies. Floating bodies are treated as undeformed. ``factors`` are
+    weights of the bodies, repeated for each velocity, shape (velocities,).
 
     Args:
         factors: weights, each repeated in all places of its body in nu, shape (velocities,).
@@ -92,9 +91,9 @@ ModelType = TypeVar("ModelType", bound=Mechanism)
 
 
 def moved_model(model: ModelType, system: System, state: State) -> ModelType:
-    """Return a copy of a model whose bodies are at the positions and rotations of a state, with the axes of
-    joints rotated with them. ``system`` is the model as arrays of numbers. Initial velocities that the user
-    prescribed are replaced by those of the state; others stay unset."""
+    """Return a copy of a model whose bodies are at the positions and rotations of a state, with joint axes rotated
+    along. Initial velocities that the user prescribed are replaced by those of the state; others stay unset.
+    Bodies with a frame are undeformed in the copy; the model itself is unchanged."""
     copy = type(model)(gravity=model.gravity, dimension=model.dimension)
     copy.ground = model.ground
     for index, placed in enumerate(model.bodies):
@@ -122,9 +121,9 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
 def _add_nodal(
     copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
 ) -> None:
-    """Add ``placed``, a string or soft body with number ``index`` in a system, to the ``copy`` of a model:
-    with its old shape if its ``nodes`` did not move, else with its nodal positions from a state, between
-    which strings are piecewise linear."""
+    """Add ``placed``, a string or soft body with number ``index``, to the ``copy`` of a model with its nodal
+    positions from a state. A string keeps its old shape if its nodes did not move; else shape and speed are
+    interpolated linearly between nodes. Velocities are set only if the user prescribed them."""
     d = system.dimension
     positions = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
     speeds = np.zeros_like(positions)
@@ -242,9 +241,9 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
 
 
 def nearest_closed_pose(system: System, state: State, prescribed: PrescribedMotions) -> State:
-    """Return a state of a system whose joints are closed by rigid motions of bodies and whole rods, starting from a
-    ``state``. Where these do not close a joint, bodies deform too. Frames of the ground and drives are as
-    ``prescribed``."""
+    """Return a state whose joints are closed by rigid motions of bodies and whole rods, starting from ``state``.
+    Then a few Newton iterations let bodies deform too, where joints are still open. Remaining gaps raise no error.
+    Ground frames and drives are as ``prescribed``."""
     motions, rods = _allowed_motions(system, state, frozenset()), None
     if system.rod_strains.count:
         rods = _Rods(system, state)
@@ -294,22 +293,23 @@ class _PoseProblem:
         return np.asarray(self.system.row_values(self.system.at(state, prescribed=self.prescribed), theta)[0])
 
     def largest_gap(self, state: State) -> float:
-        """Return the largest gap of a joint in a state, beyond round-off and relative to a body length
-        (dimensionless). Where rods have to keep their shape, a thousandth of the largest change of their strains
-        counts as a gap too."""
+        """Return the largest gap of all joints in a state, beyond round-off and relative to the size of the
+        largest body (dimensionless). If rods must keep their shape, it is at least a fixed small share of the
+        largest change of their strains."""
         open_joints = _largest(self.system.relative_gaps(self.gaps(state)))
         return max(open_joints, RIGID * _largest(self.rods.changes(state))) if self.rods else open_joints
 
     def metric(self, state: State) -> sparse.csr_array:
-        """Return the weighted mass matrix of all bodies in a ``state``, projected onto the allowed rigid
-        motions, sparse, shape (motions, motions). Velocities of each body are multiplied by the root of its
-        weight; a motion is a column of ``self.motions``."""
+        """Return the weighted mass matrix of all bodies in a ``state``, projected onto the allowed motions,
+        sparse, shape (motions, motions). The masses of each body are multiplied by its weight; a motion is a
+        column of ``self.motions``."""
         scaled = sparse.diags_array(np.sqrt(self.factors)) @ self.motions
         return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
 
     def residuals(self, state: State) -> Array:
-        """Return what has to vanish where the joints are closed, in a state: gaps of joints over a body length,
-        followed by the changes of the strains of rods that have to keep their shape, all dimensionless."""
+        """Return dimensionless residuals of a state, all zero where joints are closed. They are gaps of joints
+        over the size of the largest body (1 for angles), followed by changes of the strains of rods that must keep
+        their shape."""
         gaps = self.gaps(state) / self.system.gap_lengths
         return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
 
@@ -344,10 +344,9 @@ class _PoseProblem:
 
 
 def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> sparse.csr_array:
-    """Return the velocities, as columns of a sparse matrix of shape (velocities, motions), with which bodies
-    of a system may move while joints are closed. They are rigid motions of floating bodies, translations of
-    soft bodies, and for strings linear motions between the ends and nodes that joints act on in the pose
-    ``start``. Bodies named in ``fixed`` have none."""
+    """Return the motions by which bodies may move while joints are closed, as columns of a sparse matrix, shape
+    (velocities, motions). They are rigid motions of floating bodies, translations of soft bodies, and for strings
+    linear motions between ends and nodes at joints. Bodies named in ``fixed`` have none."""
     layout, held = system.layout, system.rows.matrix(system.at(start)).tocsc().indptr
     blocks = []
     for index, placed in enumerate(system.bodies):
@@ -436,10 +435,9 @@ def _descent_step(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array
 
 
 def _close_joints_by_newton(problem: _PoseProblem, state: State, allowed: float = CLOSED) -> State:
-    """Return the ``state`` after Newton iterations, at most five, that close its joints from a nearly closed
-    pose. Each changes the pose by the smallest amount in the mass metric; it stops when gaps are round-off.
-    Remaining gaps raise no error. ``problem`` has the bodies and joints, ``allowed`` are relative gaps that may
-    stay."""
+    """Return the ``state`` after at most five Newton iterations that close its joints from a nearly closed pose.
+    Each changes the pose by the smallest amount in the mass metric. It stops when relative gaps are at most
+    ``allowed``; remaining gaps raise no error."""
     for _ in range(CLOSINGS):
         if problem.largest_gap(state) <= allowed:
             break
@@ -449,9 +447,9 @@ def _close_joints_by_newton(problem: _PoseProblem, state: State, allowed: float 
 
 
 def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
-    """Return the ``state`` with velocities that satisfy joints and drives of ``problem``, nearest to the
-    user's prescribed ones in the metric of kinetic energy. Strains of rods keep their rates if that is
-    possible. Velocities become exactly zero if joints leave only round-off."""
+    """Return ``state`` with the velocities that satisfy joints and drives and are nearest to the user's in kinetic
+    energy. Strain rates of rods are kept if possible, else released. Velocities are exactly zero if only round-off
+    is left; joints that cannot be satisfied raise no error."""
     system = problem.system
     moving, at = with_rigid_velocity(system, state), system.at(state)
     rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]
@@ -472,10 +470,9 @@ def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
 
 
 def _rotations(problem: _PoseProblem, state: State) -> sparse.csr_array:
-    """Return velocities with which soft bodies and shells rotate about the mean of their nodes, shape (velocities,
-    rotations). It has those of the bodies that may move, at a ``state``. The motions of ``problem`` have
-    none, since finite rotations are no sums of them.
-    """
+    """Return the velocities with which soft bodies and shells rotate about the mean of their nodes, shape
+    (velocities, rotations). Bodies that may not move have none. They are columns that supplement the motions of
+    ``problem``, which contain no rotations of these bodies."""
     system, begins = problem.system, problem.system.layout.velocity
     blocks: list[Array] = []
     for index, placed in enumerate(system.bodies):

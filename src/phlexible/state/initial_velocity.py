@@ -242,10 +242,9 @@ def _velocity_of_whole_rods(
 
 
 def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
-    """Check that the velocities of a state of a system satisfy the rates of all joint constraints within 1e-7
-    of their scale plus round-off; raise a ``VelocityError`` with suggested velocities otherwise.
-    ``is_deformed`` says that bodies are deformed and velocities were computed without deformation. ``at`` is
-    the state as an instant, if it is known already.
+    """Raise a ``VelocityError`` if the velocities of a state violate the rates of any joint constraint by more
+    than 1e-7 of their scale. Round-off and errors of differentiated user functions are also allowed. The message
+    suggests the nearest velocities that satisfy the joints; ``is_deformed`` changes its advice.
 
     Args:
         is_deformed: they fit where the bodies are undeformed, and here these are not.
@@ -287,10 +286,9 @@ def _round_off(system: System, at: Instants, velocity: Array) -> float:
 
 
 def gap_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
-    """Return the rates at which given velocities open the joints of a system, shape (constraints,) [m/s,
-    rad/s], and the scale of these rates, one number: the largest sum of absolute values of the terms of a
-    rate. The scale includes the velocities ``before``, from which these were computed. ``at`` is the state as
-    an instant.
+    """Return the rates at which given velocities open the joints of a system, shape (constraints,) [m/s, rad/s],
+    and a scale of them. The scale is one number: the largest sum of absolute values of the terms of a rate. It
+    includes the velocities ``before``, from which ``velocity`` was computed.
 
     Args:
         at: the pose as an instant.
@@ -306,9 +304,9 @@ def gap_rates(system: System, at: Instants, velocity: Array, before: Array | flo
 
 
 def _function_noise(system: System, state: State) -> float:
-    """Return the numerical error that the rates of constraints of a system may have after a state [m/s,
-    rad/s]: velocities of moving frames and drives are finite differences of user functions of time, which are
-    not exact. Moving frames are points of the ground with prescribed motion.
+    """Return an estimate of the error of constraint rates that comes from differentiated user functions [m/s,
+    rad/s]. Velocities of moving ground frames and drives may be finite differences, which are not exact. The
+    estimate has the round-off of positions and a share of the rates shortly after the state.
 
     Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
     """
@@ -320,10 +318,9 @@ def _function_noise(system: System, state: State) -> float:
 
 
 def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
-    """Return the initial velocities that the user prescribed for the bodies of a system, zero elsewhere, and
-    a mask of the entries that are prescribed; both in the layout of the flat velocities, shape (velocities,).
-    ``state`` has the pose. Translations are those of reference points in world axes, rotations are in body
-    axes.
+    """Return the initial velocities that the user prescribed, zero elsewhere, and a mask of the prescribed
+    entries, each of shape (velocities,). Translations are those of reference points in world axes, rotations are
+    in body axes. The mask includes velocities left out on bodies that no joint guides, which are zero.
 
     Those of translation are velocities of the reference points in world axes. The mask includes velocities that
     were left out of bodies that nothing holds: they are zero.
@@ -354,9 +351,9 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
 
 
 def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
-    """List the initial velocities of a system that are taken as zero because the user prescribed only the
-    other kind: translational or angular, for bodies that no joint guides. Entries are pairs of a body index
-    and True for the angular velocity, False for the translational one.
+    """Return the initial velocities that are set to zero because the user prescribed only the other kind,
+    translational or angular. This is done for bodies that no joint but ``Fixed`` guides. Entries are pairs of a
+    body index and True for the angular, False for the translational velocity.
 
     ``Fixed`` joints and rods make several bodies one. With a velocity alone that one does not turn; with an angular
     velocity alone a rod or a beam in parts turns about its start, as bodies turn about their origins.

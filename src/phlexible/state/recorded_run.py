@@ -100,21 +100,25 @@ class RecordedStates:
         return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
     def read_only(self) -> "RecordedStates":
-        """Return a recording of states and energies with read-only views of the arrays of this one. It is this
-        recording itself where its arrays are read-only, as those of recordings with late reactions are."""
+        """Return a record of the same states and energies whose arrays are read-only views, made when they are
+        first read. If reactions of this record are still to be computed, its arrays are read-only already, and it
+        is returned itself."""
         if vars(self).get("_known") is not None:
             return self
         return on_demand(lambda name: read_only(getattr(self, name)), self.work_names)
 
     def instants(self) -> Instants:
-        """Return the recorded states at all instants as ``Instants``, with the recorded motions of ground frames
-        and drives."""
+        """Return the recorded states at all instants as one ``Instants`` object, at which functions can be
+        evaluated. Motions of ground frames and drives are read from this record when needed, not from the user's
+        functions."""
         given = _MotionsOfRecording(self)
         return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
 
     @property
     def inner(self) -> "RecordedStates":
-        """All instants but the first and the last, or all where there are no others.
+        """Return a read-only record of all instants but the first and the last. If there are at most two instants,
+        this record itself is returned. Multipliers and forces of both ends that are not yet known are not
+        computed.
 
         Multipliers and forces of both ends are not computed for it.
         """
@@ -122,8 +126,8 @@ class RecordedStates:
         return known.rows(slice(1, -1)).read_only() if len(self.time) > 2 else self
 
     def rows(self, rows: slice | IntArray) -> "RecordedStates":
-        """Return this recording of states and energies at the chosen instants (``rows``) only. A slice makes
-        views of the arrays, not copies."""
+        """Return a record of the states and energies at the chosen instants (``rows``) only. Its arrays are made
+        when they are first read: views for a slice, copies for indices."""
         return on_demand(lambda name: getattr(self, name)[rows], self.work_names)
 
     def state(self, instant: int) -> State:
@@ -148,7 +152,8 @@ class _MotionsOfRecording(RecordedMotions):
         self.__dict__["_recording"] = recording
 
     def __getattr__(self, name: str) -> Any:
-        """Read the array with this ``name`` of the recording when the attribute is first read, and keep it."""
+        """Return the array of the recorded states with this ``name``, and store it as an attribute, so that it is
+        read once. AttributeError is raised for names that are no recorded arrays."""
         if "_recording" not in self.__dict__ or name not in ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.__dict__[name] = made = getattr(self.__dict__["_recording"], name)
@@ -177,7 +182,8 @@ class RecordingOnDemand(PickledFields, RecordedStates):
     _make: Callable[[str], Array]
 
     def __getattr__(self, name: str) -> Array:
-        """Make the array with this ``name`` when the attribute is first read, and keep it."""
+        """Return the array of the recorded states with this ``name``, computed by the stored function at the first
+        access and then stored. AttributeError is raised for names that are no recorded arrays."""
         if name not in ARRAYS or "_make" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.__dict__[name] = made = self._make(name)
@@ -187,9 +193,9 @@ class RecordingOnDemand(PickledFields, RecordedStates):
 def on_demand(
     make: Callable[[str], Array], work_names: tuple[str, ...], known: RecordedStates | None = None
 ) -> RecordedStates:
-    """Return a recording of states and energies whose arrays are made when they are read. The function ``make``
-    is then called with the name of the attribute and returns the array. ``work_names`` are the sources of work,
-    ``known`` is the same recording without late multipliers and forces.
+    """Return recorded states and energies whose arrays are made when they are first read, and then stored. The
+    function ``make`` is called with the name of an array and returns it. ``work_names`` are the sources of work;
+    ``known`` is the same record in which late multipliers and forces are still missing.
 
     Args:
         make: makes an array, by the name of the attribute; what it reads must not change any more.
@@ -205,8 +211,9 @@ LATE = ("multipliers", "forces")
 
 
 def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
-    """Return a read-only recording of the same states. Its multipliers and element forces at some instants are
-    computed only when they are first read. ``late`` maps indices of instants to functions that compute them."""
+    """Return read-only recorded states whose multipliers and element forces at some instants are computed when
+    either is first read. ``late`` maps indices of instants to functions that compute them. All are then computed
+    and written into ``recording``, except where a function returns None."""
     missing = dict(late)
 
     def made(name: str) -> Array:
@@ -261,7 +268,8 @@ class RecordedRun(PickledFields):
 
     @property
     def mechanism(self) -> Mechanism:
-        """Mechanism (bodies, joints and interactions as the user described them) whose motion was recorded."""
+        """Return the mechanism (bodies, joints and interactions as the user described them) whose motion was
+        recorded."""
         return self.system.mechanism
 
     @property
@@ -282,15 +290,16 @@ class RecordedRun(PickledFields):
 
     @cached_property
     def velocities(self) -> Array:
-        """Velocities of all bodies at all recorded instants, shape (instants, velocities). If the attribute
-        ``is_projected`` is True, they are projected onto the velocities that satisfy the joint constraints;
+        """Return the velocities of all bodies at all recorded instants, read-only, shape (instants, velocities).
+        If ``is_projected``, they are the nearest ones in the mass metric that satisfy the joint constraints;
         otherwise they are as recorded."""
         return read_only(_projected_velocities(self) if self.is_projected else self.recording.velocity)
 
     @cached_property
     def multipliers(self) -> Array:
-        """Multipliers (constraint forces and moments) of all joints, drives and relations at all recorded instants,
-        shape (instants, rows) [N or N m]. Where constraints are redundant they are the smallest equivalent ones."""
+        """Return the multipliers (constraint forces and moments) of all joints, drives and relations, read-only,
+        shape (instants, rows) [N or N m]. If constraints are redundant, the smallest ones with the same
+        generalized forces are computed."""
         return read_only(_smallest_multipliers(self))
 
     def rate(self, values: Array) -> Array:
@@ -312,24 +321,25 @@ class RecordedRun(PickledFields):
         return np.asarray(np.gradient(values, self.time, axis=0, edge_order=2))
 
     def at(self, instants: slice | IntArray) -> "RecordedRun":
-        """Return the recorded run at the chosen instants only. A slice makes views of the arrays, not copies."""
+        """Return a run recorded at the chosen instants only, of the same system. Its arrays are views for a slice
+        and copies for indices."""
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
         return replace(self, recording=replace(rec, **cut))
 
     @cached_property
     def has_redundant_joints(self) -> bool:
-        """Whether the joint constraints are redundant (linearly dependent) at the first recorded instant, so that
-        joint forces are not unique."""
+        """Return whether the joint constraints are linearly dependent at the first recorded instant, so that joint
+        forces are not unique. It is computed from the constraint matrix unless ``is_redundant`` is known."""
         if self.is_redundant is not None:
             return self.is_redundant
         return bool(redundancies(self.system, self.recording.state(0), self.instants.at(slice(0, 1))))
 
     @cached_property
     def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
-        """Return pairs (run, rows) for consecutive parts of this run in which the same constraints are
-        active; events activate and release some. ``rows`` are the indices of its scalar constraints among
-        those of the whole system. A run without such events is one part.
+        """Return the consecutive parts of this run in which the same constraints are active, as pairs (run, rows).
+        Events activate and release constraints. Each part has the reduced system; ``rows`` are the indices of its
+        scalar constraints in the whole system. Without such events the run itself is the only part.
 
         An instant at which something happens belongs to what was before.
         """
@@ -383,9 +393,9 @@ class RecordedRun(PickledFields):
         raise ModelError(f"{argument}: {placed.name!r} is not a body of this model; it has: {names}")
 
     def port_in_run(self, port: Port, argument: str = "attachment") -> Port:
-        """Return the port (attachment of a body or point of the ground) as one of the bodies of this recorded
-        run. A port on the equally named body of another copy of the model is converted. ``argument`` is the
-        name of the user's argument in error messages.
+        """Return the attachment of a body or point of the ground that corresponds to ``port`` in this recorded
+        run. An attachment of another copy of the model is moved to the equal body of this one. Other objects and
+        frames that were not recorded raise ModelError, with ``argument`` in the message.
 
         Raises:
             ModelError: the body is not in the model, or no joint of the model uses the frame.
@@ -501,8 +511,8 @@ class BodyRows:
 
     @property
     def schur(self) -> Array:
-        """Contribution of one body to the inverse effective mass matrix G M^-1 G^T of the constraints over time:
-        shape (instants, rows, rows), for the scalar constraints that act on the body."""
+        """Return the contribution of one body to the inverse effective mass matrix G M^-1 G^T at all instants,
+        shape (instants, rows, rows). Its rows are the scalar constraints that act on the body."""
         own = self.columns - self.velocities.start
         return np.asarray(self.constraint @ self.response[:, own])
 
@@ -524,8 +534,9 @@ def _projection_of_phase(run: RecordedRun) -> Array:
 
 
 def chunks(run: RecordedRun) -> list[slice]:
-    """Return consecutive slices of the instants of a recorded ``run`` so short that arrays with dense
-    matrices of each instant have about CHUNK_VALUES entries; at least one instant each."""
+    """Return consecutive slices of the instants of a recorded ``run``, equally long, at least one instant each.
+    They are so short that dense matrices of all instants of a slice have about CHUNK_VALUES entries. The last
+    slice may end after the run."""
     rows = len(run.system.owners)
     widths = [placed.data.velocity_count for placed in run.system.bodies]
     frames = run.system.layout.frames
