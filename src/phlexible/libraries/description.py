@@ -145,7 +145,7 @@ def _moving_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
 
 def _target_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
     """Return the targets (reference values) of all controllers of a model as functions of time for a library.
-    ``assembly`` holds the tables of the model. ``run_times`` are start, time step and duration of the run."""
+    ``assembly`` has the model's arrays. ``run_times`` are start, time step and duration of the run."""
     aimed = [each for each in assembly.controlled if each.feedback.target is not None]
     names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
 

@@ -67,8 +67,8 @@ class TapedRun(RecordedRun):
 
     @cached_property
     def multipliers(self) -> Array:
-        """Return the constraint multipliers of the last time step as numbers of the tape (recorded
-        operations), shape (1, rows)."""
+        """Return the constraint multipliers of the last time step as symbolic numbers (entries of the tape of
+        recorded operations), shape (1, rows)."""
         return self.recording.multipliers
 
     @cached_property
@@ -149,8 +149,8 @@ class MeasuredValues:
         return tuple(self._sources.values())
 
     def taped_run(self, name: str) -> TapedRun:
-        """Return a run of one instant whose states are numbers of the tape, so that reading a sensor records its
-        operations. ``name`` is the output for messages."""
+        """Return a run of one instant whose states are symbolic numbers, so that evaluating a sensor records its
+        operations on the tape. ``name`` is the output for messages."""
         system = self._assembly.system
         rows = dict(self._assembly.memory.rows(self._state[None]))
         rows["counter"] = np.zeros(rows["counter"].shape)

@@ -35,10 +35,10 @@ def animate(
     frames_per_second: int = 25,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Write a film (.mp4 or .gif, by the ending of ``path``) of the deformed mechanism over the recorded
-    motion ``run``. ``trace`` is a point whose path is drawn, ``scale`` enlarges elastic displacements,
-    ``seconds`` is the length of the film and ``frames_per_second`` the number of its pictures for each
-    second. ``progress`` is a function that is told how many pictures are done and how many there will be.
+    """Write a film (.mp4 or .gif, by the ending of ``path``) of the deformed mechanism over the recorded motion
+    ``run``. ``trace`` is a point whose path is drawn, ``scale`` enlarges elastic displacements. ``seconds`` is the
+    length of the film, ``frames_per_second`` the number of its pictures for each second. The function ``progress``
+    is called with the number of pictures done and of all.
 
     Args:
         run: what was recorded.

@@ -303,10 +303,10 @@ def _surfaces_in_space(
     edge_length: float,
     made: SceneArtists,
 ) -> None:
-    """Draw the surfaces of all given ``bodies`` and their edges in 3D ``axes`` as one collection, so that
-    near surfaces cover far ones. Surfaces at ``earlier`` instants are drawn faded; ``edge_length`` is the longest
-    edge relative to the scene. ``scale`` enlarges deformations, ``stress`` are colours of stress, ``made``
-    takes the artists."""
+    """Draw the surfaces of all given ``bodies`` and their edges in 3D ``axes`` as one collection, so that near
+    surfaces cover far ones. Surfaces at ``earlier`` instants are drawn faded; ``edge_length`` is the longest edge
+    relative to the scene. ``scale`` enlarges deformations, ``stress`` are colours of stress, the artists are added
+    to ``made``."""
     from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 

@@ -691,8 +691,8 @@ def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
 def readings(
     sensors: Sequence[Sensor], run: RecordedRun, curves: Mapping[str, ArrayLike] | None
 ) -> dict[str, ArrayLike]:
-    """Return the readings of ``sensors`` over a ``run`` and further ``curves`` (values by name), by name with
-    unit, for the plots of a report.
+    """Return the values of ``sensors`` over a ``run`` and further ``curves`` (values by name), by name with unit,
+    for the plots of a report.
 
     Raises:
         ParameterError: no sensors, or curves without names.

@@ -262,9 +262,9 @@ class Scene:
     surfaces: tuple[DrawnBody, ...] = ()
 
     def positions(self, anchor: Anchor, scale: float = 1.0) -> Array:
-        """Return world positions of a point that a body, moving frame or the world carries (``anchor``), at
-        all k instants of this scene; shape (k, 3) [m]. ``scale`` enlarges elastic displacements. Moving
-        frames are points of the ground with prescribed motion."""
+        """Return world positions of a point that is fixed to a body, moving frame or the world (``anchor``), at
+        all k instants of this scene; shape (k, 3) [m]. ``scale`` enlarges elastic displacements. Moving frames are
+        points of the ground with prescribed motion."""
         if anchor.body is not None:
             return self.bodies[anchor.body].positions(anchor.position[None], anchor.shapes[None], scale)[:, 0]
         if anchor.frame is not None:

@@ -52,8 +52,8 @@ class QuickReading:
 
     @property
     def arguments(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
-        """Return the arguments that this reading passes to the compiled ``measured_vectors`` and ``measure``, and
-        the matrix ``gather`` that sums the measured numbers, or None."""
+        """Return the arguments that are passed to the compiled functions ``measured_vectors`` and ``measure``, and
+        the matrix ``gather`` that sums the measured values (or None)."""
         return self._vectors, self._tables, self._gather
 
     def read(self, rows: Mapping[str, Array], velocity: Array, form: LinearReading) -> Array:

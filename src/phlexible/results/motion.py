@@ -237,8 +237,8 @@ class Motion(MotionPictures, Readings):
         return motion_check(self.run)
 
     def run_error(self, *sensors: Sensor) -> RunError:
-        """Return the estimated error of sensor readings over the whole run, from two further runs with time
-        steps twice and four times as long.
+        """Return the estimated error of sensor values over the whole run, from two further runs with time steps
+        twice and four times as long.
 
         They take three quarters of the time of the run. The estimate is of the greatest error of all sensors up to
         each instant; the last instant alone would tell less, since errors cross zero (docs/accuracy.md).
@@ -300,13 +300,12 @@ class Motion(MotionPictures, Readings):
         return to_xarray(self.run)
 
     def to_dataframe(self, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
-        """Return a pandas table of sensor readings over time, with a column for each component by name and unit
+        """Return a pandas table of sensor values over time, with a column for each component by name and unit
         (needs ``phlexible[xarray]``)."""
         return to_dataframe(self.run, sensors)
 
     def to_csv(self, path: FilePath, sensors: Sequence[Sensor]) -> None:
-        """Write the readings of ``sensors`` over time to the file ``path`` of comma-separated text with all
-        digits.
+        """Write the values of ``sensors`` over time to the file ``path`` of comma-separated text with all digits.
 
         Raises:
             ResultFileError: the file cannot be written.
@@ -323,11 +322,11 @@ class Motion(MotionPictures, Readings):
         numerical_damping: float = 0.0,
         scales: Mapping[str, float] | None = None,
     ) -> "Sensitivity":
-        """Return the derivatives of sensor readings at all instants of this motion with respect to a few
+        """Return the derivatives of sensor values at all instants of this motion with respect to a few
         ``parameters`` of its model (direct method). The function ``build`` is called with all parameters as one
         argument and returns a model, ``sensors`` is called with the model and returns its sensors. ``initial``
-        (the start) and ``numerical_damping`` are those of ``simulate``; ``scales`` are sizes of parameters by
-        name whose value does not tell it.
+        (the start) and ``numerical_damping`` are those of ``simulate``; ``scales`` are sizes of parameters by name
+        whose value does not tell it.
 
         Exact derivatives of the computed motion. Its steps are not taken again where they have one size and nothing
         happens between them. Of one number and many parameters ``ph.gradient`` is the way.

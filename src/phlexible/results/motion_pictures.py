@@ -129,10 +129,10 @@ class MotionPictures:
         curves: Mapping[str, ArrayLike] | None = None,
         title: str | None = None,
     ) -> None:
-        """Write a report of this motion as one HTML file ``path`` with a 3D view, linked plots, checks and
-        the model; it needs no network. ``live``: the page simulates the model itself. ``frames`` is the
-        number of instants in the view; deflections of ``points``, readings of ``sensors`` and further
-        ``curves`` (values by name) are plotted; ``title`` is the heading.
+        """Write a report of this motion as one HTML file ``path`` with a 3D view, linked plots, checks and the
+        model; it needs no network. ``live``: the page simulates the model itself. ``frames`` is the number of
+        instants in the view; deflections of ``points``, values of ``sensors`` and further ``curves`` (values by
+        name) are plotted; ``title`` is the heading.
 
         Args:
             path: ends in ``.html``.
@@ -187,8 +187,8 @@ class MotionPictures:
         sensors: Sequence[Sensor] = (),
     ) -> InlinePage:
         """Return the report of this motion for display inside of a notebook, as the last line of a cell.
-        ``height`` is that of the page [pixels]; ``frames`` is the number of instants in the 3D view;
-        deflections of ``points`` and readings of ``sensors`` are plotted.
+        ``height`` is that of the page [pixels]; ``frames`` is the number of instants in the 3D view; deflections
+        of ``points`` and values of ``sensors`` are plotted.
 
         Args:
             height: of the page [pixels].

@@ -55,8 +55,8 @@ class Readings:
     def __getitem__(self, name: Sensor) -> Array: ...
 
     def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
-        """Return the readings of a sensor at all instants, as ``motion[ph.Position(beam.end)]``; or, for a text,
-        the body of that name, for its ports.
+        """Return the values of a sensor at all instants, as ``motion[ph.Position(beam.end)]``; or, for a text, the
+        body of that name, for its ports.
 
         Raises:
             ModelError: no body has the name, or the sensor is of another model.
@@ -248,8 +248,8 @@ TIME = "time [s]"
 
 
 def to_dataframe(run: RecordedRun, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
-    """Return a pandas table of the readings of the sensors ``sensors`` in a run, a column for each component
-    by name and unit; the index is time [s]."""
+    """Return a pandas table of the values of the sensors ``sensors`` in a run, a column for each component by name
+    and unit; the index is time [s]."""
     frames = optional("pandas", "xarray")
     found: pandas.DataFrame = frames.DataFrame(reading_columns(checked_sensors("sensors", sensors), run))
     found.index = frames.Index(run.time, name=TIME)
@@ -257,8 +257,8 @@ def to_dataframe(run: RecordedRun, sensors: Sequence[Sensor]) -> "pandas.DataFra
 
 
 def to_csv(run: RecordedRun, path: str, sensors: Sequence[Sensor]) -> None:
-    """Write time and the readings of the sensors ``sensors`` in a run to the file ``path`` of comma-separated
-    text with a line of column names.
+    """Write time and the values of the sensors ``sensors`` in a run to the file ``path`` of comma-separated text
+    with a line of column names.
 
     Raises:
         ResultFileError: the file cannot be written.

@@ -426,8 +426,8 @@ class BatchRuns:
     warnings: Mapping[int, tuple[str, ...]]
 
     def __getitem__(self, name: str) -> Array:
-        """Return the readings of the sensor ``name`` in all mechanisms of the batch, shape (n, instants) or
-        (n, instants, components).
+        """Return the values of the sensor ``name`` in all mechanisms of the batch, shape (n, instants) or (n,
+        instants, components).
 
         Raises:
             ParameterError: no sensor of that name.

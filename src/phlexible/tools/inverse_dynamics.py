@@ -186,10 +186,10 @@ def inverse_dynamics(
     accuracy: float = 1e-6,
     initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
 ) -> InverseDynamics:
-    """Compute the ``inputs`` for which outputs of a model follow prescribed ``paths`` (servo constraints),
-    and the motion with them. It takes ``duration`` [s] in time steps of length ``step`` [s] from the start
-    ``initial``; inputs act from ``lead`` [s] before it on, and outputs may miss their paths by the share
-    ``accuracy``.
+    """Compute the ``inputs`` for which outputs of a model follow prescribed ``paths`` (servo constraints), and
+    return them with the motion. The motion lasts ``duration`` [s] in time steps of length ``step`` [s] from the
+    start ``initial``. Without ``lead`` inputs are computed step by step; with it they act from ``lead`` [s] before
+    the motion on. Outputs may then miss their paths by the relative ``accuracy``.
 
     Forwards, without ``lead``: in each step those constant inputs for which the outputs are on their paths at its
     end, exactly. That needs a stable zero dynamics and inputs that accelerate the outputs at once: the torques of a
@@ -328,9 +328,9 @@ class _Servo:
             self._directions[k, own.first : own.first + len(unit)] = unit
 
     def prescribed_readings(self, duration: float, count: int, before: int) -> Array:
-        """Return the prescribed readings of the outputs at all instants, from the user's paths, shape (count
-        + 2 * before + 1, outputs). Before and after the motion, which takes ``duration`` [s], they are
-        constant, for ``before`` time steps; ``count`` is the number of time steps in between."""
+        """Return the prescribed values of the outputs at all instants, from the user's paths, shape (count + 2 *
+        before + 1, outputs). Before and after the motion, which takes ``duration`` [s], they are constant, for
+        ``before`` time steps; ``count`` is the number of time steps in between."""
         times = np.clip(self._step * (np.arange(count + 2 * before + 1) - before), 0.0, duration)
         columns = []
         for sensor, path in self._paths.items():
@@ -569,7 +569,7 @@ class _Servo:
         return np.asarray(np.abs(self._mobility.accelerations).max(axis=0) * duration**2 / 2)
 
     def _outputs(self, run: "TakenSteps") -> Array:
-        """Return the readings of all outputs at all instants of a simulated run, shape (N + 1, outputs)."""
+        """Return the values of all outputs at all instants of a simulated run, shape (N + 1, outputs)."""
         from phlexible.derivatives.readings import Reader
 
         read = Reader(run.assembly, run.times).read_all(self._sensors, run.rows)

@@ -204,7 +204,7 @@ class OptimalInputs(InputsOfMotion):
         return float(self.motion.time[-1] - self.motion.time[0])
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Plot the optimal inputs with their bounds, and the final readings with their targets, over time;
+        """Plot the optimal inputs with their bounds, and the final sensor values with their targets, over time;
         return the figure, which is written to ``path`` if given.
 
         Raises:
@@ -256,8 +256,8 @@ def optimal_inputs(
 ) -> OptimalInputs:
     """Compute ``inputs`` of a model over time that minimize a ``cost`` of its motion, by shooting with exact
     gradients, and return them with the motion. The function ``build`` is called with all inputs as one dictionary
-    and returns a model, ``cost`` is called with the model. ``final`` are target readings of ``sensors`` at the
-    end, ``bounds`` and ``weights`` limits and costs of inputs.
+    and returns a model, ``cost`` is called with the model. ``final`` are target values of ``sensors`` at the end,
+    ``bounds`` and ``weights`` limits and costs of inputs.
 
     Finds a minimum near the first values; of several it is not said to be the least one. Where a motion goes its
     own way from small changes at its start (a pole that stands upright), take several ``shots``, or put a
@@ -457,8 +457,8 @@ class _Shooting:
 
     @property
     def wanted(self) -> Array:
-        """Return the target values of all conditions: final readings, velocities at rest, and gaps between shots
-        (zero)."""
+        """Return the target values of all conditions: final sensor values, velocities at rest, and gaps between
+        shots (zero)."""
         return np.concatenate([self.goals[np.isfinite(self.goals)], np.zeros(self._at_rest + self._gaps)])
 
     @property

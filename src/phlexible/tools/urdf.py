@@ -44,8 +44,8 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 
 def check_robot(robot: Any) -> None:
-    """Raise ModelError for a robot description (URDF) with repeated names, links that two joints carry, or mimics
-    of joints that do not exist.
+    """Raise ModelError for a robot description (URDF) with repeated names, links that are children of two joints,
+    or mimics of joints that do not exist.
 
     Raises:
         ModelError: names the link or joint.
@@ -530,8 +530,8 @@ class _UrdfReader:
         return [(self._links[name], np.eye(4) if name == head else back @ self.poses[name]) for name in own]
 
     def _carried(self, head: str) -> LinkInertia:
-        """Return the inertia of a robot's body (``head``) together with all bodies that it carries, in its
-        axes."""
+        """Return the inertia of a robot's body (``head``) together with all bodies beyond it on its joints, in the
+        axes of this body."""
         back = np.linalg.inv(self.poses[head])
         return united([self.inertias[each].moved(back @ self.poses[each]) for each in self.carried[head]])
 

@@ -209,8 +209,8 @@ def save(path: str | PathLike[str], run: SavedRun) -> None:
 
 
 def write_results(path: Path, run: SavedRun, description: dict[str, Any]) -> None:
-    """Write a recorded run and the JSON description of its mechanism to the HDF5 results file ``path``; the
-    caller holds the lock of the file."""
+    """Write a recorded run and the JSON description of its mechanism to the HDF5 results file ``path``; the caller
+    must have locked the file."""
     system, recording = run.run.system, run.run.recording
     stored = Stored(description, recording, run.checkpoint, run.is_complete)
     with replacing(path) as draft:

@@ -185,7 +185,7 @@ class Journal:
 
 
 def record_bytes(text: Text, arrays: Arrays) -> bytes:
-    """Return the bytes of one record of a journal file: a head with checksums, JSON text, and the numbers of the
+    """Return the bytes of one record of a journal file: a head with checksums, JSON text, and the entries of the
     arrays."""
     plain = {name: np.ascontiguousarray(array, KINDS[array.dtype.kind == "i"]) for name, array in arrays.items()}
     listed = [[name, array.dtype.str, array.shape] for name, array in plain.items()]

@@ -67,9 +67,9 @@ class FileLock(AbstractContextManager["FileLock"]):
             self.descriptor = self._locked(descriptor, path)
 
     def _locked(self, descriptor: int, path: Path) -> int:
-        """Lock the open lock file (``descriptor``) of the results file ``path`` and return the descriptor.
-        Return -1, to be tried again, where the previous owner has just removed the file, and raise
-        ``ResultFileError`` where another process holds the lock."""
+        """Lock the open lock file (``descriptor``) of the results file ``path`` and return the descriptor. Return
+        -1, to be tried again, where the previous owner has just removed the file, and raise ``ResultFileError``
+        where another process has locked it."""
         try:
             _lock(descriptor)
         except (BlockingIOError, PermissionError) as error:
