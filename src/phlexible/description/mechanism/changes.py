@@ -33,8 +33,9 @@ from phlexible.errors import ModelError
 
 
 def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], equal_count: int) -> str:
-    """Return the name for a new body of a model: the user's name, which must not be taken, or without one "beam 1",
-    "beam 2", ..., counted after the ``equal_count`` bodies of the same class.
+    """Return the name for a new body of a model. It is the user's ``name``, which ModelError refuses if it is in
+    ``taken``. Without one it is the class in words with a number, "beam 1", "beam 2", counted on from the
+    ``equal_count`` bodies of that class to the first free number.
 
     Raises:
         ParameterError: no text.
@@ -65,8 +66,8 @@ Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | Pl
 
 
 def check_unique_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRelation]) -> None:
-    """Raise ModelError if a joint or relation has the same name as another one in the model, among the
-    ``existing`` ones.
+    """Raise ModelError if a joint or relation has a name that another one among the ``existing`` ones has. Parts
+    without a name are accepted.
 
     Raises:
         ModelError: the name is taken.
@@ -76,8 +77,9 @@ def check_unique_name(joint: Joint | JointRelation, existing: Iterable[Joint | J
 
 
 def replacement_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
-    """Return a dictionary from parts of a mechanism ``source`` (joints, loads, springs, ...) to the user's
-    new parts that replace them, matched by name. The new parts inherit the names.
+    """Return a dictionary from parts of the mechanism ``source`` (joints, loads, springs) to copies of the user's
+    new parts. They are matched by the names in ``user_parts``; the copies get the names of the old parts.
+    ModelError is raised for unknown names and other kinds of part.
 
     Raises:
         ModelError: an unknown name, or another kind of part.
@@ -102,8 +104,9 @@ def replacement_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> 
 def parts_to_remove(
     mechanism: MechanismParts, parts: Iterable[object], compounds: Iterable[tuple[object, tuple[Named, ...]]]
 ) -> set[object]:
-    """Return all parts that must be removed from a mechanism together with the given parts, and refuse if
-    remaining parts refer to them. ``compounds`` are parts that consist of several parts, with these.
+    """Return the set of all parts that must be removed from a mechanism together with ``parts``, given as objects
+    or names. A whole beam, rod or compound part adds its components. Nothing is removed here. ModelError is raised
+    for unknown parts, or if a remaining part refers to a removed one.
 
     Args:
         mechanism: mechanism that the parts belong to.
@@ -133,8 +136,8 @@ def parts_to_remove(
 
 
 def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
-    """Yield the parts that are removed together with a part: the bodies and inner joints of a split beam or
-    rod, or all loads of one controller. They are found among the parts ``named``."""
+    """Yield the parts that must be removed together with ``part``, found among ``named``. They are the bodies of a
+    split beam or rod, joints between the bodies of a split beam, and all loads that share a controller with it."""
     if isinstance(part, PlacedWhole):
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):

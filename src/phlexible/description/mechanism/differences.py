@@ -16,9 +16,9 @@ PARTS: dict[str, Callable[[Mechanism], Sequence[object]]] = {
 
 
 def first_difference(usual: Mechanism, other: Mechanism) -> str | None:
-    """Return a clause for an error message about the first difference in the parts of two mechanisms, the
-    ``usual`` and an ``other`` one; None if there is none. Differences are a missing part, another class of
-    body or another number of elastic coordinates."""
+    """Return a clause for an error message about the first difference found between two mechanisms, or None. A
+    difference is a part name that only one has, another class of part or body, or another number of elastic
+    coordinates. Other values are not compared."""
     for kind, parts in PARTS.items():
         before, after = _by_name(parts(usual)), _by_name(parts(other))
         for name in [*after.keys() - before.keys(), *before.keys() - after.keys()]:

@@ -76,9 +76,9 @@ def event(
     constraints: Sequence[Constraint],
     released: Collection[Constraint] = (),
 ) -> Event:
-    """Make an event of a run, which locks or releases joints at a time or when a condition is met. The
-    arguments are those of ``Mechanism.at`` and are checked. ``constraints`` are those of the model and those
-    that events lock, ``released`` those that events release. A lock keeps a joint coordinate constant.
+    """Return a new event that locks or releases a joint or relation at a time or when a condition is met, after
+    checking the arguments. A locked joint gets one new relation for each free coordinate, which keeps it constant.
+    The event is not stored in the model here.
 
     Args:
         when: time of the event [s], or a condition.
@@ -116,8 +116,8 @@ def event(
 
 
 def check_not_released(event: Event, released: Sequence[Constraint], when: str) -> None:
-    """Raise ModelError if an event locks a joint which an earlier event has released (``released``), since a
-    released joint has no coordinates. ``when`` is the time as text.
+    """Raise ModelError if an event locks coordinates of a joint that another event has ``released``, since a
+    released joint has no coordinates. ``when`` is the time as text, for the message.
 
     Raises:
         ModelError: names the joint.
@@ -132,8 +132,8 @@ def check_not_released(event: Event, released: Sequence[Constraint], when: str) 
 
 
 def check_position_unused(event: Event, active: Iterable[Constraint]) -> None:
-    """Raise ModelError if an event releases a ``Sliding`` joint while an ``active`` constraint prescribes its
-    position, which ends with the joint: the position along a line is undefined far from the line.
+    """Raise ModelError if an event releases a ``Sliding`` joint whose position another ``active`` constraint uses,
+    such as a drive or relation. That position is undefined without the joint.
 
     Raises:
         ModelError: names the constraint and the joint.
@@ -149,8 +149,8 @@ def check_position_unused(event: Event, active: Iterable[Constraint]) -> None:
 
 
 def _locking_relation(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
-    """Return the relation that keeps one coordinate of a joint constant, by which an event locks it. It gets
-    a number in its name if the joint was locked before (names ``taken``)."""
+    """Return a new relation that keeps one coordinate of a joint constant, by which an event locks it. It is named
+    "lock of coordinate in joint", with a number added if that name is ``taken``."""
     return Relation([(joint, coordinate, 1.0)], name=distinct(f"lock of {coordinate} in {joint}", taken))
 
 
@@ -181,8 +181,9 @@ def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[J
 
 
 def switches_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[Switch]:
-    """Yield the constraints that events of a run lock or release, each once. They are active at the start if they
-    are among the existing constraints ``known``."""
+    """Yield one ``Switch`` for each constraint that the given events lock or release, in order of occurrence. It
+    also says whether the constraint is active at the start, which holds if it is among the existing constraints
+    ``known``."""
     seen: list[Constraint] = []
     for event in events:
         for constraint in (*event.locked, *event.released):

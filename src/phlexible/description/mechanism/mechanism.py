@@ -92,14 +92,15 @@ class Mechanism(MechanismParts):
     """
 
     def set_events(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
-        """Store the ``events`` of a mechanism that was loaded from a file, and its ``switches`` (constraints
-        that events lock or release); return the mechanism itself."""
+        """Store the ``events`` and ``switches`` (constraints that events lock or release) of a mechanism loaded
+        from a file, and return the mechanism itself. They replace earlier ones and are not checked."""
         self._events, self._switches = list(events), switches
         return self
 
     def with_locks(self) -> Self:
-        """Return a copy of the mechanism for a run, which also contains the constraints that its events will lock;
-        the mechanism itself if it has no events."""
+        """Return a copy of the mechanism for a run, to which the constraints that its events will lock are added.
+        Switches say which of them are active at the start. The mechanism itself is returned if it has no events or
+        has switches already."""
         if not self._events or self._switches:
             return self
         copy = copies.copy(self)
@@ -231,9 +232,9 @@ class Mechanism(MechanismParts):
         return placed
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
-        """Declare equal beams of the model, given by their names from start to end, as the parts of one long
-        beam, and return its handle. No joints are added. A handle is the object that stands for a body in a
-        model. ``name`` is that of the beam.
+        """Declare equal beams that are already in the model, given by their names from start to end, as one long
+        beam. Return its handle, which stands for the whole and is stored under ``name``. No bodies or joints are
+        added.
 
         Raises:
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
@@ -246,10 +247,9 @@ class Mechanism(MechanismParts):
     def group_rod(
         self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
     ) -> PlacedRod:
-        """Connect rigid sections in the model by the elastic elements of a rod, and return the rod's handle.
-        The sections are given by their names ``parts`` from start to end. ``stress_free`` are strains without
-        stress, if they are not those of the rod. A handle is the object that stands for a body in a model.
-        ``name`` is that of the rod.
+        """Connect rigid sections that are already in the model, given by their names from start to end, by the
+        elastic elements of a rod. Return the rod's handle, which is stored under ``name``. ``stress_free`` are the
+        strains without stress, or None for those of the rod's description.
 
         Args:
             name: of the rod.
@@ -275,7 +275,9 @@ class Mechanism(MechanismParts):
         return [self._bodies[part] for part in parts]
 
     def connect(self, joint: JointType) -> JointType:
-        """Add a joint, or a relation between joints such as ``Gear``, to the model and return it.
+        """Add a joint, or a relation between joints such as ``Gear``, to the model after checking it, and return
+        the same object. A ``Rolling`` joint is added as the joints that it consists of. Beams whose start the
+        joint clamps get a clamped floating frame.
 
         Raises:
             ModelError: no joint, one that is already connected, one with a port on a body of another
