@@ -46,10 +46,10 @@ SOME = 50
 
 
 def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
-    """Return a recorded motion of equal time steps as a run that can be differentiated, and the residuals of
-    its steps, shape (steps, unknowns). None: steps must be repeated, as ``recording`` has events,
-    controllers, history variables or halved steps, or does not satisfy the equations. ``base`` is the model,
-    ``options`` are those of the time steps.
+    """Convert a recorded motion of equal time steps to a run that can be differentiated, without simulating it
+    again. Return the run and the residuals of its steps, shape (steps, unknowns). Return None if ``recording`` has
+    events, controllers, history variables or halved steps, or does not satisfy the equations of the model
+    ``base``.
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
     tell whether the model has these states; they are not repeated here.
@@ -93,7 +93,8 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
 
 
 def _tolerance(steps: TakenSteps, velocities: int) -> float:
-    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps;
+    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps. It
+    is estimated from some steps: a small share of how much the residual changes without certain quantities.
     ``velocities`` is the number of velocities."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():

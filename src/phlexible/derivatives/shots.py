@@ -119,9 +119,9 @@ class NearStates:
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, coordinates: Array, time: float, theta: Array | None = None) -> State:
-        """Return the state of the mechanism with the given minimal coordinates, shape (count,), at a time [s];
-        all joints are closed by Newton iterations. ``theta`` are its coordinates of forces but for changes within
-        half a turn, shape (forces,).
+        """Return the state of the mechanism with the given minimal coordinates, shape (count,), at a ``time`` [s].
+        The joints are closed by Newton iterations; ``ConvergenceError`` is raised if they do not close. ``theta``
+        (forces,) are the lengths and angles of force elements near this state, from which full turns are counted.
 
         Args:
             coordinates: z, then u, shape (count,).
@@ -276,9 +276,10 @@ class ShotRun:
 
 
 def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
-    """Simulate a model (``base``: tables and initial state) in segments and return them joined as a
-    ``ShotRun``. Segment 0 begins at the model's initial state, the others at the states of ``shots``; segment
-    i has ``steps[i]`` time steps of size ``step`` [s]. Gaps between segments stay.
+    """Simulate a model in segments, one after the other, and return them joined as a ``ShotRun``. Segment 0 begins
+    at the model's initial state, the others at the states of ``shots``; segment i has ``steps[i]`` time steps of
+    size ``step`` [s]. Gaps between segments remain. Raise ``ConvergenceError`` if a time step would have to be
+    halved.
 
     Raises:
         ConvergenceError: a step, or joints between shots, did not converge.
@@ -310,9 +311,9 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
 
 
 def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
-    """Return ``Shots`` that divide ``run`` into segments with the given coordinates of time ``steps``. Their
-    initial states are those of the run, so that there are no gaps. A run with events, controllers or history
-    variables raises ``ModelError``.
+    """Divide a ``run`` into segments with the given numbers of time ``steps`` and return their initial states as
+    ``Shots``. The initial states are selected from the run, so that there are no gaps between segments. A run with
+    events, controllers or history variables raises ``ModelError``.
 
     Raises:
         ModelError: a run that is more than steps.
@@ -344,9 +345,10 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def _by_shot(self) -> list[tuple[Array, Array, Array]]:
-        """Adjoints of each shot (segment of a run) by one pass backwards through it: a tuple of pose,
-        velocity, both (steps + 1, k, velocities), and equations (steps, k, unknowns). The k rows are the
-        costs, then the gaps of the shot's end to the next start (none for the last shot).
+        """Adjoints of costs and gaps for each shot (segment of a run), computed by one pass backwards through it.
+        Each tuple has the adjoints of pose and velocity, both (steps + 1, k, velocities), and of the equations,
+        (steps, k, unknowns). The k rows are the costs, then the gaps from the shot's end to the next start (none
+        for the last shot).
 
         With respect to poses and velocities at its rows, shape (rows, costs + defects, velocities) each, and to its
         equations, shape (steps, costs + defects, unknowns).
@@ -438,8 +440,8 @@ class InputRun:
 
     @property
     def travel(self) -> Array:
-        """Range (greatest minus least value over time) of the sensor readings behind each cost of this run, the
-        largest one of its sensors, shape (costs,)."""
+        """Range (greatest minus least value over time) of the sensor readings of each cost of this run, shape
+        (costs,). The largest range of all sensors and components of a cost is used."""
         return self._costs.travel
 
     @property
@@ -476,8 +478,9 @@ class InputRun:
         return shots_along(self._run, self._runs.steps_of(count))
 
     def of_duration(self, duration: float) -> Array:
-        """Return the derivatives of all costs of this run with respect to its duration [s], shape (costs,).
-        Signals and time steps are stretched in proportion.
+        """Return the derivatives of all costs of this run with respect to its ``duration`` [s], shape (costs,), by
+        central differences at the recorded states. Sample times of signals and time steps are scaled in
+        proportion. Raise ``ModelError`` for runs with controllers, events, breakpoints or history variables.
 
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.
@@ -571,8 +574,9 @@ class InputRuns:
         return InputRun(costs, self, inputs, taken, own)
 
     def _model_for(self, inputs: dict[str, Signal]) -> tuple[Built[Costs], dict[str, Signal]]:
-        """Return the model for the given input signals, and the signals that it reads. The last model is used again
-        with other sample values if signals change nothing but loads."""
+        """Return the model for the given input signals, and the signals that it evaluates. The last model is used
+        again, with the new sample values written into its signals, if signals change nothing but loads and sample
+        times are equal. Otherwise a model is built and stored."""
         if self._last_model is not None and self._loads_alone and all(self._loads_alone.values()):
             own, given = self._last_model
             if all(np.array_equal(each.times, inputs[name].times) for name, each in given.items()):
@@ -585,6 +589,6 @@ class InputRuns:
 
 
 def stretched(inputs: Mapping[str, Signal], factor: float) -> dict[str, Signal]:
-    """Return copies of signals ``inputs``, by name, whose sample times are multiplied by the factor
-    ``factor``."""
+    """Return copies of the signals ``inputs``, as a dictionary by name, whose sample times are multiplied by
+    ``factor``. Sample values and interpolation are unchanged."""
     return {name: Signal(factor * each.times, each.values, each.between) for name, each in inputs.items()}

@@ -315,7 +315,8 @@ class MechanismModel(ComposedModel):
 
     def joined(self, state: State) -> Array:
         """Return the state vector x (n,) of this port-Hamiltonian model for a pose with velocities (``state``) of
-        the mechanism. Stresses belong to the deformation; creep and friction springs are relaxed, multipliers zero.
+        the mechanism. Stresses and spring coordinates are computed from the deformation and pose. Strains of
+        Maxwell branches, deflections of friction springs and multipliers are zero.
 
         The papers' position and velocity are those of the reference point, the velocity in body axes (2.7).
         """
@@ -366,7 +367,8 @@ class MechanismModel(ComposedModel):
 
     def inputs(self, time: float, x: Array) -> Array:
         """Return the inputs u that the mechanism itself prescribes in the state x, shape (inputs,): clock,
-        prescribed motions and drives, loads and prescribed forces. The time that counts is the one in x."""
+        prescribed motions and drives, loads and prescribed forces. They are evaluated at the time that is a state
+        in x, not at the argument ``time``."""
         return np.asarray(self.default_inputs(np.array([time]), x[None])[0])
 
     def default_inputs(self, times: Array, x: Array) -> Array:
@@ -411,8 +413,9 @@ class MechanismModel(ComposedModel):
     # Products of T states.
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z (derivatives of the stored energy, and velocities, stresses and multipliers
-        themselves) of a whole mechanism in T states x (T, n); shape (T, n)."""
+        """Return the efforts z of a mechanism in T states x (T, n), shape (T, n). These are derivatives of the
+        stored energy for coordinates of bodies and springs, the states themselves for velocities, stresses and
+        multipliers, and zero for the time."""
         result = super().efforts(x)
         self._set_efforts(x, result)
         return result
@@ -472,8 +475,8 @@ class MechanismModel(ComposedModel):
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Return the discrete gradient of the stored energy of a mechanism between the states x0 and x1, shape
-        (n,): that of each body, difference quotients of spring energies, and multipliers at the mean, so that
-        energy is balanced exactly."""
+        (n,). It has the discrete gradient of each body, difference quotients of spring energies and mean
+        multipliers, so that the energy balance is exact."""
         result = super().discrete_effort(x0, x1)
         result[self._time] = 0.0
         result[self._thetas] = self.elements.energy_quotients(x0[self._thetas], x1[self._thetas])

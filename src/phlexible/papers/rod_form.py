@@ -163,8 +163,9 @@ class RodSections:
 
     @classmethod
     def of_rod(cls, rod: Rod, dimension: int) -> "RodSections":
-        """Return mass, inertia and offset from the axis of the rigid cross-sections into which the mass of a rod is
-        lumped; in a plane (``dimension`` 2) they have no extent across it."""
+        """Return mass, inertia and offset from the axis of the rigid cross-sections at the nodes of a rod, into
+        which its mass is lumped. Inertia is about the centre of mass. In a plane (``dimension`` 2) sections have
+        no extent across it."""
         nodes = rod.nodes()
         bodies = [node.discretize(dimension) for node in nodes]
         mass = np.array([body.mass for body in bodies])
@@ -356,8 +357,8 @@ class RodForm(StrainForm):
         return q, v, s
 
     def _mass_blocks(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix of a rod (velocities, velocities) and the diagonal matrix of the lengths for which
-        its strains stand (strains, strains); both are constant."""
+        """Return two constant sparse matrices of a rod: its mass matrix (velocities, velocities), and the diagonal
+        matrix (strains, strains) of the lengths of the quadrature points to which its strains belong."""
         _, v, s = self._indices_by_kind
         weights = np.repeat(self.measures, STRAINS)[s]
         return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
@@ -462,9 +463,9 @@ class RodForm(StrainForm):
         return weight
 
     def _split(self, x: Array, absent: Array | None = None) -> tuple[Array, Array, Array]:
-        """Split state vectors x of a rod into section vectors (..., N, 4, 3), section velocities (..., N, 6)
-        and strains (..., g, 6). They have all components of a rod in space; section vectors are centre and
-        axes. ``absent`` are values that x does not have.
+        """Split state vectors x of a rod into section vectors (..., N, 4, 3) of centre and axes, section
+        velocities (..., N, 6) and strains (..., g, 6). All components of a rod in space are returned; those that x
+        does not have are copied from ``absent``, or for None from the state at t = 0.
 
         Args:
             absent: coordinates, velocities and strains that x does not have; None: those of t = 0.

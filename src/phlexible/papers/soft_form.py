@@ -337,16 +337,17 @@ class PolyconvexFields(StrainFields):
 
     def states_at(self, nodes: Array) -> Array:
         """Return the strain states of a soft body for node positions (N, d), shape (s,): Green-Lagrange strains,
-        cofactors and determinants of the Cauchy-Green tensor at the quadrature points."""
+        cofactors and determinants of the Cauchy-Green tensor at the quadrature points. Determinants may be means
+        over the quadrature points of an element, weighted by volume."""
         C = metric(self.group, nodes).reshape(-1, 3, 3)
         G = as_six(cofactor(C, C))
         D = self._sums @ (self._volumes * np.linalg.det(C)) / (self._sums @ self._volumes)
         return np.concatenate([self._strain_states(C), G.ravel()[self._shown_cofactor], D])
 
     def rate_matrix(self, s: Array) -> sparse.csr_array:
-        """Return the matrix that gives the rates of strains E, cofactors G and determinants D of a soft body from
-        the rates of E; shape (s, 6 e q); evaluated at the mean of two states it reproduces their differences
-        exactly (5.26)."""
+        """Return the matrix, shape (s, 6 e q), that gives the rates of strains E, cofactors G and determinants D
+        of a soft body from the rates of E. At the mean of two states it reproduces their differences exactly, by
+        (5.26) of docs/theory.md."""
         strain, G, _ = self._split(s)
         C = self._cauchy_green(strain)
         turned = equal_diagonal(self._cofactor_slope(C))[self._shown_cofactor]
@@ -701,9 +702,10 @@ def soft_body_form(
     stresses: bool,
     strains: str | None,
 ) -> PortHamiltonianModel:
-    """Return the port-Hamiltonian model of a discretized soft body with node positions and velocities as
-    states. Stresses or strains are further states where ``stresses`` or ``strains`` ask for them.
-    ``gravity``, ``interfaces`` and ``initial_state`` are those of ``SoftForm``; ``surfaces`` carry tractions.
+    """Return the port-Hamiltonian model of a discretized soft body with node positions and velocities as states.
+    If ``stresses`` is True, stresses are additional states; if ``strains`` names a kind, strains of this kind are.
+    Both together raise ``ParameterError``, as does a kind that the elastic law does not allow. ``surfaces`` are
+    for traction ports.
 
     Args:
         gravity, interfaces, initial_state: see ``SoftForm``.
