@@ -230,7 +230,7 @@ def _derivatives(
 ) -> Sensitivity | None:
     """Return the sensor readings of a run and their derivatives with respect to all parameters, by forward
     differentiation through all time steps. ``base`` is the model of the run. ``recipe`` builds models,
-    ``varied`` are the varied. ``residuals`` are those of a recorded run, None if the time steps were
+    ``varied`` are the parameters. ``residuals`` are those of a recorded run, None if the time steps were
     taken here. None: the model does not reproduce the recorded run.
 
     Args:
@@ -292,9 +292,9 @@ def _derivatives(
 def _read_nearby(
     run: TakenRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
-    """Return the sensor readings of a perturbed model at ``states`` of a run shifted by ``change`` times
-    their derivatives with respect to parameter ``number``. Differences of two such readings give total
-    derivatives. ``reader`` evaluates sensors of the perturbed model."""
+    """Return the sensor values of a perturbed model at all instants of a run. The recorded states are shifted by
+    ``change`` times the derivatives ``states`` with respect to parameter ``number``. Differences of two such
+    results give total derivatives. ``reader`` evaluates sensors of the perturbed model."""
     rows = states_at(run.rows, np.arange(len(run.times)))
     move(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
     return reader.read_all(sensors, rows)
@@ -318,8 +318,9 @@ def _size(table: Array) -> float:
 
 
 def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
-    """Raise ``ParameterError`` if a recorded motion (``recording``) does not begin in the initial state of
-    the model ``base``. The same holds if its time steps differ in size.
+    """Raise ``ParameterError`` if a recorded motion does not begin in the initial state of the model ``base``, up
+    to a tolerance, or if its time steps differ in size. Position, rotation, elastic coordinates and velocity are
+    compared.
 
     Raises:
         ParameterError: with the name of the quantity that differs.
@@ -339,9 +340,9 @@ def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
 
 
 def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> TakenRun:
-    """Repeat the time steps of a recorded motion (``recording``) with the log that derivatives need and
-    return the run. Raise ``ParameterError`` if the recorded states are not reproduced. ``base`` is the model,
-    ``options`` are those of the time steps.
+    """Simulate the time steps of a recorded motion again, with the log that derivatives need, and return the run.
+    Raise ``ParameterError`` if positions, rotations or velocities differ from the recorded ones by more than a
+    tolerance. ``base`` is the model, ``options`` are those of the time steps.
 
     Raises:
         ParameterError: the model or the stored steps are not those of the motion.

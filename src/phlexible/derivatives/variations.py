@@ -102,8 +102,9 @@ UNITS = "m", "rad"
 
 def pose_sizes(system: System, length: float, weight: Array) -> Array:
     """Return characteristic sizes of the components of a change of the pose, shape (velocities,), from which
-    steps of difference quotients are chosen: one radian, or about ``length`` [m]. ``weight`` makes velocities
-    comparable, shape (velocities,). ``system`` has the bodies.
+    increments of difference quotients are chosen. They are 1 rad for rotations and otherwise ``length`` [m]
+    divided by ``weight``, the factors that make velocities comparable. Elastic coordinates in m or rad get at most
+    ``length`` or 1 rad.
 
     Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates
     that carry little mass would move by much more than the rest: those whose unit is known are one length, or one
@@ -178,10 +179,10 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 
 def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly, State]:
-    """Return tables and an initial state of the same model in which rest lengths of tendons with friction are no
-    longer parameters. They are part of its history variables: each is the length that has slid through a guide,
-    less the rest length of the pieces before it. ``assembly`` holds the model's arrays, ``start`` is its initial
-    state.
+    """Return arrays and an initial state of the same model in which rest lengths of tendons with friction are
+    history variables instead of parameters. Each is the length that has slid through a guide, minus the rest
+    lengths of the segments before it. A model without such tendons is returned unchanged. ``assembly`` holds the
+    model's arrays, ``start`` is its initial state.
 
     Forces have a kink where a piece that was slack begins a step just taut: equations must not depend on parameters
     that change its rest length, which central differences would take to both sides of the kink.
@@ -199,16 +200,16 @@ def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly,
 
 
 def stored_pairs(memory: Memory, states: Array) -> Array:
-    """Return the identification numbers of the contact pairs that each of the given states stores, shape
-    (states, pairs). Pairs are those of contact groups (bodies any two of which may touch); zero marks an
-    empty row. ``memory`` holds the tables of the model."""
+    """Return the identification numbers of the contact pairs stored in each of the given states, shape (states,
+    pairs). Pairs are those of contact groups (bodies any two of which may touch); zero marks an empty entry.
+    ``memory`` holds the model's arrays."""
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 
 def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
-    """Return for each entry of ``states`` the index of the same quantity in the rows of ``source``, with
-    contact pairs matched, shape (states, numbers). It is -1 where ``source`` lacks the pair. ``memory`` holds
-    the tables of the model."""
+    """Return for each entry of ``states`` the index of the same quantity in the rows of ``source``, shape (states,
+    entries). It is the same index except for contact pairs, which are matched by their identification numbers; -1
+    if ``source`` lacks the pair. ``memory`` holds the model's arrays."""
     order = np.tile(np.arange(source.shape[1], dtype=np.float64), (len(source), 1))
     own, wanted = stored_pairs(memory, source), stored_pairs(memory, states)
     tables = [memory.rows(order)[name].reshape(len(source), -1, size) for name, size in PAIRS]
@@ -222,8 +223,9 @@ def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
 
 
 def _where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
-    """Return the states ``source`` with each contact pair moved to the row that it has in ``states``, shape
-    (states, numbers). Pairs that ``source`` lacks get zeros. ``memory`` holds the tables of the model."""
+    """Return a copy of the states ``source`` with the data of each contact pair moved to the row that the pair has
+    in ``states``, shape (states, entries). Pairs that ``source`` lacks get zeros. If the model has no contact
+    groups, ``source`` itself is returned. ``memory`` holds the model's arrays."""
     if not memory.counts["kept_pairs"]:
         return source
     order = pair_order(memory, source, states)

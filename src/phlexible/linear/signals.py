@@ -189,9 +189,9 @@ def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor
 
 
 def _axes_of(port: Attachment, dimension: int, linear: type[Any], angular: type[Any]) -> list[Any]:
-    """Return the list of ``linear(port, axis)`` for each world axis of the model's ``dimension``. If the
-    attachment has an orientation, ``angular(port, axis)`` for each axis of rotation follow. Used to make
-    forces and torques, or sensors."""
+    """Return a list of objects made by calling ``linear(port, axis)`` for each world axis of the model's
+    ``dimension``. If the point has an orientation, those of ``angular(port, axis)`` for each axis of rotation
+    follow. ``linear`` and ``angular`` are classes of loads or of sensors."""
     found = [linear(port, axis) for axis in AXES[:dimension]]
     if port.has_orientation:
         found += [angular(port, axis) for axis in (AXES[2:] if dimension == 2 else AXES)]

@@ -56,10 +56,10 @@ class Tangents(NamedTuple):
 def tangents_of(
     system: System, indices: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
-    """Assemble the stiffness and damping matrices that contact and friction add to small motions of a system,
-    shape (velocities, velocities) each. They come from derivatives of the forces with respect to the poses and
-    velocities with the ``indices``: ``stiffness`` and ``damping``, shape (velocities, indices) each. ``forces``
-    act there, of which other forces balance the part ``balanced``.
+    """Assemble and return the stiffness and damping matrices that contact and friction add to small motions of a
+    system, shape (velocities, velocities) each. The given ``stiffness`` and ``damping`` (velocities, indices) are
+    derivatives of the forces; only columns of the velocities ``indices`` are not zero. ``forces`` are those at the
+    pose; their part ``balanced`` is balanced by other forces.
 
     Args:
         system: that moves.
@@ -86,9 +86,9 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
 
 
 def _without_noise(system: System, indices: IntArray, columns: Array) -> sparse.csr_array:
-    """Return a sparse matrix of a ``system``, shape (velocities, velocities), with the dense ``columns`` at
-    the column ``indices``. Entries below a fixed share of the geometric mean of the largest entries
-    of their row and column are dropped."""
+    """Return a sparse matrix, shape (velocities, velocities), with the dense ``columns`` at the column
+    ``indices``. Entries below a fixed share of the geometric mean of the largest entries in their row and column
+    are left out as round-off."""
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
     rows, own = np.nonzero(large)
@@ -121,8 +121,8 @@ class RestEquations:
         return rest_equations, (self.system, self.stepper.is_redundant)
 
     def with_tables(self, tables: Mapping[str, Array]) -> "RestEquations":
-        """Return a copy of these equations at rest in which some tables of the compiled time step have other
-        values: the arrays ``tables`` by the names of the tables. The copy has its own memory."""
+        """Return a copy of these equations at rest in which some arrays of the compiled time step are replaced by
+        the arrays in ``tables``, by name. The copy has its own memory; this object is not changed."""
         memory = self.memory.with_changed_tables(tables)
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 

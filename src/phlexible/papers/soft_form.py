@@ -345,9 +345,9 @@ class PolyconvexFields(StrainFields):
         return np.concatenate([self._strain_states(C), G.ravel()[self._shown_cofactor], D])
 
     def rate_matrix(self, s: Array) -> sparse.csr_array:
-        """Return the matrix, shape (s, 6 e q), that gives the rates of strains E, cofactors G and determinants D
-        of a soft body from the rates of E. At the mean of two states it reproduces their differences exactly, by
-        (5.26) of docs/theory.md."""
+        """Return the matrix that gives the rates of all strain states of a soft body from the rates of the strains
+        E; shape (s, 6 e q). The states are strains E, cofactors G and determinants D. At the mean of two states
+        the matrix reproduces their differences exactly, by (5.26) of docs/theory.md."""
         strain, G, _ = self._split(s)
         C = self._cauchy_green(strain)
         turned = equal_diagonal(self._cofactor_slope(C))[self._shown_cofactor]
