@@ -318,9 +318,9 @@ def _size(table: Array) -> float:
 
 
 def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
-    """Raise ``ParameterError`` if a recorded motion does not begin in the initial state of the model ``base``, up
-    to a tolerance, or if its time steps differ in size. Position, rotation, elastic coordinates and velocity are
-    compared.
+    """Raise ``ParameterError`` if a recorded motion does not begin in the initial state of the model ``base``, or
+    if its time steps differ in size. Position, rotation, elastic coordinates and velocity are compared, up to a
+    tolerance.
 
     Raises:
         ParameterError: with the name of the quantity that differs.

@@ -121,8 +121,8 @@ class RestEquations:
         return rest_equations, (self.system, self.stepper.is_redundant)
 
     def with_tables(self, tables: Mapping[str, Array]) -> "RestEquations":
-        """Return a copy of these equations at rest in which some arrays of the compiled time step are replaced by
-        the arrays in ``tables``, by name. The copy has its own memory; this object is not changed."""
+        """Return a copy of these equations at rest in which some arrays of the compiled time step are replaced.
+        ``tables`` has the new arrays by name. The copy has its own memory; this object is not changed."""
         memory = self.memory.with_changed_tables(tables)
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 
