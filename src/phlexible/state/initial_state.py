@@ -47,9 +47,9 @@ def initial_state(system: System, kind: InitialKind = InitialKind.UNDEFORMED) ->
 def initial_instant(
     system: System, kind: InitialKind, prescribed: PrescribedMotions | None = None
 ) -> tuple[State, Instants]:
-    """Compute and check the initial state of a system at t = 0, and return it as a ``State`` and as a single
-    instant (``Instants``): poses as the user gave them, velocities that satisfy the joints, no deformation or
-    the quasi-static one (``kind``). ``prescribed`` are frames and paths at t = 0, if they are known already.
+    """Compute and check the initial state at t = 0; return it as a ``State`` and as ``Instants`` with one instant.
+    Bodies are where the user put them; tiny gaps of joints are closed. Velocities satisfy the joints; deformations
+    are zero or quasi-static (``kind``). Open joints and contradicting velocities raise errors.
 
     Args:
         system: what moves.
@@ -82,8 +82,8 @@ def initial_instant(
 
 
 def function_contents(system: System) -> tuple[object, ...] | None:
-    """Return code and constants of all functions of time of a ``system``. None: some function may give other values
-    each time it is called."""
+    """Return the code and constants of all user functions of time of a ``system``, to see whether they changed.
+    Return None if the content of any of them cannot be told, since its values may then differ between calls."""
     of_frames = [own for frame in system.moving_frames for own in (frame.path, frame.rotation, frame.velocity)]
     of_paths = [own for path in system.paths for own in (path.function, path.rate)]
     values = [each.value for each in system.loads] + [each.force.value for each in system.forces]
@@ -108,8 +108,8 @@ class InitialStateCache:
 
     def of(self, system: System, kind: InitialKind) -> tuple[State, Instants, bool]:
         """Return the initial ``State`` of a ``system`` at t = 0, the same as ``Instants``, and whether joint
-        constraints are redundant. The last result is returned again for the same system, ``kind`` and first
-        values of functions of time, unless its constraints were redundant.
+        constraints are redundant. The last result is returned from the cache for the same system, ``kind`` and
+        functions of time, or their same first values. Results with redundant constraints are not stored.
 
         Args:
             system: what moves.

@@ -613,9 +613,9 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
 
 
 def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
-    """Return the impulses on the constraints, shape (instants, rows), that would remove the rates ``gap`` at
-    which recorded velocities open the joints. ``parts`` are the constraint matrices of the bodies. For
-    redundant constraints (``is_redundant``), which have many solutions, they are one of them."""
+    """Return the impulses on the constraints that would remove the rates ``gap`` at which recorded velocities open
+    the joints, shape (instants, rows). They solve the inverse effective mass matrix, dense for few constraints and
+    sparse for many. For redundant constraints a pseudo-inverse gives one of many solutions."""
     instants, rows = gap.shape
     if rows > DENSE_ROWS:
         return np.stack([_sparse_impulses(parts, gap, t, is_redundant) for t in range(instants)])
@@ -676,9 +676,9 @@ def _of_phase(run: RecordedRun) -> Array:
 
 
 def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
-    """Remove from weighted multipliers (``forces`` of constraints) at all instants of a run, shape (instants,
-    rows), the part that has no effect on the bodies. Redundant constraints have such parts; the rest is
-    returned. ``lengths`` are the weights, shape (rows,)."""
+    """Return weighted multipliers of a run, shape (instants, rows), without the part that has no effect on the
+    bodies. That part, which redundant constraints have, is found by eigenvectors of the inverse effective mass
+    matrix with eigenvalues near zero. ``lengths`` are the weights, shape (rows,)."""
     parts = body_rows(run)
     total = dense_schur(parts, run.count, len(lengths)) / np.outer(lengths, lengths)
     values, vectors = np.linalg.eigh(total)

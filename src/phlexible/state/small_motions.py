@@ -18,10 +18,9 @@ from phlexible.state.vectors import split_rigid
 
 
 def displaced(system: System, state: State, change: Array) -> State:
-    """Return a copy of a state of a system whose pose is changed by a small motion. The motion, ``change``,
-    is in the layout of the velocities (those of all bodies concatenated), shape (velocities,). Translations
-    in world axes and elastic coordinates are added, rotation matrices R become R exp([theta]) with rotation
-    vectors theta in body axes. Velocities stay the same.
+    """Return a copy of a state whose pose is changed by a small motion ``change``, shape (velocities,), ordered
+    like the velocities. Translations in world axes and elastic coordinates are added. Rotation matrices R become R
+    exp([theta]), with rotation vectors theta in body axes. Velocities, time and history variables stay the same.
 
     Args:
         change: (dx, dtheta, deta) of every carrier in the places of nu, flat.
@@ -34,9 +33,9 @@ def displaced(system: System, state: State, change: Array) -> State:
 
 
 def velocity_between(system: System, start: State, end: State) -> Array:
-    """Return the velocities of a system, shape (velocities,), at the end of a time step of one second that
-    begins at rest. They are twice the displacements from the pose of ``start`` to that of ``end``, by the
-    formula of the conserving scheme (4.1)."""
+    """Return twice the displacements from the pose of ``start`` to that of ``end``, as velocities of the system,
+    shape (velocities,). They are the velocities at the end of a step of one second that begins at rest, by the
+    conserving scheme, (4.1) of docs/theory.md. Rotations use the Cayley map, as that scheme does."""
     layout, velocity = system.layout, np.zeros_like(start.velocity)
     velocity[layout.linear] = 2 * (end.position - start.position)[:, : system.dimension]
     velocity[layout.elastic_rate] = 2 * (end.eta - start.eta)
@@ -78,9 +77,9 @@ def centring_matrix(system: System, state: State, bodies: Collection[int] | None
 
 
 def world_matrix(system: System, state: State) -> sparse.csr_array:
-    """Return the sparse matrix that converts the translations of floating bodies of a system in small motions
-    from body axes to world axes. It has the shape (velocities, velocities). The motions are about a state.
-    All other components are unchanged."""
+    """Return a sparse matrix that rotates the translations of floating bodies in small motions from body axes to
+    world axes. It has shape (velocities, velocities) and the rotation matrices of ``state``; all other components
+    are unchanged."""
     layout, d = system.layout, system.dimension
     size, own = int(layout.velocity[-1]), layout.linear[: layout.frames]
     turned = state.rotation[:, :d, :d]
