@@ -221,9 +221,9 @@ class RestEquations:
         return self.with_tables({"fading_time": np.full_like(times, 1e30)}) if len(times) else self
 
     def _step_at_rest(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
-        """Return the data of a time step in which nothing moves from the pose of a state: the state tables at
-        both of its ends, the values of moving ground frames and drives, and the loads. Joints have the given
-        ``multipliers`` (None: zero)."""
+        """Return the data of a time step in which nothing moves from the pose of a state. They are the flat states
+        at both of its ends, the values of moving ground frames and drives, and the loads. The joint
+        ``multipliers`` are written to the end state (None: unchanged)."""
         self.begin(state)
         pair = np.stack([self.memory.state] * 2)
         if multipliers is not None:
@@ -233,9 +233,9 @@ class RestEquations:
 
 
 def rest_equations(system: System, is_redundant: bool = False) -> RestEquations:
-    """Assemble the tables of a system for the compiled step, and return its equations of quasi-static steps between
-    poses at rest. These evaluate forces and their derivatives. ``is_redundant`` says that constraints of joints may
-    depend on each other."""
+    """Assemble the arrays of a system for the compiled time step and return its equations of quasi-static steps
+    between poses at rest, as ``RestEquations``. Servo controllers contribute their values at rest.
+    ``is_redundant`` says that constraints of joints may depend on each other."""
     assembly = assemble(system)
     values = tuple((v.at_rest if isinstance(v, ServoPush) else v, name) for v, name in assembly.prescribed)
     return RestEquations(replace(assembly, prescribed=values), is_redundant)
@@ -300,9 +300,9 @@ class BentBristles:
 
 
 def without_limits(memory: Memory) -> dict[str, Array]:
-    """Return replacements of tables of ``memory`` for the compiled time step, in which friction springs
-    (bristles) never slip. These are of joints and of contacts between two surfaces. Friction without such a
-    spring is zero. Contact groups are unchanged."""
+    """Return replacements, by name, for arrays of the compiled time step. With them friction springs (bristles) of
+    joints and of contacts between two surfaces never slip. Friction without a spring becomes zero there, and so do
+    bearing forces in friction limits. Contact groups keep their values."""
     limits = {
         f"contact_group_{name}": memory[f"contact_group_{name}"] for name in ("friction", "rolling", "drilling")
     }
@@ -315,8 +315,8 @@ def without_limits(memory: Memory) -> dict[str, Array]:
 
 
 def copied_bristles(memory: Memory) -> dict[str, Array]:
-    """Return copies of the tables in ``memory`` with stiffness and damping of all friction springs
-    (bristles). They can be changed without changing the originals."""
+    """Return copies of the arrays in ``memory`` with stiffness and damping of all friction springs (bristles), as
+    a dictionary by name. They can be changed without changing the originals."""
     return {name: memory[name].copy() for name in ("bristle_stiffness", "bristle_damping")}
 
 
@@ -355,8 +355,8 @@ class StickingFriction(PickledFields):
 
     @cached_property
     def limited(self) -> RestEquations:
-        """Equations at rest in which friction springs slip at their limits. They have their own tables of the
-        stiffness and damping of friction springs, which may be changed."""
+        """Copy of the equations at rest in which friction springs slip at their limits. It has its own arrays of
+        the stiffness and damping of friction springs, which other methods overwrite."""
         return self.equations.with_tables(copied_bristles(self.equations.memory))
 
     @cached_property
@@ -372,8 +372,8 @@ class StickingFriction(PickledFields):
 
     def set_factors(self, factors: Array | float, memory: Memory | None = None) -> None:
         """Set stiffness and damping of all friction springs (bristles) to ``factors`` (a number, or shape
-        (bristles,)) times their original values. They are overwritten in the tables ``memory`` of the
-        compiled time step; None: those of ``limited``."""
+        (bristles,)) times their original values. The arrays in ``memory`` are overwritten; for None, those of the
+        equations ``self.limited``."""
         memory, base = self.limited.memory if memory is None else memory, self.equations.memory
         for name in copied_bristles(base):
             memory[name][:] = factors * base[name]
@@ -432,9 +432,9 @@ class StickingFriction(PickledFields):
         return BentBristles(there, multipliers, limits, slips, forces)
 
     def write(self, there: BentBristles, memory: Memory) -> State:
-        """Store the stiffness of all friction springs (bristles) in tables (``memory``) of equations without
-        friction limits, and return the state with their deflections. ``there`` are the springs at a pose.
-        Springs that slip get a negligible stiffness and a constant force."""
+        """Write the stiffness of all friction springs (bristles) into the arrays ``memory`` of equations without
+        friction limits. Return the state with their deflections at the pose of ``there``. Springs that slip there
+        get a negligible stiffness and a deflection so large that their force is constant."""
         if not self.count:
             return there.state
         state, shares = self._loosen(there, _bristles(there.state, self.count), ~there.slips)
@@ -484,8 +484,9 @@ class StickingFriction(PickledFields):
 
     def _tangents(self, state: State, multipliers: Array | None, factors: Array, forces: Array) -> Tangents:
         """Return the stiffness and damping matrices of friction springs (bristles) in a state, with their
-        stiffness multiplied by ``factors``, shape (bristles,). Joints have the given ``multipliers``. Other
-        forces balance their generalized ``forces``."""
+        stiffness multiplied by ``factors``, shape (bristles,). They are differences of two evaluations, with these
+        and with negligible factors. Joints have the given ``multipliers``; ``forces`` are the springs' generalized
+        forces, which other forces balance."""
         numbers, changes = self._deflecting_velocities(state), list[Array]()
         for each in (factors, SOFT):
             self.set_factors(each)
@@ -568,8 +569,9 @@ class PairsAtRest:
         return self.equations.forces(state) - self._without_pairs.forces(state)
 
     def round_off(self, state: State) -> Array:
-        """Return bounds on the generalized contact forces that the round-off of positions in a state can cause,
-        shape (velocities,)."""
+        """Return estimates of the generalized contact forces that round-off of positions in a state can cause,
+        shape (velocities,). They follow from machine precision, the largest contact stiffness and the largest
+        length or position."""
         length = self._system.largest_length
         stiffness = float(np.max(self._memory["contact_group_stiffness"], initial=0.0))
         force = np.finfo(float).eps * stiffness * (length + float(np.abs(state.position).max()))
@@ -621,9 +623,9 @@ class PairsAtRest:
         return marked
 
     def _first_member(self, number: float) -> int:
-        """Return the index i of the first of the two members (sphere, line segment or solid) of a contact
-        pair. The ``number`` of the pair of members i and j is 1 + i members + j, with the total number of
-        members."""
+        """Return the index i of the first of the two contact shapes (sphere, line segment or solid) of a contact
+        pair. The ``number`` of the pair of shapes i and j is 1 + i count + j, with the total number of shapes,
+        count."""
         return (int(number) - 1) // self._memory.counts["members"]
 
     def _group(self, number: float) -> int:

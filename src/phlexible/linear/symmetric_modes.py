@@ -153,8 +153,9 @@ class _RigidMotions:
 
 
 def _rigid_motions(mechanics: LinearMechanics) -> _RigidMotions:
-    """Find the rigid motions of a second-order model (``mechanics``): motions that constraints allow, among
-    the coordinates that have no entry in the stiffness matrix."""
+    """Return the rigid motions of a second-order model. They are motions allowed by the constraints, a null space,
+    among those coordinates that have no entry in the stiffness matrix. Rigid motions of other coordinates are not
+    found here."""
     free = np.flatnonzero(np.diff(mechanics.stiffness.indptr) == 0)
     held = sparse.csr_array(mechanics.constraint_matrix[:, free])
     motions = null_space(held, natural_scale(mechanics.mass)[free], allow_dependent=True)
@@ -254,9 +255,9 @@ def _lanczos(
 def _shifted_solver(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, rng: np.random.Generator
 ) -> tuple[float, SaddlePoint]:
-    """Return a shift s and a solver for K + s M under the constraints of ``mechanics`` (stiffness K, mass M).
-    Subspace iteration lowers s until it is not far above the ``count``-th lowest squared frequency. Motions
-    in ``rigid`` are removed; ``rng`` makes the start vectors."""
+    """Return a shift s and a factored solver for K + s M under the constraints of ``mechanics`` (stiffness K, mass
+    M). By subspace iteration s is lowered until it is near the ``count``-th lowest squared frequency. ``rigid``
+    motions are removed from the iteration; ``rng`` makes its start vectors."""
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
     diagonal = stiffness.diagonal() * scale**2
     largest = float(np.abs(diagonal).max()) or 1.0
@@ -295,9 +296,9 @@ SWINGS = 1e-6  # real part of a rate over its size that is round-off
 
 
 def growth_rate(mechanics: LinearMechanics) -> float:
-    """Return the largest rate [1/s] at which a small motion about an equilibrium grows exponentially; 0 if
-    the equilibrium is stable. ``mechanics`` is the second-order model about the equilibrium. Damping is
-    ignored."""
+    """Return the largest rate [1/s] at which a small undamped motion about an equilibrium grows exponentially; 0
+    if it is stable. It follows from the lowest squared frequency, or with forces without potential (follower
+    loads) from all eigenvalues by dense matrices. Squares within round-off of zero count as zero."""
     count, modes = LOOKED_AT, lowest_symmetric_modes(mechanics, LOOKED_AT)
     scale = largest = float(np.abs(modes.squares).max(initial=0.0))
     is_unstable = modes.squares.size and modes.squares[0] < -NEGATIVE * scale
