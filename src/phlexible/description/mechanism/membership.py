@@ -121,8 +121,9 @@ def check_nodes(part: Part) -> None:
 
 
 def _any_port(placed: PlacedBody) -> Attachment:
-    """Return any attachment of a body (``placed``) at which joints and loads may act: its origin, or else a
-    node or interface."""
+    """Return an attachment of a body (``placed``) at which joints and loads may act, for advice in messages. It
+    is the start of a string, the first node of a soft body, the first interface of a flexible body, else the
+    origin."""
     if isinstance(placed.body, String):
         return placed.start
     if isinstance(placed.data.points, SoftPoints):

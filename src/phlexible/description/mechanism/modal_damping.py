@@ -18,8 +18,9 @@ OFF = 2.0
 
 
 def warn_of_damping_ratios(mechanism: MechanismParts) -> None:
-    """Warn of bodies whose ``damping_ratio`` is not that of the first mode with which they vibrate in a
-    ``mechanism``. ``Fixed`` joints to the ground or to heavier bodies clamp them otherwise than their frame."""
+    """Warn of bodies whose first mode in a ``mechanism`` is damped much more or less than their ``damping_ratio``
+    says. Only bodies that ``Fixed`` joints clamp to the ground or to heavier bodies are checked; the ratio holds
+    for the modes of their own frame."""
     clamped: dict[PlacedBody, list[Attachment]] = {}
     for joint in mechanism.joints:
         for port, other in ((joint.first, joint.second), (joint.second, joint.first)):
@@ -41,7 +42,8 @@ def _requested_ratio(placed: PlacedBody) -> float:
 
 
 def _mass(port: object) -> float:
-    """Return the mass of the body at a ``port`` [kg]: infinite of the ground, zero of bodies without a frame."""
+    """Return the mass of the body at a ``port`` [kg]: infinity for a point of the ground, 0 for bodies without a
+    moving frame."""
     if not isinstance(port, Attachment):
         return np.inf
     return port.placed.data.mass if isinstance(port.placed.data, FloatingBody) else 0.0

@@ -37,8 +37,8 @@ def is_named_part(value: object) -> bool:
 
 
 def find_by_name(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
-    """Return the part of a model (of a kind such as "joint") that has the given name; raise ModelError, with the
-    known names, if there is none or more than one.
+    """Return the one part in ``parts`` whose text (``str``) is the given name. ModelError is raised if there is
+    none, with the known names, or more than one. ``kind``, such as "joint", is used in messages.
 
     Raises:
         ModelError: there is none, or there are several; lists the names.
@@ -90,19 +90,18 @@ class MechanismParts:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the model: 1 along x, 2 in the xy plane, 3 in space."""
+        """Return the dimension of the model: 1 along x, 2 in the xy plane, 3 in space."""
         return self._dimension
 
     @property
     def gravity(self) -> Array:
-        """Acceleration of gravity in world axes, shape (3,) [m/s^2]."""
+        """Return the acceleration of gravity in world axes, shape (3,) [m/s^2]."""
         return self._gravity
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """Return the handles of the bodies of the model: those with a floating or rigid frame first, then
-        those with nodal unknowns, each in the order of addition. A handle is the object that stands for a
-        body in a model."""
+        """Return the bodies of the model as placed in it: those with a moving frame first, then those with nodal
+        unknowns. Each kind is in the order of addition. The tuple is cached until a body is added."""
         if self._ordered is None:
             self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
         return self._ordered
@@ -127,12 +126,12 @@ class MechanismParts:
 
     @property
     def joints(self) -> tuple[Joint, ...]:
-        """Joints of the model in the order in which they were connected."""
+        """Return all joints of the model as a tuple, in the order in which they were connected."""
         return tuple(self._joints.values())
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """Loads of the model in the order in which they were applied."""
+        """Return all loads of the model as a tuple, in the order in which they were applied."""
         return tuple(self._loads)
 
     @property
@@ -149,17 +148,19 @@ class MechanismParts:
 
     @property
     def drives(self) -> tuple[Drive, ...]:
-        """Drives of the model in the order in which they were applied."""
+        """Return all drives of the model as a tuple, in the order in which they were applied."""
         return tuple(self._drives)
 
     @property
     def relations(self) -> tuple[JointRelation, ...]:
-        """Gears and other relations between joint coordinates, in the order in which they were connected."""
+        """Return all relations between joint coordinates, such as gears, as a tuple in the order in which they
+        were connected."""
         return tuple(self._relations)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """All constraints of the model: the joints, then the drives, then the relations."""
+        """Return all constraints of the model as a tuple: the joints, then the drives, then the relations
+        (gears)."""
         return (*self._joints.values(), *self._drives, *self._relations)
 
     @property
