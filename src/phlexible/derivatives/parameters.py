@@ -404,8 +404,8 @@ def start_difference(
     less: Mapping[str, Array], more: Mapping[str, Array], layout: Layout, distance: float
 ) -> Variation:
     """Return the derivative of the initial state with respect to a parameter: the change from the state ``less``
-    to the state ``more``, divided by the ``distance`` of their parameter values. Both states are arrays by name
-    as of ``start_tables``. ``layout`` says where the numbers of each body are."""
+    to the state ``more``, divided by the ``distance`` of their parameter values. Both states are arrays by name as
+    of ``start_tables``. ``layout`` has the indices of each body's components."""
     change = variation_between(layout, less, more)
     strains = (more["strains"] - less["strains"]) / distance
     return Variation(change.pose / distance, change.velocity / distance, strains)

@@ -298,7 +298,7 @@ class TakenRun:
 
     @property
     def system(self) -> System:
-        """Mechanism whose simulation this run is, as arrays of numbers."""
+        """Mechanism whose simulation this run is, in numerical form."""
         return self.assembly.system
 
     @property
@@ -309,7 +309,7 @@ class TakenRun:
     @cached_property
     def rows(self) -> Mapping[str, Array]:
         """Recorded states of this simulated run at the stored instants: a dictionary from the name of a state
-        table (position, rotation, eta, velocity, ...) to its values, shape (instants, ...) each."""
+        quantity (position, rotation, eta, velocity, ...) to its values, shape (instants, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property

@@ -87,7 +87,7 @@ class TakenSteps:
 
     @property
     def system(self) -> System:
-        """Mechanism whose simulation these recorded time steps are, as arrays of numbers."""
+        """Mechanism whose simulation these recorded time steps are, in numerical form."""
         return self.assembly.system
 
     @property
@@ -97,8 +97,8 @@ class TakenSteps:
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """Recorded states at the ends of these time steps: a dictionary from the name of a state table to its
-        values, shape (steps + 1, ...). Tables are position, rotation, velocity and others; the first row is
+        """Recorded states at the ends of these time steps: a dictionary from the name of a state quantity to its
+        values, shape (steps + 1, ...). Quantities are position, rotation, velocity and others; the first row is
         the state before the first step."""
         return self.assembly.memory.rows(self.states)
 

@@ -284,10 +284,10 @@ def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
 
 
 def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate a perturbed model (tables ``assembly``) at the recorded states of ``run`` and return a
-    ``RunParts`` without step residuals. It has history variables (Maxwell strains, friction deflections,
-    impact speeds), velocities after jumps, values of controllers and state-dependent forces, positions of
-    locks and event conditions."""
+    """Evaluate a perturbed model (arrays ``assembly``) at the recorded states of ``run`` and return a ``RunParts``
+    without step residuals. It has history variables (Maxwell strains, friction deflections, impact speeds),
+    velocities after jumps, values of controllers and state-dependent forces, positions of locks and event
+    conditions."""
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)

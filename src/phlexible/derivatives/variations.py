@@ -50,7 +50,7 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
     """Add a small ``change`` of pose and velocity, in the layout of the velocities, in place to states. ``rows``
     are their arrays by the names "position", "rotation", "eta" and "velocity". Positions, elastic coordinates and
     velocities are shifted; rotation matrices R become exp([phi]) R with rotation vectors phi in world axes.
-    ``layout`` says where the numbers of each body are."""
+    ``layout`` has the indices of each body's components."""
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
@@ -65,7 +65,7 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
     """Fill the arrays ``tangents`` with the derivatives of a state's position, rotation matrix and elastic
     coordinates with respect to each component of a pose change. They have the names "position", "rotation" and
     "eta" and a first axis (velocities,); ``rows`` are those of the state, with a first axis of length 1.
-    ``layout`` says where the numbers of each body are.
+    ``layout`` has the indices of each body's components.
 
     Args:
         layout: of the states.
@@ -82,8 +82,8 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
     """Return the ``Variation`` from the states ``rows`` to the nearby states ``ends``, both arrays by the names
     "position", "rotation", "eta" and "velocity". It has differences of positions, elastic coordinates and
-    velocities, and for rotations the rotation vectors of R_end R_start^T in world axes [rad], in the layout of
-    the velocities. ``layout`` says where the numbers of each body are."""
+    velocities, and for rotations the rotation vectors of R_end R_start^T in world axes [rad], in the layout of the
+    velocities. ``layout`` has the indices of each body's components."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]
