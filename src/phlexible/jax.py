@@ -53,30 +53,20 @@ def simulate(
         ParameterError: names that are given twice; no example where one is needed.
         PhlexibleError: as ``ph.gradient``.
     """
-    from phlexible.derivatives.gradient import (  # with the compiler
-        ReadingsOfRuns,
-        built_from,
-        named_values,
-    )
+    from phlexible.derivatives.gradient import ReadingsOfRuns  # with the compiler
 
-    jax, signals = optional("jax", "jax"), dict(inputs or {})
-    named = named_values(parameters, signals)
-    runs = ReadingsOfRuns(
-        build, sensors, duration, step, initial, StepOptions(order, 1, numerical_damping, tolerance).checked()
-    )
-    names = list[str]()
-
-    def named_inputs(values: Any) -> dict[str, Any]:
-        return built_from(dict(zip(named, values, strict=True)), signals)
+    jax, options = optional("jax", "jax"), StepOptions(order, 1, numerical_damping, tolerance).checked()
+    runs = ReadingsOfRuns(build, sensors, parameters, inputs or {}, duration, step, initial, options)
+    named, names = runs.values, list[str]()
 
     def read(*values: Any) -> tuple[Any, ...]:
-        time, found = runs.read(named_inputs(values))
+        time, found = runs.read(values)
         names[:] = found
         return (time, *found.values())
 
     def vjp(values: Any, weights: Any) -> tuple[Any, ...]:
         felt = {name: np.asarray(each, dtype=np.float64) for name, each in zip(names, weights, strict=True)}
-        return tuple(np.asarray(slope) for slope in runs.vjp(named_inputs(values), felt).values())
+        return tuple(runs.vjp(values, felt))
 
     def shapes(arrays: Any) -> Any:
         return [jax.ShapeDtypeStruct(np.shape(each), jax.numpy.asarray(0.0).dtype) for each in arrays]

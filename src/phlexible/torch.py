@@ -1,6 +1,6 @@
 """Runs as differentiable functions of PyTorch: ``phlexible.torch.simulate`` (``pip install phlexible[torch]``)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -51,28 +51,21 @@ def simulate(
         ParameterError: no tensors, names that are given twice.
         PhlexibleError: as ``ph.gradient``.
     """
-    from phlexible.derivatives.gradient import (  # with the compiler
-        ReadingsOfRuns,
-        built_from,
-        named_values,
-    )
+    from phlexible.derivatives.gradient import ReadingsOfRuns  # with the compiler
 
-    torch, signals = optional("torch", "torch"), dict(inputs or {})
-    tensors = named_values(parameters, signals)
-    for name, tensor in tensors.items():
+    torch, options = optional("torch", "torch"), StepOptions(order, 1, numerical_damping, tolerance).checked()
+    runs = ReadingsOfRuns(build, sensors, parameters, inputs or {}, duration, step, initial, options)
+    for name, tensor in runs.values.items():
         if not isinstance(tensor, torch.Tensor):
             raise ParameterError(f"{name} must be a tensor of PyTorch, got {tensor!r}")
-    runs = ReadingsOfRuns(
-        build, sensors, duration, step, initial, StepOptions(order, 1, numerical_damping, tolerance).checked()
-    )
-
-    def named_inputs(values: tuple[Any, ...]) -> dict[str, Any]:
-        arrays = (each.detach().cpu().numpy() for each in values)
-        return built_from(dict(zip(tensors, arrays, strict=True)), signals)
-
     seen: dict[str, Any] = {}
-    readings = _functions()[0].apply(runs, named_inputs, seen, *tensors.values())
+    readings = _functions()[0].apply(runs, seen, *runs.values.values())
     return seen["time"], dict(zip(seen["names"], readings, strict=True))
+
+
+def _arrays(tensors: Iterable[Any]) -> list[Array]:
+    """Return PyTorch tensors as NumPy arrays of the same numbers."""
+    return [each.detach().cpu().numpy() for each in tensors]
 
 
 @cache
@@ -83,13 +76,12 @@ def _functions() -> tuple[Any, Any]:
 
     class SlopesOfRun(torch.autograd.Function):  # type: ignore[misc, name-defined]  # known when it is installed
         @staticmethod
-        def forward(context: Any, runs: Any, named_inputs: Any, names: list[str], *both: Any) -> Any:
-            weights, tensors = both[: len(names)], both[len(names) :]
-            felt = {n: w.detach().cpu().numpy().astype(np.float64) for n, w in zip(names, weights, strict=True)}
-            slopes = runs.vjp(named_inputs(tensors), felt)
+        def forward(context: Any, runs: Any, names: list[str], *both: Any) -> Any:
+            weights, tensors = _arrays(both[: len(names)]), both[len(names) :]
+            felt = {name: weight.astype(np.float64) for name, weight in zip(names, weights, strict=True)}
             return tuple(
-                torch.as_tensor(np.asarray(slope), dtype=tensor.dtype, device=tensor.device)
-                for slope, tensor in zip(slopes.values(), tensors, strict=True)
+                torch.as_tensor(slope, dtype=tensor.dtype, device=tensor.device)
+                for slope, tensor in zip(runs.vjp(_arrays(tensors), felt), tensors, strict=True)
             )
 
         @staticmethod
@@ -101,17 +93,16 @@ def _functions() -> tuple[Any, Any]:
 
     class SimulatedRun(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
-        def forward(context: Any, runs: Any, named_inputs: Any, seen: dict[str, Any], *tensors: Any) -> Any:
-            seen["time"], found = runs.read(named_inputs(tensors))
-            seen["names"] = list(found)
-            context.runs, context.named_inputs, context.names = runs, named_inputs, seen["names"]
+        def forward(context: Any, runs: Any, seen: dict[str, Any], *tensors: Any) -> Any:
+            seen["time"], found = runs.read(_arrays(tensors))
+            context.runs, context.names = runs, seen.setdefault("names", list(found))
             context.save_for_backward(*tensors)
             return tuple(torch.as_tensor(np.array(values), device=tensors[0].device) for values in found.values())
 
         @staticmethod
         def backward(context: Any, *weights: Any) -> Any:
             tensors = context.saved_tensors
-            slopes = SlopesOfRun.apply(context.runs, context.named_inputs, context.names, *weights, *tensors)
-            return (None, None, None, *slopes)
+            slopes = SlopesOfRun.apply(context.runs, context.names, *weights, *tensors)
+            return (None, None, *slopes)
 
     return SimulatedRun, SlopesOfRun

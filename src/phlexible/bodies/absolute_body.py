@@ -7,7 +7,7 @@ constant and every strain is a sum of dot products of nodal vectors, so that a r
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,6 +87,14 @@ class AbsoluteBody:
     clusters: tuple[int, ...] = ()
     products: tuple[ProductElements, ...] = ()
     moves: Array | None = None
+    rotates: ClassVar[bool] = False
+    """Whether this body has a rotation and an angular velocity, which nodal positions alone do not give."""
+    linear_axes: ClassVar[tuple[int, ...]] = ()
+    """Axes along which the body frame can move: none, since a string or soft body has no body frame."""
+    rotation_axes: ClassVar[tuple[int, ...]] = ()
+    """Axes about which the body frame can rotate: none, since a string or soft body has no body frame."""
+    rigid_count: ClassVar[int] = 0
+    """Number of velocities of the body frame, which a string or soft body does not have."""
 
     __repr__ = short_repr
 
@@ -126,29 +134,6 @@ class AbsoluteBody:
         """Number d N of velocity coordinates of this string or soft body with N nodes in dimension d; it equals the
         number of position coordinates."""
         return self.elastic_count
-
-    @property
-    def rotates(self) -> bool:
-        """Whether this body has a rotation and an angular velocity: always False, since a string or soft body is
-        described by nodal positions alone."""
-        return False
-
-    @property
-    def linear_axes(self) -> tuple[int, ...]:
-        """Axes along which the body frame can move: an empty tuple, since a string or soft body has no body
-        frame."""
-        return ()
-
-    @property
-    def rotation_axes(self) -> tuple[int, ...]:
-        """Axes about which the body frame can rotate: an empty tuple, since a string or soft body has no body
-        frame."""
-        return ()
-
-    @property
-    def rigid_count(self) -> int:
-        """Number of velocities of the body frame: 0, since a string or soft body has no body frame."""
-        return 0
 
 
 Field = ArrayLike | Callable[[Any], ArrayLike]

@@ -1,5 +1,6 @@
 """Bodies of large deformation in absolute coordinates: membranes and solids (docs/theory.md, 5)."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -102,8 +103,61 @@ def _checked_plane(name: str, value: object) -> str:
     return option(name, value, PlaneState).value
 
 
+class MeshedNodalBody(NodalBody):
+    """Base class of bodies whose nodes are those of a finite element mesh, with interfaces on its surface."""
+
+    interfaces: Any
+
+    @property
+    @abstractmethod
+    def soft_mesh(self) -> SoftMesh:
+        """Finite element mesh of the body with all its nodes."""
+
+    def points_where(self, nodes: Any) -> IntArray:
+        """Return the numbers of the nodes of this body at which a user's function of position is True, for use in
+        ``placed.node(number)``.
+
+        Args:
+            nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
+
+        Raises:
+            ParameterError: it chooses none.
+        """
+        return selected_nodes("nodes", nodes, self.soft_mesh)
+
+    def port_locations(self) -> dict[str, Location]:
+        """Return the named interfaces of this body as locations: the boundary ports of its port-Hamiltonian
+        model."""
+        return {group.name: Interface(group.name) for group in self.interfaces}
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """Return the surface that pictures draw for this body; it moves with the nodes. ``data`` are the arrays of
+        the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
+        return soft_skin(self.soft_mesh, data.dimension)
+
+    @property
+    def _interface_weights(self) -> dict[str, Array]:
+        """Weights of the nodes in the mean of each interface, by its name, shape (N,) each."""
+        return {group.name: group.weights(self.soft_mesh) for group in self.interfaces}
+
+    def _form(
+        self, dimension: int, gravity: ArrayLike, shape: Field | None, velocity: Field | None, *options: Any
+    ) -> PortHamiltonianModel:
+        """Return the port-Hamiltonian model of this body for the arguments of ``port_hamiltonian``: its surfaces
+        with tractions, and whether stresses or which strains are states."""
+        data, fall = self.discretize(dimension), vector("gravity", gravity)
+        if fall[dimension:].any():
+            raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")
+        nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
+        rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
+        start = np.concatenate([values[:, :dimension].ravel() for values in (nodes.positions, rates)])
+        made = leaf_function("soft_body_form")
+        form: PortHamiltonianModel = made(data, fall[:dimension], self._interface_weights, start, *options)
+        return form
+
+
 @dataclass(frozen=True, eq=False)
-class SoftBody(NodalBody):
+class SoftBody(MeshedNodalBody):
     """A membrane or a solid of arbitrarily large deformation, whose coordinates are the world positions of its
     nodes.
 
@@ -186,19 +240,6 @@ class SoftBody(NodalBody):
         assert isinstance(self.mesh, SoftMesh)
         return self.mesh
 
-    def points_where(self, nodes: Any) -> IntArray:
-        """Return the indices of the nodes of this soft body at which a user's function ``nodes`` of position is
-        True, for use in ``placed.node(number)``. The function is called once with arrays x[0], x[1], x[2]. Raise
-        ``ParameterError`` if it selects none.
-
-        Args:
-            nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
-
-        Raises:
-            ParameterError: it chooses none.
-        """
-        return selected_nodes("nodes", nodes, self.soft_mesh)
-
     @property
     def mass(self) -> float:
         """Total mass of this soft body [kg], the sum of all entries of its nodal mass matrix."""
@@ -216,22 +257,16 @@ class SoftBody(NodalBody):
             raise ParameterError("mesh: of a SoftBody in a planar model it must lie in the plane z = 0")
         law = self.law.constitution(self._plane)
         creep = self.relaxation and self.relaxation.scaled(1 / self.law.modulus)
-        groups = {group.name: group.weights(mesh) for group in self.interfaces}
         return AbsoluteBody(
             dimension=dimension,
             mass=float(mass.sum()),
             nodal_mass=mass,
             strains=(),
-            points=SoftPoints(mesh, dimension, groups),
+            points=SoftPoints(mesh, dimension, self._interface_weights),
             size=float(np.ptp(mesh.positions, axis=0).max()),
             elements=(mesh.strains(law, thickness, self.viscosity, creep),),
             clusters=mesh.clusters,
         )
-
-    def port_locations(self) -> dict[str, Location]:
-        """Return the locations of all named interfaces of this soft body by name, the boundary ports of its
-        port-Hamiltonian model."""
-        return {group.name: Interface(group.name) for group in self.interfaces}
 
     def port_hamiltonian(  # type: ignore[override]  # a soft body has no frame, variants and stress spaces
         self,
@@ -267,26 +302,10 @@ class SoftBody(NodalBody):
             raise ModelError(
                 "the port-Hamiltonian form of a SoftBody has no creep; leave relaxation= out, or take viscosity"
             )
-        data, fall = self.discretize(dimension), vector("gravity", gravity)
-        if fall[dimension:].any():
-            raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")
-        nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
-        rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
-        start = np.concatenate([values[:, :dimension].ravel() for values in (nodes.positions, rates)])
-        mesh = self.soft_mesh
-        weights = {group.name: group.weights(mesh) for group in self.interfaces}
         loaded = () if strains is None else self.interfaces
-        masses = {group.name: surface_mass(mesh, group.points, self._depth) for group in loaded}
+        masses = {group.name: surface_mass(self.soft_mesh, group.points, self._depth) for group in loaded}
         surfaces = {name: mass for name, mass in masses.items() if mass is not None}
-        form: PortHamiltonianModel = leaf_function("soft_body_form")(
-            data, fall[:dimension], weights, start, surfaces, stresses, strains
-        )
-        return form
-
-    def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface of the mesh that pictures draw for this soft body; it moves with the nodes. ``data``
-        has the dimension of the model, ``ports`` are not used."""
-        return soft_skin(self.soft_mesh, data.dimension)
+        return self._form(dimension, gravity, shape, velocity, surfaces, stresses, strains)
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array

@@ -38,10 +38,10 @@ class StringLaw(ABC):
         """Return the stored energy W of this elastic law of a string per undeformed length, at strains C =
         ``|dr/ds|^2`` (squared stretch). It has the shape of C [N]. Abstract: each law implements it."""
 
-    @abstractmethod
     def derivative(self, C: ArrayLike) -> Array:
         """Return the first derivative dW/dC of the stored energy of this elastic law of a string, at strains C
-        (squared stretch). It has the shape of C [N]. Abstract: each law implements it."""
+        (squared stretch). It has the shape of C [N]."""
+        return self.discrete_derivative(C, C)
 
     @abstractmethod
     def curvature(self, C: ArrayLike) -> Array:
@@ -142,9 +142,6 @@ class LinearLaw(StiffLaw):
         C = np.asarray(C, dtype=np.float64)
         return np.asarray(self.axial_stiffness / 2 * ((C - 1) / (np.sqrt(C) + 1)) ** 2)
 
-    def derivative(self, C: ArrayLike) -> Array:
-        return self.discrete_derivative(C, C)
-
     def curvature(self, C: ArrayLike) -> Array:
         return np.asarray(self.axial_stiffness / 4 * np.asarray(C, dtype=np.float64) ** -1.5)
 
@@ -167,9 +164,6 @@ class StVenantKirchhoffLaw(StiffLaw):
 
     def energy(self, C: ArrayLike) -> Array:
         return np.asarray(self.axial_stiffness / 8 * (np.asarray(C, dtype=np.float64) - 1) ** 2)
-
-    def derivative(self, C: ArrayLike) -> Array:
-        return self.discrete_derivative(C, C)
 
     def curvature(self, C: ArrayLike) -> Array:
         return np.full(np.shape(C), self.axial_stiffness / 4)

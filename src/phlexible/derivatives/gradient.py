@@ -1,6 +1,6 @@
 """Derivative of a cost of a motion with respect to any number of parameters, by one run backwards."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -485,32 +485,6 @@ class WeightedTerm(CostTerm):
         return self.weights
 
 
-def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Return one dictionary by name with all ``parameters`` and the sample values of all ``inputs``. Each
-    input is given as a pair (times, values); a name in both raises an error.
-
-    Raises:
-        ParameterError: a name that both have.
-    """
-    if both := set(parameters) & set(inputs):
-        raise ParameterError(f"parameters and inputs both have {', '.join(sorted(both))}")
-    return {**parameters, **{name: samples for name, (_, samples) in inputs.items()}}
-
-
-def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Return the argument for a user's build function as a dictionary by name. An array without axes becomes a
-    float. An array whose name is in ``inputs`` becomes a ``Signal`` with these values at the sample times, the
-    first of the pair in ``inputs``. All others stay arrays."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        own = np.asarray(value, dtype=np.float64)
-        if name in inputs:
-            found[name] = Signal(np.asarray(inputs[name][0], dtype=np.float64), own)
-        else:
-            found[name] = own if own.ndim else float(own)
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class ReadingsOfRuns:
     """Sensor readings of a run as a differentiable function of the parameters of its model, for automatic
@@ -519,38 +493,60 @@ class ReadingsOfRuns:
     Attributes:
         build: parameters -> model.
         sensors: model -> sensors by name.
+        parameters: numbers or arrays by name.
+        inputs: pair (times, values) of each signal by name.
         duration, step: of the runs [s].
         initial, options: as of ``ph.gradient``.
     """
 
     build: Build
     sensors: Callable[[Any], Mapping[str, Sensor]]
+    parameters: Mapping[str, Any]
+    inputs: Mapping[str, tuple[Any, Any]]
     duration: float
     step: float
     initial: Start
     options: StepOptions
 
     def __post_init__(self) -> None:
+        if both := set(self.parameters) & set(self.inputs):
+            raise ParameterError(f"parameters and inputs both have {', '.join(sorted(both))}")
         check_build(self.build)
         check_callable("sensors", self.sensors, "model")
 
-    def read(self, parameters: Mapping[str, Any]) -> tuple[Array, dict[str, Array]]:
-        """Simulate the model that belongs to the parameters. Return the instants, shape (instants,) [s], and the
-        sensor readings by name, shape (instants,) or (instants, components).
+    @property
+    def values(self) -> dict[str, Any]:
+        """All parameters, and the values of all inputs at their times, by name."""
+        return {**self.parameters, **{name: samples for name, (_, samples) in self.inputs.items()}}
+
+    def _built_from(self, arrays: Iterable[Any]) -> dict[str, Any]:
+        """Return the argument for the user's build function: other ``arrays`` for all ``values`` by name. An array
+        of no axis is a float there, one of an input a ``Signal`` of its values at its times."""
+        found: dict[str, Any] = {}
+        for name, value in zip(self.values, arrays, strict=True):
+            own = np.asarray(value, dtype=np.float64)
+            if name in self.inputs:
+                found[name] = Signal(np.asarray(self.inputs[name][0], dtype=np.float64), own)
+            else:
+                found[name] = own if own.ndim else float(own)
+        return found
+
+    def read(self, arrays: Iterable[Any]) -> tuple[Array, dict[str, Array]]:
+        """Simulate the model that belongs to other ``arrays`` for all ``values``. Return the instants, shape
+        (instants,) [s], and the sensor readings by name, shape (instants,) or (instants, components).
 
         Raises:
             PhlexibleError: as ``ph.gradient``.
         """
         recipe = Recipe(self.build, self.initial, self._checked_sensors, "sensors")
-        own = recipe.build_model(dict(parameters))
+        own = recipe.build_model(self._built_from(arrays))
         run = take_run(own.assembly, own.start, self.duration, self.step, self.options)
         found = Reader(run.assembly, run.times).read_all(list(own.measured.values()), run.rows)
         return run.times, dict(zip(own.measured, found, strict=True))
 
-    def vjp(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> dict[str, Any]:
-        """Return the derivatives of the sum of all sensor readings times ``weights`` with respect to the
-        parameters, by name (vector-Jacobian product). The model is simulated and differentiated by the adjoint
-        method."""
+    def vjp(self, arrays: Iterable[Any], weights: Mapping[str, Array]) -> list[Array]:
+        """Return the derivatives of the sum of all sensor readings times ``weights`` with respect to each of the
+        ``arrays`` (vector-Jacobian product). The model is simulated and differentiated by the adjoint method."""
 
         def cost(model: Any) -> Cost:
             return Cost(
@@ -563,7 +559,7 @@ class ReadingsOfRuns:
         _, found = gradient(
             self.build,
             cost,
-            parameters,
+            self._built_from(arrays),
             duration=self.duration,
             step=self.step,
             initial=self.initial,
@@ -572,7 +568,7 @@ class ReadingsOfRuns:
             tolerance=self.options.tolerance,
         )
         assert isinstance(found, dict), "parameters were given by name"
-        return found
+        return [np.asarray(slope) for slope in found.values()]
 
     def _checked_sensors(self, model: Any) -> dict[str, Sensor]:
         found = self.sensors(model)

@@ -503,7 +503,8 @@ class VaryingSection:
         return the section at its nearest end."""
         breaks = self._piece_ends
         piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
-        piece = np.where(x >= breaks[-1], self._last_piece, piece)
+        last = int(np.flatnonzero(np.diff(breaks) > 0)[-1])  # piece whose length is not zero
+        piece = np.where(x >= breaks[-1], last, piece)
         return [self._interpolated_section(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
 
     def part(self, start: float, end: float) -> "VaryingSection":
@@ -528,12 +529,6 @@ class VaryingSection:
         stations if there are no breaks. In each piece, the dimensions of the cross-section are one polynomial
         of x."""
         return np.array(self.stations if self.breaks is None else self.breaks)
-
-    @property
-    def _last_piece(self) -> int:
-        """Index of the last piece (interval between two of the table's break positions along the beam) whose length
-        is not zero."""
-        return int(np.flatnonzero(np.diff(self._piece_ends) > 0)[-1])
 
     @property
     def _samples_per_piece(self) -> int:

@@ -325,7 +325,8 @@ class ModelData:
     def _sizes(self) -> Iterable[str]:
         memory, counts = self.memory, self.memory.counts
         header, _, numbers = memory.header_layout
-        parts = MOST_PARTS if self.has_contact_steps else 1
+        has_contact_steps = any(entry.name == "contact_steps" for entry in families(self.memory))
+        parts = MOST_PARTS if has_contact_steps else 1
         shares = len(self.stepper.shares)
         most = shares * max(parts, BLOCK)
         found: dict[str, object] = {
@@ -372,11 +373,6 @@ class ModelData:
         for kind, name in re.findall(r"\bPH_(PLACE|TABLE)_([a-z]\w*)", (HERE / "model.c").read_text("utf-8")):
             found[f"{kind}_{name}"] = memory.offset_of(name) if kind == "PLACE" else PLACES[name]
         return [f"#define PH_{name} {value}" for name, value in found.items()]
-
-    @property
-    def has_contact_steps(self) -> bool:
-        """Return whether the model has contacts that may divide a time step into substeps."""
-        return any(entry.name == "contact_steps" for entry in families(self.memory))
 
     def _declarations(self) -> Iterable[str]:
         kinds = {bool: "uint8_t", int: "int64_t", float: "double"}

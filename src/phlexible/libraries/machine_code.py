@@ -41,11 +41,6 @@ class Machine:
         loops are then not unrolled."""
         return self.triple.startswith("wasm")
 
-    @property
-    def architecture(self) -> str:
-        """Return the processor family of this target, such as "x86_64", the first part of its LLVM triple."""
-        return self.triple.partition("-")[0]
-
 
 def object_files(
     codes: Mapping[str, bytes], machine: Machine, optimized_for: CodeTarget | None = None
@@ -100,7 +95,7 @@ def _object_file(llvm: Any, name: str, code: bytes, machine: Machine, optimized_
         codemodel="default",
     )
     module = llvm.parse_bitcode(code)
-    if machine.architecture != module.triple.partition("-")[0]:
+    if machine.triple.partition("-")[0] != module.triple.partition("-")[0]:
         module = llvm.parse_assembly(_without_foreign(str(module)))
     if machine.is_small:
         _hide_all_but(module, name, target)

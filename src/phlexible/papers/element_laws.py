@@ -703,7 +703,7 @@ class Resistances:
             for k in self._across
             if isinstance(self._forces[k].coordinate, RubbingCoordinate)
         }
-        self._creeping = [k for k in self._touching if not _bristle_of(self._forces[k])]
+        self._creeping = [k for k in self._touching if not ((rubbing := forces[k].friction) and rubbing.bristle)]
         self.bristles = Bristles(self._forces, joined, first, self._touching)
         for spring in self.bristles.springs:
             begin, end = joined.first[first + spring.force : first + spring.force + 2]
@@ -800,9 +800,3 @@ class Resistances:
         assert friction is not None, "chosen so"
         speed = np.linalg.norm(tangential_component(touching.sliding_velocity(weights, dX), normal), axis=1)
         return friction.level * pressed / np.maximum(speed, friction.speed), weights, normal
-
-
-def _bristle_of(force: CoordinateForce) -> Bristle | None:
-    """Return the parameters of the friction spring (bristle) that resists the sliding of a force's contact; None if
-    the force has none."""
-    return force.friction.bristle if force.friction else None

@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, option, vector
+from phlexible.algebra.arrays import Array, IntArray, option, set_fields, vector
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Location
@@ -142,9 +142,8 @@ class FloatingBodyForm(PortHamiltonianModel):
             *(12 + n + k for k in velocity_components(body)),
             *range(18 + 2 * n, 18 + 2 * n + s),
         ]
-        object.__setattr__(self, "states", tuple(block for block in blocks if block.size))
-        object.__setattr__(self, "ports", body_ports(body, self.locations))
-        object.__setattr__(self, "_state_indices", np.array(kept, dtype=np.int64))
+        states, indices = tuple(block for block in blocks if block.size), np.array(kept, dtype=np.int64)
+        set_fields(self, states=states, ports=body_ports(body, self.locations), _state_indices=indices)
 
     def inertia_displacement(self, eta: Array) -> Array:
         """Return zeros in the shape of ``eta`` (..., n): the elastic coordinates at which the mass matrix of a
@@ -571,7 +570,8 @@ class PrintedForm(FloatingBodyForm):
     def storages(self, x: Array) -> Array:
         """Return the stored energies of a floating body in many states x, with the kinetic energy of the deformed
         body (equation (8) of the paper); shape (...) [J]."""
-        return self._full.storages(x)
+        full = FullForm(self.body, self.stress_space, self.gravity, self.fixed_rotation, self.locations)
+        return full.storages(x)
 
     @property
     def flaw(self) -> str:
@@ -581,13 +581,6 @@ class PrintedForm(FloatingBodyForm):
             "(32)-(37) as printed: u_f is dropped from the mass operator, so that the effort of u_f lacks p_f x w, "
             "while (34) keeps the factor 2 that stands for it"
         )
-
-    @property
-    def _full(self) -> FullForm:
-        """Port-Hamiltonian model of the same floating body with exact inertia (``FullForm``). This class
-        follows equations as printed in a paper, which have errors; only the stored energy is computed by the
-        exact model."""
-        return FullForm(self.body, self.stress_space, self.gravity, self.fixed_rotation, self.locations)
 
 
 # Small motions of one body about rest; (45) of Brugnoli et al. (2020).
@@ -675,9 +668,8 @@ class MomentumForm(PortHamiltonianModel):
             replace(MOMENTA[block.name], size=block.size) if block.name in MOMENTA else block
             for block in self.form.states
         )
-        object.__setattr__(self, "states", states)
-        object.__setattr__(self, "ports", self.form.ports)
-        object.__setattr__(self, "_mass", self.form.descriptor_matrix(np.zeros(self.form.state_size)))
+        mass = self.form.descriptor_matrix(np.zeros(self.form.state_size))
+        set_fields(self, states=states, ports=self.form.ports, _mass=mass)
 
     def velocities(self, x: Array) -> Array:
         """Convert a state vector x of a rigid body with momenta p to the state vector with velocities M^-1 p

@@ -451,7 +451,7 @@ def integrate(
     try:
         with one_blas_thread():
             for k, length in enumerate(lengths):
-                record.add(loop.advance(k * step, length, record.last_state))
+                record.add(loop.advance(k * step, length, record.states[-1]))
                 if len(record.steps) == CHUNK:
                     record.sum_energies(loop.tableau.weights)
     except ConvergenceError as error:
@@ -499,12 +499,6 @@ class _Record:
 
     def __post_init__(self) -> None:
         self.states.append(self.start.copy())
-
-    @property
-    def last_state(self) -> Array:
-        """State vector x at the end of the last recorded time step, shape (n,); the initial state if no time step
-        was recorded yet. The array is that of the list ``states``, not a copy."""
-        return self.states[-1]
 
     def add(self, step: Step) -> None:
         """Append a completed time step to this record: to the lists of steps, end states and lengths. With the

@@ -284,9 +284,10 @@ class MechanismModel(ComposedModel):
         Floating bodies, soft bodies and strings have different classes. Raise ``ModelError`` for viscoelastic
         (Maxwell) material of floating and soft bodies, whose models have no states for it."""
         mechanism, data = self.mechanism, placed.data
-        if isinstance(data, FloatingBody) and data.relaxation:
+        if data.relaxation if isinstance(data, FloatingBody) else any(group.relaxation for group in data.elements):
+            kind = "floating" if isinstance(data, FloatingBody) else "soft"
             raise ModelError(
-                f"{placed.name} creeps (ph.Maxwell), and the form of a floating body has no history variables"
+                f"{placed.name} creeps (ph.Maxwell), and the form of a {kind} body has no history variables"
             )
         if placed.nodes is None:
             form = placed.resolved.port_hamiltonian(
@@ -297,10 +298,6 @@ class MechanismModel(ComposedModel):
         assert isinstance(data, AbsoluteBody), "with nodes"
         d = data.dimension
         fall, positions = mechanism.gravity[:d], placed.nodes.positions[:, :d]
-        if any(group.relaxation for group in data.elements):
-            raise ModelError(
-                f"{placed.name} creeps (ph.Maxwell), and the form of a soft body has no history variables"
-            )
         if data.elements or data.products:
             return SoftForm(data, fall, {}, np.concatenate([positions.ravel(), np.zeros(positions.size)]))
         free = (Boundary.FORCE, Boundary.FORCE)

@@ -282,7 +282,7 @@ class RodForm(StrainForm):
     is_local = True
 
     def __post_init__(self) -> None:
-        d, n, axes = self.dimension, self.sections.count, self._rotation_axes
+        d, n, axes = self.dimension, self.sections.count, {1: (), 2: (2,), 3: (0, 1, 2)}[self.dimension]
         ends = dict(zip((0, n - 1), self.boundaries, strict=True))
         free, turning = [k for k in range(n) if ends.get(k) is not RodEnd.FIXED], range(d if axes else 0)
         speeds, strains = WIDTH * n, (WIDTH + SPEEDS) * n
@@ -448,11 +448,6 @@ class RodForm(StrainForm):
         kinetic = speeds.ravel() @ (self.sections.mass_matrix @ speeds.ravel()) / 2
         stored = self.measures @ (self._stresses(strains) * (strains - self.natural)).sum(axis=1) / 2
         return float(kinetic + stored + (self._weight * vectors).sum())
-
-    @property
-    def _rotation_axes(self) -> tuple[int, ...]:
-        """Axes about which the sections of this rod rotate: none on a line, z in the plane, all three in space."""
-        return {1: (), 2: (2,), 3: (0, 1, 2)}[self.dimension]
 
     @property
     def _weight(self) -> Array:

@@ -65,52 +65,47 @@ class StoredSteps:
     """
 
     def __init__(self, time: float, rows: Mapping[str, Array]) -> None:
-        self.time, self._chunks = time, [StoredChunk(np.array([time]), rows)]
+        self.time, self.chunks = time, [StoredChunk(np.array([time]), rows)]
 
     @property
     def rows(self) -> Mapping[str, Array]:
         """Return the stored arrays of the last block of instants of the live run, by the names of the state tables
         (position, rotation, velocity, ...). Their first axis is (instants,); the last row belongs to the present
         instant."""
-        return self._chunks[-1].rows
-
-    @property
-    def last_chunk(self) -> StoredChunk:
-        """Return the block of instants of the live run that was stored last."""
-        return self._chunks[-1]
+        return self.chunks[-1].rows
 
     @property
     def last(self) -> StoredChunk:
-        """Return the last stored instant of the live run, as a block of one instant."""
-        return self._chunks[-1].last
+        """Last stored instant of the live run, as a block of one instant."""
+        return self.chunks[-1].last
 
     def copy(self) -> "StoredSteps":
         """Return a copy of the stored instants of a live run, with plain arrays by name that can be pickled."""
         found = StoredSteps(self.time, {})
-        found._chunks = [StoredChunk(each.times, dict(each.rows), each.first) for each in self._chunks]
+        found.chunks = [StoredChunk(each.times, dict(each.rows), each.first) for each in self.chunks]
         return found
 
     def add(self, chunk: StoredChunk) -> None:
         """Append a block of instants that follow those stored so far in the live run."""
-        self._chunks.append(chunk)
+        self.chunks.append(chunk)
         self.time = float(chunk.times[-1])
 
     def discard_earlier(self) -> None:
         """Discard all stored instants of the live run but the last."""
-        if len(self._chunks) > 1 or len(self._chunks[-1].times) > 1:
-            self._chunks = [self.last]
+        if len(self.chunks) > 1 or len(self.chunks[-1].times) > 1:
+            self.chunks = [self.last]
 
     def up_to(self, steps: int, time: float) -> "StoredSteps | None":
         """Return the stored instants of a live run up to the instant ``-steps`` time steps before the last
         (``steps`` is zero or negative). None if that instant is not stored or its time differs from ``time``
         [s]."""
         behind = -steps
-        for k in range(len(self._chunks) - 1, -1, -1):
-            block = self._chunks[k]
+        for k in range(len(self.chunks) - 1, -1, -1):
+            block = self.chunks[k]
             count = len(block.times) - behind
             if 0 < count <= len(block.times) and block.times[count - 1] == time:
                 found = StoredSteps(time, {})
-                found._chunks = [*self._chunks[:k], block.first_instants(count)]
+                found.chunks = [*self.chunks[:k], block.first_instants(count)]
                 return found
             behind -= len(block.times)
         return None
@@ -120,7 +115,7 @@ class StoredSteps:
         made. Joint forces at the ends of blocks are means of the values of both neighbouring time steps.
         ``sources`` lists the indices of each named source of work, ``halvings`` is the number of halved time
         steps."""
-        blocks = self._chunks
+        blocks = self.chunks
         rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
         times = np.concatenate([block.times for block in blocks])
         found = recording_of(system, sources, times, rows, halvings)
@@ -500,7 +495,7 @@ class LiveRun:
             if velocity is not None:
                 found = reading.read(rows, velocity, share)
                 return found if len(found) > 1 else found.reshape(())
-        known, last = self._instant_run, self._stored.last_chunk
+        known, last = self._instant_run, self._stored.chunks[-1]
         if known is None or known[0] is not last:
             known = self._instant_run = last, self.now
         return np.asarray(sensor.read(known[1])[0])

@@ -4,7 +4,7 @@ Reference form in NumPy of what the compiled loops compute (docs/theory.md, 2 an
 many instants at once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -193,15 +193,20 @@ class VectorSet:
 
     def _values(self, at: Instants) -> Array:
         x = np.broadcast_to(self.base, (at.count, *self.base.shape[-2:])).copy()
-        for k in self._on_moving:
-            frame = self.vectors[k].frame
-            if self.vectors[k].is_point:
-                x[:, k] = at.prescribed.frames[:, frame]
-            else:
-                x[:, k] = at.prescribed.frame_rotations[:, frame] @ self.base[k]
+        given = at.prescribed
+        self._set_on_moving(x, lambda k: given.frames[:, k], lambda k, base: given.frame_rotations[:, k] @ base)
         x[:, self._on_frames] = self._turned(at, self.local(at))
         x[:, self._points] += at.position[:, self.carrier[self._points]]
         return x
+
+    def _set_on_moving(
+        self, out: Array, points: Callable[[int], Array], directions: Callable[[int, Array], Array]
+    ) -> None:
+        """Set those rows of ``out``, shape (instants, vectors, 3), that belong to moving frames of the ground. The
+        functions return values of a frame's origin, and of a direction that is ``base`` in its axes."""
+        for k in self._on_moving:
+            frame = self.vectors[k].frame
+            out[:, k] = points(frame) if self.vectors[k].is_point else directions(frame, self.base[k])
 
     def local(self, at: Instants) -> Array:
         """Return the points and directions of this set on floating bodies in body axes, elastic displacement
@@ -245,17 +250,16 @@ class VectorSet:
         return result
 
     def prescribed_rates(self, at: Instants) -> Array:
-        """Return the time derivatives of the k vectors of this set due to moving ground frames while all bodies
-        stand still, shape (instants, k, 3). They are zero for points and directions of bodies and of the fixed
-        ground."""
-        result = np.zeros((at.count, len(self.vectors), 3))
-        for k in self._on_moving:
-            frame = self.vectors[k].frame
-            if self.vectors[k].is_point:
-                result[:, k] = at.prescribed.frame_velocities[:, frame]
-            else:
-                turned = at.prescribed.frame_rotations[:, frame] @ self.base[k]
-                result[:, k] = cross(at.prescribed.frame_angular_velocities[:, frame], turned)
+        """Return the time derivatives that the k world vectors of this set have because ground frames move
+        while all bodies stand still: shape (instants, k, 3). They are zero for vectors of bodies. World
+        vectors are points of bodies, or directions fixed to them, in world axes. ``at`` holds the state at
+        one or more instants."""
+        given, result = at.prescribed, np.zeros((at.count, len(self.vectors), 3))
+
+        def direction_rates(k: int, base: Array) -> Array:
+            return cross(given.frame_angular_velocities[:, k], given.frame_rotations[:, k] @ base)
+
+        self._set_on_moving(result, lambda k: given.frame_velocities[:, k], direction_rates)
         return result
 
     def accelerations(self, at: Instants) -> Array:
@@ -266,12 +270,8 @@ class VectorSet:
         given = at.prescribed
         assert isinstance(given, PrescribedFunctions), "recordings hold no accelerations of frames"
         result = np.zeros((at.count, len(self.vectors), 3))
-        for k in self._on_moving:
-            frame = self.vectors[k].frame
-            if self.vectors[k].is_point:
-                result[:, k] = given.frame_accelerations[:, frame]
-            else:
-                result[:, k] = given.frame_rotation_curvatures[:, frame] @ self.base[k]
+        turning, moving = given.frame_rotation_curvatures, given.frame_accelerations
+        self._set_on_moving(result, lambda k: moving[:, k], lambda k, base: turning[:, k] @ base)
         spin = split_rigid(self.layout, at.velocity)[1][:, self._frame]
         inner = cross(spin, self.local(at)) + 2 * self._elastic_rates(at.velocity)
         result[:, self._on_frames] = self._turned(at, cross(spin, inner))

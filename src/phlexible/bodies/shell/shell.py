@@ -23,14 +23,12 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.absolute_body import AbsoluteBody, Field, InitialNodes, initial_nodes
-from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.inertia import MEAN_AXIS
 from phlexible.bodies.flexible.interfaces import InterfaceSpec, named_specs
 from phlexible.bodies.flexible.plate import checked_elements
 from phlexible.bodies.flexible.retained import ShapeOptions
 from phlexible.bodies.flexible.stiffening import MeshStrain
-from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.product_elements import ProductElements
 from phlexible.bodies.shell.elements import MIDDLE, PAIRS, PLACES, ShellElements, products
@@ -39,18 +37,17 @@ from phlexible.bodies.shell.mesh import Grid, ShellMesh, grid_cells, merged, she
 from phlexible.bodies.shell.ports import EdgeKind, ShellInterface, ShellPoints
 from phlexible.bodies.shell.section import Laminate, ShellSection
 from phlexible.bodies.sizes import warn_of_size
-from phlexible.bodies.skin import BodyStress, Skin
-from phlexible.bodies.soft_body import soft_skin
+from phlexible.bodies.skin import BodyStress
+from phlexible.bodies.soft_body import MeshedNodalBody
 from phlexible.bodies.soft_mesh import selected_nodes
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
-from phlexible.leaves import leaf_function
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
 from phlexible.shapes.surfaces import Color
 
 
 @dataclass(frozen=True, eq=False)
-class Shell(NodalBody):
+class Shell(MeshedNodalBody):
     """A thin curved or flat body of arbitrarily large rotation, which stretches, shears and bends.
 
     Its nodes have a position and a director, a vector along the thickness; strains are small. ``Shell.plate``,
@@ -306,19 +303,6 @@ class Shell(NodalBody):
         ascending order of their indices; shape (N, 3) [m]."""
         return np.asarray(self.soft_mesh.points[self.soft_mesh.used])
 
-    def points_where(self, nodes: Any) -> IntArray:
-        """Return the indices of the nodes of this shell at which a user's function ``nodes`` of position is True,
-        for use in ``placed.node(number)``. The function is called once with arrays x[0], x[1], x[2]. Raise
-        ``ParameterError`` if it selects none.
-
-        Args:
-            nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
-
-        Raises:
-            ParameterError: it chooses none.
-        """
-        return selected_nodes("nodes", nodes, self.soft_mesh)
-
     @cached_property
     def _laminate(self) -> Laminate:
         """Layers of this shell as a ``Laminate``: the user's, or one layer of its material and thickness at angle
@@ -369,14 +353,12 @@ class Shell(NodalBody):
         rest = products(elements.X, elements.D) / scale
         tau = self._laminate.viscosity
         own = ProductElements(both, PLACES, PAIRS, sizes, stiffness, rest, tau)
-        groups = {group.name: group for group in self.interfaces}
-        weights = {name: group.weights(mesh) for name, group in groups.items()}
         return AbsoluteBody(
             dimension=3,
             mass=self.mass,
             nodal_mass=mass,
             strains=(),
-            points=ShellPoints(mesh, 3, weights, groups),
+            points=ShellPoints(mesh, 3, self._interface_weights, {group.name: group for group in self.interfaces}),
             size=float(np.ptp(mesh.positions, axis=0).max()),
             clusters=mesh.clusters,
             products=(own, self._folds(elements.node_areas)) if len(mesh.folds) else (own,),
@@ -446,11 +428,6 @@ class Shell(NodalBody):
             result.append(total / np.bincount(at.ravel(), mesh.corner_shares.ravel())[:, None, None])
         return np.concatenate(result).swapaxes(0, 1)
 
-    def port_locations(self) -> dict[str, Location]:
-        """Return the locations of all named interfaces of this shell by name, the ports of its port-Hamiltonian
-        model."""
-        return {group.name: Interface(group.name) for group in self.interfaces}
-
     def flexible_body(
         self,
         modes: int = 20,
@@ -503,19 +480,7 @@ class Shell(NodalBody):
             gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
             shape, velocity: at t = 0, as in ``model.add``; None: undeformed, at rest.
         """
-        data, mesh = self.discretize(dimension), self.soft_mesh
-        nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
-        rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
-        start = np.concatenate([nodes.positions.ravel(), rates.ravel()])
-        weights = {group.name: group.weights(mesh) for group in self.interfaces}
-        fall = vector("gravity", gravity)
-        form: PortHamiltonianModel = leaf_function("soft_body_form")(data, fall, weights, start, {}, False, None)
-        return form
-
-    def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface of the mesh that pictures draw for this shell; it moves with the nodes. ``data`` has
-        the dimension of the model, ``ports`` are not used."""
-        return soft_skin(self.soft_mesh, data.dimension)
+        return self._form(dimension, gravity, shape, velocity, {}, False, None)
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array

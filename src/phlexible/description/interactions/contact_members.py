@@ -105,13 +105,6 @@ class Member(NamedTuple):
         its kind and its unlimited ``size[1]``; segments of beams, rods, strings and capsules are none."""
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
-    @property
-    def touches_segments(self) -> bool:
-        """Return whether line segments must be tested against this contact solid along their whole length, not
-        only at their end points. They must if its surface has edges or a finite radius of curvature
-        (``rounding``)."""
-        return self.rounding < WIDE
-
     def touches_segment(self, segment: "Member") -> bool:
         """Return whether the interior of the line segment ``segment`` must be tested against this solid. It
         must if the solid's least radius of curvature is below the segment's bound ``size[1]`` (2 lengths for
@@ -217,7 +210,7 @@ def contact_members(
             ends = {solid.around >= 0 for solid in solids if solid.side | side == 3}
             own = _list_members(side, _sample_points(each, radius, side, dimension))
             found += [collider for collider in own if TOUCHED_BY_ENDS.get(collider.kind) in {None, *ends}]
-            owners = {solid.owner for solid in solids if solid.touches_segments and solid.side | side == 3}
+            owners = {solid.owner for solid in solids if solid.rounding < WIDE and solid.side | side == 3}
             if owners - {_owner(each)}:
                 found += _edge_segments(each, side, dimension)
     return (*found, *solids)

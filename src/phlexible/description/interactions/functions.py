@@ -242,6 +242,8 @@ class Coordinate(ABC):
     """
 
     name: str
+    why_not_driven: ClassVar[str] = ""
+    """Error message of coordinates that no drive prescribes."""
 
     @abstractmethod
     def functions(self) -> tuple[Bilinear, ...]:
@@ -265,10 +267,14 @@ class Coordinate(ABC):
         """Return the second derivatives d2 theta/dy2 of a coordinate with respect to its functions y (sums of
         dot products of vectors), shape (functions, functions)."""
 
-    @abstractmethod
     def driven_constraint(self, path: TimePath) -> Bilinear:
         """Return the constraint function that is zero where a joint coordinate theta equals the prescribed path at
-        each time, as used by drives."""
+        each time, as used by drives.
+
+        Raises:
+            ParameterError: the coordinate cannot be driven.
+        """
+        raise ParameterError(f"{path.name}: {self.why_not_driven}")
 
     def initial_value(self) -> float:
         """Return the value of a coordinate (joint angle, position or gap) at the initial pose with undeformed
@@ -311,14 +317,16 @@ class LinearCoordinate(Coordinate):
         return y[0]
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient of a coordinate that equals a single function y (a sum of dot products of
-        vectors): ones of the shape of y."""
-        return np.ones(y.shape)
+        """Return the gradient (1, 0, ...) of a coordinate that equals its first function y, of the shape of y. The
+        functions are sums of dot products of vectors."""
+        found = np.zeros(y.shape)
+        found[0] = 1.0
+        return found
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivative of a coordinate that equals a single function y (a sum of dot products
-        of vectors): zero, shape (1, 1)."""
-        return np.zeros((1, 1))
+        """Return the second derivatives of a coordinate that equals its first function y: zeros, shape (functions,
+        functions)."""
+        return np.zeros((len(y), len(y)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,6 +388,7 @@ class StrainCoordinate(LinearCoordinate):
         unit_of_strain: "1", or "1/m" of a curvature.
     """
 
+    why_not_driven = "the strain of a rod cannot be driven"
     terms: tuple[BilinearTerm, ...]
     unit_of_strain: str
 
@@ -387,14 +396,6 @@ class StrainCoordinate(LinearCoordinate):
         """Return the bilinear function of a rod's strain coordinate (a sum of dot products of section vectors), as
         a tuple of one."""
         return (Bilinear(self.terms, 0.0, self.name),)
-
-    def driven_constraint(self, path: TimePath) -> Bilinear:
-        """Raise ParameterError, because the strain of a rod cannot be driven along a prescribed path.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise ParameterError(f"{path.name}: the strain of a rod cannot be driven")
 
     @property
     def unit(self) -> str:
@@ -408,6 +409,7 @@ class DistanceCoordinate(Coordinate):
 
     first: Port
     second: Port
+    why_not_driven = "the distance of two points cannot be driven; use Prismatic"
 
     def functions(self) -> tuple[Bilinear, ...]:
         """Return the squared distance |x_b - x_a|^2 of the ``second`` from the ``first`` port, in a tuple of
@@ -439,15 +441,6 @@ class DistanceCoordinate(Coordinate):
             )
         return length
 
-    def driven_constraint(self, path: TimePath) -> Bilinear:
-        """Raise ParameterError, because the distance of two points cannot be driven along a ``path`` as a
-        coordinate; the joint ``Distance`` prescribes distances.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise ParameterError(f"{path.name}: the distance of two points cannot be driven; use Prismatic")
-
 
 @dataclass(frozen=True, eq=False)
 class LengthCoordinate(Coordinate):
@@ -463,6 +456,7 @@ class LengthCoordinate(Coordinate):
     guides: tuple[Port, ...]
     winch: TimePath | None = None
     sign: float = 1.0
+    why_not_driven = "the length of a tendon cannot be driven; drive its rest length"
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
@@ -511,15 +505,6 @@ class LengthCoordinate(Coordinate):
             found[-1, :-1] = found[:-1, -1] = 0.25 * self.length_derivative(y) / (p * np.sqrt(np.abs(y[:-1])))
             found[-1, -1] = self.length_derivative(y) * (p + 3 * length) / (4 * p**2)
         return found
-
-    def driven_constraint(self, path: TimePath) -> Bilinear:
-        """Raise ParameterError, because the length of a tendon cannot be driven as a coordinate along a
-        ``path``; ``Tendon.drive`` prescribes its rest length.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise ParameterError(f"{path.name}: the length of a tendon cannot be driven; drive its rest length")
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from phlexible.algebra.arrays import (
     reals,
     vector,
 )
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.portable import Portable
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.flexible.points import FlexiblePoints
@@ -129,6 +130,10 @@ class PointLoad(Load, DirectedLoad):
             return vector(f"value of {self}", self.value)
         at = f"at t = {time:g} s"
         return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at), ANY_SIZE)
+
+    def entries(self) -> tuple["PointLoad", ...]:
+        """Return the loads on points of which this load consists: itself."""
+        return (self,)
 
     def check_components(self, values: Array, dimension: int, times: Array | None = None) -> None:
         """Raise ParameterError if values of a force or torque point out of the plane (dimension 2) or line
@@ -250,10 +255,6 @@ class Torque(PointLoad):
             self.attachment.require_orientation("Torque", "fix a RigidBody there, and turn that")
         super().__post_init__()
 
-    def entries(self) -> tuple[PointLoad, ...]:
-        """Return the point loads of a torque: the torque itself, as a tuple of one."""
-        return (self,)
-
 
 class Input(NamedTuple):
     """A value that users may set from step to step.
@@ -348,10 +349,6 @@ class DistributedForce(Load):
         begin = 0.0 if self.start is None else finite("start", self.start)
         return begin, self._length if self.end is None else finite("end", self.end)
 
-    def entries(self) -> tuple[PointLoad, ...]:
-        """Return the point loads of a distributed force: forces at the Gauss points of the beam's elements."""
-        return self._entries
-
     def quadrature(self) -> tuple[Array, Array]:
         """Return the positions along the beam and the weights of the Gauss points of a distributed force, shape
         (points,) each [m]."""
@@ -361,8 +358,9 @@ class DistributedForce(Load):
     def __repr__(self) -> str:
         return self.name or f"distributed force on {self.body.name}"
 
-    @cached_property
-    def _entries(self) -> tuple[PointLoad, ...]:
+    @cached_on_owner
+    def entries(self) -> tuple[PointLoad, ...]:
+        """Return the point loads of a distributed force: forces at the Gauss points of the beam's elements."""
         found = []
         for placed, local, x, weight in self._gauss_points():
             name = f"{self} at x = {x:g} m"
@@ -457,10 +455,6 @@ class SurfacePressure(PointLoad):
 
     surface: SoftSurface = field(kw_only=True)
 
-    def entries(self) -> tuple[PointLoad, ...]:
-        """Return the point loads of a surface pressure: the pressure itself, as a tuple of one."""
-        return (self,)
-
 
 # Pressure on a face of a meshed body.
 
@@ -527,24 +521,23 @@ class Pressure(Load):
             return finite(f"value of {self}", self.value)
         return _evaluate_pressure(self.value, repr(self), time)
 
-    def entries(self) -> tuple[PointLoad, ...]:
-        """Return the point loads of a pressure, as a tuple of one: the resultant force on a flat interface, or the
-        pressure on the faces of a soft body."""
-        return self._entries
-
     def __repr__(self) -> str:
         return self.name or f"pressure on {self.interface}"
 
-    @cached_property
-    def _entries(self) -> tuple[PointLoad, ...]:
+    @cached_on_owner
+    def entries(self) -> tuple[PointLoad, ...]:
+        """Return the point loads of a pressure, as a tuple of one: the resultant force on a flat interface, or the
+        pressure on the faces of a soft body."""
         if self._surface is not None:
             return (self._inflating(self._surface),)
         assert isinstance(self.interface, Attachment)
-        area = -self.area
-        value = _Push(self.value, area, repr(self)) if callable(self.value) else self.at_time(0.0) * area
+        value = self._along(-self.area)
         force = Force(self.interface, value, Axes.BODY, breakpoints=self.breakpoints, name=f"{self} as a force")
         self.interface.placed.receive(force)  # with this load
         return (force,)
+
+    def _along(self, area: Array) -> "Array | _Push":
+        return _Push(self.value, area, repr(self)) if callable(self.value) else self.at_time(0.0) * area
 
     @cached_property
     def _surface(self) -> SoftSurface | None:
@@ -554,8 +547,7 @@ class Pressure(Load):
         placed = self.interface if isinstance(self.interface, PlacedBody) else self.interface.placed
         points = placed.data.points
         assert isinstance(points, SoftPoints)
-        along = np.array([1.0, 0.0, 0.0])
-        value = _Push(self.value, along, repr(self)) if callable(self.value) else self.at_time(0.0) * along
+        value = self._along(np.array([1.0, 0.0, 0.0]))
         node = placed.node(int(points.mesh.nodes[surface.nodes[0]]))
         name = f"{self} on its surface"
         load = SurfacePressure(node, value, breakpoints=self.breakpoints, name=name, surface=surface)

@@ -39,7 +39,6 @@ from phlexible.description.interactions.functions import (
 )
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.description.references import references
-from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, TriangleMesh
 
@@ -52,18 +51,7 @@ from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, TriangleMesh
 class GapCoordinate(Coordinate):
     """A gap as a coordinate, which no joint has and no drive prescribes."""
 
-    def driven_constraint(self, path: TimePath) -> Bilinear:
-        """Raise ParameterError, because the gap of a contact cannot be driven along a prescribed path.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise ParameterError(f"{path.name}: a gap cannot be driven")
-
-    @property
-    def unit(self) -> str:
-        """Return the unit "m" of a contact gap."""
-        return "m"
+    why_not_driven = "a gap cannot be driven"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,16 +161,6 @@ class SlidingCoordinate(PositionCoordinate):
         difference = between(self.first, self.second)
         along = [Bilinear((BilinearTerm(1.0, difference, as_sum(d)),), 0.0, "along the plane") for d in self.across]
         return (*super().functions(), *along)
-
-    def gradient(self, y: Array) -> Array:
-        """Return the gradient (1, 0, ...) of the gap to a plane with respect to its functions y (normal
-        offset, then tangential offsets), shape (functions,)."""
-        return np.asarray(np.eye(len(y))[0], dtype=np.float64)
-
-    def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the gap to a plane with respect to its functions y, which are
-        zero, shape (functions, functions)."""
-        return np.zeros((len(y), len(y)))
 
 
 @dataclass(frozen=True, eq=False)

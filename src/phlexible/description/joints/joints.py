@@ -72,6 +72,11 @@ class AxialJoint(Joint):
         """Return two unit vectors across a joint's axis, shape (3,) each, see ``perpendicular_axes``."""
         return perpendicular_axes(self.unit_axis())
 
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """Return the coordinates of a joint, here of one that leaves a translation along its axis: the position of
+        the second point along it [m]. ``dimension`` is that of the model (1, 2 or 3)."""
+        return (position_along(self.first, self.second, self.unit_axis()),)
+
     def perpendicular_directions(self, dimension: int) -> tuple[Array, ...]:
         """Return the unit directions perpendicular to a joint's axis, in world axes at the initial pose,
         shape (3,) each: two in space, one in the plane, none on a line. ``dimension`` is that of the model
@@ -186,11 +191,6 @@ class Prismatic(AxialJoint):
             )
         locked = locked_rotation(self.first, self.second, across, "rotation about the axis")
         return (*cylindrical_rows(self, across), locked)
-
-    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of a prismatic joint, the position of the second point along its axis
-        [m]. ``dimension`` is that of the model (1, 2 or 3)."""
-        return (position_along(self.first, self.second, self.unit_axis()),)
 
 
 # Planar joint: a point in a plane, with the plane's normal in common (docs/theory.md, 8).
@@ -363,11 +363,6 @@ class Slider(AxialJoint):
         or 3)."""
         self._need_orientation(self.first)
         return points_on_axis(self, self.perpendicular_directions(dimension))
-
-    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of a slider joint, the position of the second point along its line
-        [m]. ``dimension`` is that of the model (1, 2 or 3)."""
-        return (position_along(self.first, self.second, self.unit_axis()),)
 
 
 # Spherical joint: a common point (docs/theory.md, 8).

@@ -61,7 +61,6 @@ from phlexible.description.mechanism.wholes import (
     assemble_rod,
     assemble_split_beam,
     handle_of,
-    node_names,
     part_poses,
     parts_by_name,
     rod_sections,
@@ -212,9 +211,9 @@ class Mechanism(MechanismParts):
         name = free_name(body, name, taken, self._kinds[type(body)])
         if isinstance(body, Rod):
             where = (position, rotation, velocity, angular_velocity, shape)
-            for section in rod_sections(body, name, self._dimension, self._bodies, *where):
-                self.add(*section, large=True)
-            return self.group_rod(name, body, node_names(name, len(body.node_positions)))
+            sections = rod_sections(body, name, self._dimension, self._bodies, *where)
+            nodes = [self.add(*section, large=True).name for section in sections]
+            return self.group_rod(name, body, nodes)
         if isinstance(body, SplitBeam):
             if shape is not None:
                 raise ModelError(f"{name} is not a string and has no shape; pass position= and rotation=")

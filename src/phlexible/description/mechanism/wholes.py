@@ -73,9 +73,7 @@ def rod_sections(
         ModelError: a section's name is taken.
         ParameterError: a shape that the rod cannot have, or numbers of a wrong shape.
     """
-    names = node_names(name, len(rod.node_positions))
-    if used := [part for part in names if part in taken]:
-        raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
+    names = names_of_parts(name, "node", len(rod.node_positions), taken)
     origin = planar_point("position", vector("position", position), dimension)
     pose = rod_pose(rod, name, dimension, shape, origin, rotation_matrix(rotation, dimension))
     speeds, spins = _section_velocities(rod, dimension, pose.positions, origin, velocity, angular_velocity)
@@ -100,9 +98,17 @@ def assemble_rod(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: 
     return RodInModel(PlacedRod(name, tuple(nodes), rod), elements)
 
 
-def node_names(name: str, count: int) -> list[str]:
-    """Return the names of the ``count`` sections of a rod, "name node 1", "name node 2", ..."""
-    return [f"{name} node {number}" for number in range(1, count + 1)]
+def names_of_parts(name: str, kind: str, count: int, taken: Collection[str]) -> list[str]:
+    """Return the names of the ``count`` parts of a rod or split beam, such as "name node 1", "name node 2" with the
+    ``kind`` "node".
+
+    Raises:
+        ModelError: one of them is among the names ``taken`` in the model.
+    """
+    names = [f"{name} {kind} {number}" for number in range(1, count + 1)]
+    if used := [part for part in names if part in taken]:
+        raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
+    return names
 
 
 def _section_velocities(
@@ -154,9 +160,7 @@ def part_poses(
         ModelError: a part's name is taken.
         ParameterError: a position or rotation of a wrong shape.
     """
-    names = part_names(name, split.count)
-    if used := [part for part in names if part in taken]:
-        raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
+    names = names_of_parts(name, "part", split.count, taken)
     start, axes = vector("position", position), rotation_matrix(rotation, dimension)
     along = axes[:, 0] * split.part.length
     return [(part, start + number * along, axes) for number, part in enumerate(names)]
@@ -175,11 +179,6 @@ def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBe
             f"the parts of {name!r} must be beams of one length, got {[placed.body for placed in parts]}"
         )
     return PlacedSplitBeam(name, tuple(parts), SplitBeam(beams))
-
-
-def part_names(name: str, count: int) -> list[str]:
-    """Return the names of the ``count`` parts of a split beam, "name part 1", "name part 2", ..."""
-    return [f"{name} part {number}" for number in range(1, count + 1)]
 
 
 def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
