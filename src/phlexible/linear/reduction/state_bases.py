@@ -225,12 +225,14 @@ def _self_stresses(source: CondensedModel, modes: SymmetricModes) -> Array:
     """Return the self-stresses of a model (``source``) that inputs drive, as columns, shape (order of the
     model, k). Self-stresses are stress states in balance with themselves; no motion changes them. ``modes``
     has the rigid modes of the model."""
-    strained = (source.strained @ source.model.port_map[source.stresses]).toarray()
-    driven, states = strained.any(axis=0), np.zeros((source.model.order, strained.shape[1]))
-    answers = static_responses(source.mechanics, modes, -(source.forces_of_stresses @ strained[:, driven]))
-    states[source.stresses] = strained
+    strained = sparse.csc_array(source.strained @ source.model.port_map[source.stresses])
+    strained.eliminate_zeros()
+    driven = strained[:, np.diff(strained.indptr) > 0].toarray()  # few of the inputs of a large mesh
+    answers = static_responses(source.mechanics, modes, -(source.forces_of_stresses @ driven))
+    states = np.zeros((source.model.order, driven.shape[1]))
+    states[source.stresses] = driven
     sizes = _energies(source, states)
-    states[np.ix_(source.stresses, driven)] -= source.to_stresses @ answers
+    states[source.stresses] -= source.to_stresses @ answers
     return np.asarray(states[:, _energies(source, states) > DEPENDENT * sizes])
 
 
