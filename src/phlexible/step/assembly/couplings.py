@@ -275,32 +275,12 @@ class Couplings:
         for the last elimination schedule are cached, as read-only arrays."""
         known = self._cached_tables[0] if self._cached_tables else None
         if known is None or known[0] is not offsets.schedule:
-            counts, arrays = packed(self._tables(offsets))
+            counts, arrays = packed(_tables(self, offsets))
             for array in arrays.values():
                 array.flags.writeable = False
             known = (offsets.schedule, {**counts, **arrays})
             self._cached_tables[:] = [known]
         return dict(known[1])
-
-    def _tables(self, offsets: Offsets) -> Tables:
-        keys, loads = self._auxiliary_vectors, self.loads
-        tables: Tables = {
-            "moving": self.moving,
-            "auxiliary_vector": keys,
-            "auxiliary_lower": [
-                offsets[len(self.layout.widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)
-            ],
-            "constraint_node": np.arange(self.constraint_count) + self.layout.cluster_count + len(keys),
-            **columns(("load_kind", "load_point", "load_triad"), loads),
-            "load_block": [
-                offsets[self.vectors[point].carrier, self._column(point, triad + i)]
-                if kind == FOLLOWER_FORCE
-                else -1
-                for kind, point, triad in loads
-                for i in range(3)
-            ],
-        }
-        return tables | self._vector_tables() | self._function_tables(offsets) | self._law_tables(offsets)
 
     def _parts(self, function: FunctionKind) -> list[int]:
         found: dict[int, None] = {}
@@ -437,103 +417,131 @@ class Couplings:
                     found.setdefault(len(self.layout.widths) + self.auxiliary[vector])
         return [*carriers, *found]
 
-    def _vector_tables(self) -> Tables:
-        moving = self.moving - sum(v.carrier == MOVING for v in self.vectors)
-        rows = []
-        for carrier, is_point, first, last in self.vectors:
-            count = last - first
-            levers = self.layout.rigid_counts[carrier] + count if carrier >= 0 else 0
-            rows.append((carrier, int(is_point), first, last, moving, count, levers))
-            moving += carrier == MOVING
-        names = [f"vector_{name}" for name in ("carrier", "is_point", "first", "last", "moving")]
-        tables = columns((*names, "shape_vectors", "lever_vectors"), rows)
-        parts = [part for chord in self.chords for part in chord]
-        return tables | {
-            "chord_parts": [len(chord) for chord in self.chords],
-            "chord_moves": [
-                any(self.vectors[vector].carrier != GIVEN for _, vector in each) for each in self.chords
-            ],
-            "chord_vector": [vector for _, vector in parts],
-            "chord_weight": [weight for weight, _ in parts],
-            "chord_total": [total_weight(chord) for chord in self.chords],
-        }
 
-    def _function_tables(self, indices: Offsets) -> Tables:
-        terms = np.array([term for function in self.functions for term in function.terms]).reshape(-1, 3)
-        term_start = offsets([len(function.terms) for function in self.functions])
-        part_rows, pair_rows, pair_weights = [], [], []
-        for number in range(len(self.interactions)):
-            groups = self._law_nodes(number) if number >= self.constraint_count else []
-            for m in range(self._starts[number], self._starts[number + 1]):
-                for vector in self.parts[m]:
-                    carrier = self.vectors[vector].carrier
-                    if number < self.constraint_count:
-                        node = self._constraint_node(number)
-                        upper, lower = indices[carrier, node], indices[node, carrier]
-                    else:
-                        upper, lower = groups.index(carrier), -1
-                        if self._has_auxiliaries(number) and vector in self.auxiliary:
-                            lower = groups.index(len(self.layout.widths) + self.auxiliary[vector])
-                    part_rows.append((vector, upper, lower))
-                for p, k, l, weight in self.pairs[m]:
-                    upper = indices[self.vectors[k].carrier, self._column(k, l)]
-                    lower = indices[self.vectors[l].carrier, self._column(l, k)]
-                    pair_rows.append((int(term_start[m]) + p, k, l, upper, lower))
-                    pair_weights.append(weight)
-        tables: Tables = {
-            "term_first": terms[:, 0],
-            "term_second": terms[:, 1],
-            "term_time": terms[:, 2],
-            "terms": np.diff(term_start),
-            "function_time": [function.time for function in self.functions],
-            "function_parts": [len(own) for own in self.parts],
-            "pairs": [len(own) for own in self.pairs],
-            "pair_weight": pair_weights,
-            "functions": np.diff(self._starts),
-        }
-        tables |= columns(("part_vector", "part_upper", "part_lower"), part_rows)
-        return tables | columns(("pair_term", "pair_first", "pair_second", "pair_upper", "pair_lower"), pair_rows)
+# Tables of integers that the compiled step reads.
 
-    def _law_tables(self, offsets: Offsets) -> Tables:
-        groups: list[tuple[int, int, int, int, int]] = []  # node, width, place and blocks of each
-        pulled_by = {number: own for own, numbers in self._related.items() for number in numbers}
-        numbered = enumerate(self._laws, start=self.constraint_count)
-        pulled_by |= {k: law.bearing for k, law in numbered if law.bearing >= 0}
-        entries, blocks, related, most = [], list[int](), list[int](), 0
-        d, strides = self.layout.linear.shape[1], offsets.strides.tolist()
-        for number in range(self.constraint_count, len(self.interactions)):
-            nodes, carriers, offset = self._law_nodes(number), self._carriers(number), 0
-            row = self.interactions[number].row
-            related.append(len(self.interactions[pulled_by[number]].functions) if row >= 0 else 0)
-            entries.append((len(nodes), len(carriers), len(nodes) * len(carriers)))
-            for node in nodes:
-                width = d if node >= len(self.layout.widths) else self.layout.widths[node]
-                upper = lower = -1
-                if number in pulled_by and node < len(self.layout.widths):
-                    held = self._constraint_node(pulled_by[number])
-                    upper, lower = offsets[node, held], offsets[held, node]
-                    if row >= 0:
-                        inside = row - int(self._starts[pulled_by[number]])
-                        upper, lower = upper + inside, lower + inside * strides[node]
-                groups.append((node, width, offset, upper, lower))
-                offset += width
-            for carrier in carriers:
-                seen = {node for node, _ in self._law_columns(number, carrier)}
-                blocks += [offsets[carrier, node] if node in seen else -1 for node in nodes]
-            most = max(most, offset * min(len(self.interactions[number].functions), LAW_WIDTH))
-        tables = columns(("groups", "carrier_count", "group_blocks"), entries)
-        tables |= columns(("group_node", "group_width", "group_offset", "group_upper", "group_lower"), groups)
-        tables |= {
-            "group_stride": [strides[node] if node < len(strides) else d for node, *_ in groups],
-            "group_block": blocks,
-        }
-        rows = int(self._starts[self.constraint_count])
-        first, count = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
-        for number, each in enumerate(self._laws):
-            if each.row >= 0:
-                first[each.row], count[each.row] = number - count[each.row], count[each.row] + 1
-        tables |= {"row_force": first, "row_force_count": count, "gradient_entries": most}
-        return tables | {"relation_rows": related}
+
+def _tables(coupled: Couplings, offsets: Offsets) -> Tables:
+    keys, loads = coupled._auxiliary_vectors, coupled.loads
+    tables: Tables = {
+        "moving": coupled.moving,
+        "auxiliary_vector": keys,
+        "auxiliary_lower": [
+            offsets[len(coupled.layout.widths) + k, coupled.vectors[vector].carrier]
+            for k, vector in enumerate(keys)
+        ],
+        "constraint_node": np.arange(coupled.constraint_count) + coupled.layout.cluster_count + len(keys),
+        **columns(("load_kind", "load_point", "load_triad"), loads),
+        "load_block": [
+            offsets[coupled.vectors[point].carrier, coupled._column(point, triad + i)]
+            if kind == FOLLOWER_FORCE
+            else -1
+            for kind, point, triad in loads
+            for i in range(3)
+        ],
+    }
+    return tables | _vector_tables(coupled) | _function_tables(coupled, offsets) | _law_tables(coupled, offsets)
+
+
+def _vector_tables(coupled: Couplings) -> Tables:
+    moving = coupled.moving - sum(v.carrier == MOVING for v in coupled.vectors)
+    rows = []
+    for carrier, is_point, first, last in coupled.vectors:
+        count = last - first
+        levers = coupled.layout.rigid_counts[carrier] + count if carrier >= 0 else 0
+        rows.append((carrier, int(is_point), first, last, moving, count, levers))
+        moving += carrier == MOVING
+    names = [f"vector_{name}" for name in ("carrier", "is_point", "first", "last", "moving")]
+    tables = columns((*names, "shape_vectors", "lever_vectors"), rows)
+    parts = [part for chord in coupled.chords for part in chord]
+    return tables | {
+        "chord_parts": [len(chord) for chord in coupled.chords],
+        "chord_moves": [
+            any(coupled.vectors[vector].carrier != GIVEN for _, vector in each) for each in coupled.chords
+        ],
+        "chord_vector": [vector for _, vector in parts],
+        "chord_weight": [weight for weight, _ in parts],
+        "chord_total": [total_weight(chord) for chord in coupled.chords],
+    }
+
+
+def _function_tables(coupled: Couplings, indices: Offsets) -> Tables:
+    terms = np.array([term for function in coupled.functions for term in function.terms]).reshape(-1, 3)
+    term_start = offsets([len(function.terms) for function in coupled.functions])
+    part_rows, pair_rows, pair_weights = [], [], []
+    for number in range(len(coupled.interactions)):
+        groups = coupled._law_nodes(number) if number >= coupled.constraint_count else []
+        for m in range(coupled._starts[number], coupled._starts[number + 1]):
+            for vector in coupled.parts[m]:
+                carrier = coupled.vectors[vector].carrier
+                if number < coupled.constraint_count:
+                    node = coupled._constraint_node(number)
+                    upper, lower = indices[carrier, node], indices[node, carrier]
+                else:
+                    upper, lower = groups.index(carrier), -1
+                    if coupled._has_auxiliaries(number) and vector in coupled.auxiliary:
+                        lower = groups.index(len(coupled.layout.widths) + coupled.auxiliary[vector])
+                part_rows.append((vector, upper, lower))
+            for p, k, l, weight in coupled.pairs[m]:
+                upper = indices[coupled.vectors[k].carrier, coupled._column(k, l)]
+                lower = indices[coupled.vectors[l].carrier, coupled._column(l, k)]
+                pair_rows.append((int(term_start[m]) + p, k, l, upper, lower))
+                pair_weights.append(weight)
+    tables: Tables = {
+        "term_first": terms[:, 0],
+        "term_second": terms[:, 1],
+        "term_time": terms[:, 2],
+        "terms": np.diff(term_start),
+        "function_time": [function.time for function in coupled.functions],
+        "function_parts": [len(own) for own in coupled.parts],
+        "pairs": [len(own) for own in coupled.pairs],
+        "pair_weight": pair_weights,
+        "functions": np.diff(coupled._starts),
+    }
+    tables |= columns(("part_vector", "part_upper", "part_lower"), part_rows)
+    return tables | columns(("pair_term", "pair_first", "pair_second", "pair_upper", "pair_lower"), pair_rows)
+
+
+def _law_tables(coupled: Couplings, offsets: Offsets) -> Tables:
+    groups: list[tuple[int, int, int, int, int]] = []  # node, width, place and blocks of each
+    pulled_by = {number: own for own, numbers in coupled._related.items() for number in numbers}
+    numbered = enumerate(coupled._laws, start=coupled.constraint_count)
+    pulled_by |= {k: law.bearing for k, law in numbered if law.bearing >= 0}
+    entries, blocks, related, most = [], list[int](), list[int](), 0
+    d, strides = coupled.layout.linear.shape[1], offsets.strides.tolist()
+    for number in range(coupled.constraint_count, len(coupled.interactions)):
+        nodes, carriers, offset = coupled._law_nodes(number), coupled._carriers(number), 0
+        row = coupled.interactions[number].row
+        related.append(len(coupled.interactions[pulled_by[number]].functions) if row >= 0 else 0)
+        entries.append((len(nodes), len(carriers), len(nodes) * len(carriers)))
+        for node in nodes:
+            width = d if node >= len(coupled.layout.widths) else coupled.layout.widths[node]
+            upper = lower = -1
+            if number in pulled_by and node < len(coupled.layout.widths):
+                held = coupled._constraint_node(pulled_by[number])
+                upper, lower = offsets[node, held], offsets[held, node]
+                if row >= 0:
+                    inside = row - int(coupled._starts[pulled_by[number]])
+                    upper, lower = upper + inside, lower + inside * strides[node]
+            groups.append((node, width, offset, upper, lower))
+            offset += width
+        for carrier in carriers:
+            seen = {node for node, _ in coupled._law_columns(number, carrier)}
+            blocks += [offsets[carrier, node] if node in seen else -1 for node in nodes]
+        most = max(most, offset * min(len(coupled.interactions[number].functions), LAW_WIDTH))
+    tables = columns(("groups", "carrier_count", "group_blocks"), entries)
+    tables |= columns(("group_node", "group_width", "group_offset", "group_upper", "group_lower"), groups)
+    tables |= {
+        "group_stride": [strides[node] if node < len(strides) else d for node, *_ in groups],
+        "group_block": blocks,
+    }
+    rows = int(coupled._starts[coupled.constraint_count])
+    first, count = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+    for number, each in enumerate(coupled._laws):
+        if each.row >= 0:
+            first[each.row], count[each.row] = number - count[each.row], count[each.row] + 1
+    tables |= {"row_force": first, "row_force_count": count, "gradient_entries": most}
+    return tables | {"relation_rows": related}
 
 
 @lru_cache(KEPT)
