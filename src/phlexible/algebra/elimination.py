@@ -3,7 +3,6 @@
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,6 @@ from scipy.sparse import csgraph
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import RedundancyError
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 # The separator of two halves of a graph is eliminated after them, recursively (George, 1973). The fewest
 # rows that separate two ends are a minimal cut, where a flow between the ends is as wide as nodes have rows. Ends
@@ -495,7 +491,7 @@ LEAST = 12  # number of nodes that are not halved any more
 MOST = 12  # nodes of a cluster
 
 
-def clusters(cells: IntArray, positions: Array) -> list[IntArray]:
+def clusters(cells: IntArray, positions: Array, least: int = LEAST) -> list[IntArray]:
     """Split the nodes of a finite-element mesh into clusters of at most 12 neighbouring nodes, in an order of
     elimination by nested dissection. Return an array of node indices for each cluster. The elements have the
     nodes ``cells``, shape (e, k), and the nodes are at ``positions``, shape (N, d).
@@ -503,19 +499,18 @@ def clusters(cells: IntArray, positions: Array) -> list[IntArray]:
     Args:
         cells: nodes of each element, shape (e, k).
         positions: of the nodes, shape (N, d).
+        least: number of nodes that are not halved any more.
     """
-    from scipy import sparse
-
     e, k = cells.shape
     touching = sparse.csr_array((np.ones(e * k), (cells.ravel(), np.repeat(np.arange(e), k))), (len(positions), e))
-    return _dissected_clusters(touching, np.arange(len(positions)), positions)
+    return _dissected_clusters(touching, np.arange(len(positions)), positions, least)
 
 
-def _dissected_clusters(touching: "sparse.csr_array", nodes: IntArray, points: Array) -> list[IntArray]:
+def _dissected_clusters(touching: sparse.csr_array, nodes: IntArray, points: Array, least: int) -> list[IntArray]:
     """Split some nodes of a mesh into clusters by nested dissection: those of the lower half, of the upper half,
     then of the separator between them, recursively. ``touching`` (nodes, elements) has an entry where a node
     belongs to an element; ``points`` are the positions of all nodes."""
-    if len(nodes) <= LEAST:
+    if len(nodes) <= least:
         return [nodes] if len(nodes) else []
     positions = points[nodes]
     along = positions[:, int(np.ptp(positions, axis=0).argmax())]
@@ -530,8 +525,8 @@ def _dissected_clusters(touching: "sparse.csr_array", nodes: IntArray, points: A
     lower, upper = nodes[~is_upper & ~is_separator], nodes[is_upper]
     separator = nodes[is_separator]
     return [
-        *_dissected_clusters(touching, lower, points),
-        *_dissected_clusters(touching, upper, points),
+        *_dissected_clusters(touching, lower, points, least),
+        *_dissected_clusters(touching, upper, points, least),
         *_cut_nodes(separator, points[separator]),
     ]
 

@@ -38,11 +38,9 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
     Raises:
         ModelError: it is not part of the model.
     """
-    index = int(run.system.layout.multiplier[len(run.mechanism.joints)])
-    for part in (*run.mechanism.drives, *run.mechanism.relations):
-        if part is element:
+    for index, owner in enumerate(run.system.owners):
+        if owner.joint is element and not isinstance(element, Joint):
             return run.multipliers[:, index].copy()
-        index += 1
     own = [k for k, each in enumerate(run.system.forces) if element in (each.element, each.element.driven)]
     if isinstance(element, Contact) and element.is_contact_group:
         raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")

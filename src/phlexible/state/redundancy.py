@@ -485,7 +485,7 @@ def _message(system: System, redundant: list[Redundancy]) -> str:
 
 
 def _names(system: System, indices: tuple[int, ...]) -> str:
-    return shortened([str(system.constraints[number]) for number in indices], MOST_NAMED)
+    return shortened([*dict.fromkeys(str(system.constraints[number]) for number in indices)], MOST_NAMED)
 
 
 # Which constraints are about to hold one motion twice: a mechanism close to a dead centre.

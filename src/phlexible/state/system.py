@@ -1,8 +1,9 @@
 """Mechanism as arrays of numbers, made once and cached until the mechanism changes (docs/theory.md, 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from operator import is_
 from typing import NamedTuple
 
@@ -160,7 +161,7 @@ class System(PickledFields):
         bodies: bodies with a floating frame, then those in absolute coordinates.
         frames: data of the bodies with a frame, about their centres of mass (2.6).
         centres: S / m of each, (3, n + 1): where that is in body axes.
-        constraints: joints, then drives, then relations.
+        constraints: joints, then drives, then relations; a joint that fixes nodes once for each.
         owners: joint and function of every multiplier.
         forces: scalar forces of all elements.
         loads: forces and moments on single attachments, load after load.
@@ -530,9 +531,9 @@ def system_of(mechanism: Mechanism) -> System:
             if id(placed.data) not in known:
                 known[id(placed.data)] = centred(placed.data)
             pairs.append(known[id(placed.data)])
-    constraints = mechanism.constraints
-    rows = [rows_moved_to_interface(part, part.constraints(dimension)) for part in constraints]
-    owners = [RowOwner(part, row) for part, own in zip(constraints, rows, strict=True) for row in own]
+    owned = [(part, rows_moved_to_interface(part, part.constraints(dimension))) for part in mechanism.constraints]
+    lots = [(part, [list(own) for _, own in groupby(rows, _fixed_nodes(part))] or [[]]) for part, rows in owned]
+    apart = [(part, own) for part, each in lots for own in each]
     driven = {element.driven for element in mechanism.elements}
     elements = [element for element in mechanism.elements if element not in driven]
     forces = [ScalarForce(element, force) for element in elements for force in element.forces(dimension)]
@@ -541,13 +542,26 @@ def system_of(mechanism: Mechanism) -> System:
         bodies,
         tuple(data for data, _ in pairs),
         tuple(position for _, position in pairs),
-        constraints,
-        tuple(owners),
+        tuple(part for part, _ in apart),
+        tuple(RowOwner(part, row) for part, own in apart for row in own),
         tuple(forces),
         tuple(entry for load in mechanism.loads for entry in load.entries()),
         moving_frames(mechanism),
-        layout_of(bodies, tuple(len(own) for own in rows)),
+        layout_of(bodies, tuple(len(own) for _, own in apart)),
     )
+
+
+def _fixed_nodes(joint: object) -> Callable[[Bilinear], set[int]]:
+    """Return a function of a scalar constraint whose value is the same for those of one node that a joint fixes:
+    identities of their ports. It is the same for all constraints of other joints. Nodes of a clamp are eliminated
+    apart, since one block for all of them would couple them."""
+    fixes = isinstance(joint, Joint) and joint.fixes_nodes
+    return lambda row: {
+        id(vector.port)
+        for term in (row.terms if fixes else ())
+        for vector in term.vectors()
+        if isinstance(vector, (PointOf, DirectionOf))
+    }
 
 
 def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:

@@ -120,12 +120,14 @@ def test_nets_are_solved_in_groups_of_constraints(small_groups):
 
 
 def test_nodes_of_a_shell_are_solved_with_long_rows(small_groups):
-    """Also by the transposed of the factors, whose blocks are gathered after they are transposed."""
+    """Also by the transposed of the factors, whose blocks are gathered after they are transposed. Each node of a
+    clamp has a block of its own."""
     sheet = ph.Shell.plate(1.0, 1.0, 0.05, ph.Material(1e7, 2000.0), elements=(6, 6), interfaces={"start": "rigid"})
     model, rng = ph.Model(), np.random.default_rng(3)
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), model.add(sheet, "sheet")["start"]))
     newton = Newton(model, initial_state_of(system_of(model), rng), 1e-3)
     assert (newton.memory["visit_apart"] == GATHERED).sum() > 3
+    assert newton.memory["node_size"][newton.memory["constraint_node"]].tolist() == [5] * 7
     unknowns = rng.normal(size=newton.velocities + newton.rows)
     matrix, right = newton.matrix(unknowns), newton.residual(unknowns)
     for is_transposed, full in enumerate((matrix, matrix.T)):

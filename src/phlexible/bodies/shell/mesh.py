@@ -31,6 +31,8 @@ TILTED = 0.9
 NORMAL = 0.98
 """Component along a normal from which on the axis of a laminate has no direction in the surface."""
 CLOSE, ROUND_OFF = 1e-9, 1e-15
+FEWEST_VECTORS = 6
+"""Positions and directors of a part of a mesh that is not halved any more for the elimination."""
 Directors = ArrayLike | Callable[[Any], ArrayLike] | None
 
 
@@ -108,7 +110,7 @@ class ShellMesh(SoftMesh):
         ascending array for each cluster of neighbouring vectors."""
         points = np.concatenate([self.used, self.director_nodes])
         cells = np.hstack([np.searchsorted(self.used, self.cells), len(self.used) + self.corner_directors])
-        return [np.sort(cluster) for cluster in clusters(cells, self.points[points])]
+        return [np.sort(cluster) for cluster in clusters(cells, self.points[points], FEWEST_VECTORS)]
 
     @cached_property
     def _clusters(self) -> list[IntArray]:
