@@ -136,6 +136,8 @@ def _minimal_cut(graph: sparse.csr_array, rows: IntArray, near: IntArray, far: I
 # runs: neighbors in a group.
 
 LARGE_FILL = 48  # number of coupled later rows of a node above which orders and groups are optimized
+LINE = 8  # numbers in a cache line, with which long rows of blocks begin: their products take less time
+LONG = 6 * LINE
 MOST_ROWS = 48  # of a group
 
 
@@ -189,6 +191,11 @@ class BlockSchedule:
         shape (groups,). Their products with one combined block take less time than single ones."""
         fill = np.diff(np.cumsum([0, *self.run_size])[self.run_start])
         return (fill >= LARGE_FILL) & (np.diff(self.run_start) > 1)
+
+
+def in_lines(count: int) -> int:
+    """Return the length of a row of ``count`` numbers in memory: that of whole cache lines if the row is long."""
+    return count if count < LONG else -(-count // LINE) * LINE
 
 
 def block_schedule(
@@ -393,13 +400,14 @@ def _block_storage(
         top, count = members[-1], strides[members[-1]]
         for node in members:
             indices[node, node] = length + inside[node] * (count + 1)
-        length += diagonal_lengths.get(top, count * count)
-        fill, reached = _row_count(sizes, later[top]), 0
-        begin, below = length, length + count * fill
+        width, reached = in_lines(_row_count(sizes, later[top])), 0
+        begin = length + diagonal_lengths.get(top, count * count)
+        begin = in_lines(begin) if width >= LONG else begin
+        below, length = begin + count * width, begin + 2 * count * width
         for run in _storage_runs(later[top], sizes, group_of, inside, in_runs[number]):
             rows = _row_count(sizes, run)
             lower = below + reached * count
-            stride, upper = (fill, begin + reached) if in_runs[number] else (rows, begin + reached * count)
+            stride, upper = (width, begin + reached) if in_runs[number] else (rows, begin + reached * count)
             runs.append((run[0], rows, upper, lower))
             for node in run:
                 parts.append((number, node, upper, lower, stride))
@@ -407,7 +415,6 @@ def _block_storage(
             if top < last:
                 indices[top, run[0]], indices[run[0], top] = runs[-1][2:]
             reached += rows
-            length += 2 * count * rows
         run_start.append(len(runs))
     first, rows_of, above, under = np.array(runs, dtype=np.int64).reshape(-1, 4).T
     starts = np.array(run_start, dtype=np.int64)

@@ -427,3 +427,20 @@ def test_equilibria_tell_of_rings_that_nodes_of_a_string_hold(kind, order):
     assert len(told) == (kind == "ring")
     assert not told or "true place: the tension is" in told[0]
     assert (abs(rest.position(ring.origin)[0] - 0.95) < 1e-3) == (kind == "lowest")
+
+
+def test_nodes_of_a_long_beam_that_the_collar_does_not_touch_cost_nothing():
+    """Their blocks above the diagonal of Newton's matrix are zero, and left out of products of the elimination."""
+    model, section = ph.Model(dimension=2, gravity=(0, -9.81, 0)), ph.RectangularSection(0.02, 0.02)
+    beam = model.add(ph.Beam(2.0, section, ph.Material(2e11, 7800.0), elements=60), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    collar = model.add(ph.RigidBody(0.2, 1e-4), "collar", position=(0.5, 0, 0))
+    model.connect(ph.Sliding(collar.origin, beam))
+    run = model.start(1e-3)
+    run.step()
+    memory, auxiliaries = run.stepper.memory, run.stepper.memory.counts["auxiliaries"]
+    visit = int(np.flatnonzero(memory["visit_node"] == system_of(model).index[beam])[0])
+    begin, end = memory["neighbours_begin"][visit : visit + 2]
+    left_out = memory["upper_is_zero"][begin:end].sum()
+    assert end - begin >= auxiliaries > 100
+    assert auxiliaries - 10 <= left_out < end - begin

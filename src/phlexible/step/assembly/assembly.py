@@ -11,7 +11,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.caching import cached_on_owner
-from phlexible.algebra.elimination import BlockSchedule, block_schedule
+from phlexible.algebra.elimination import BlockSchedule, block_schedule, in_lines
 from phlexible.description.ground import frame_positions, frame_rotations
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import ServoPush
@@ -589,7 +589,7 @@ def _elimination_entries(schedule: BlockSchedule, groups: IntArray) -> int:
     the elimination."""
     begin, size = schedule.run_start, schedule.run_size
     runs = [(size[begin[k] : begin[k + 1]], schedule.strides[schedule.groups[k][0]]) for k in groups.tolist()]
-    return max((int(max(rows.max(initial=COLUMNS), own) * rows.sum()) for rows, own in runs), default=0)
+    return max((max(rows.max(initial=COLUMNS), own) * in_lines(rows.sum()) for rows, own in runs), default=0)
 
 
 # Who does work: names of loads, driven joints, drives and force elements, and where their work is counted.

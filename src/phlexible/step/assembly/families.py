@@ -298,7 +298,7 @@ def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], offsets: 
         "product_rests": [products[g] for g in group],
         "product_entries": [kinds[g].stiffness.shape[1] for g in group],
         "product_widest": max((*products, *count), default=0),
-        "product_room": max((w * (w + n) for w, n in zip(widths, products, strict=True)), default=0),
+        "product_room": max((w * (w + 2 * n) for w, n in zip(widths, products, strict=True)), default=0),
         "product_positions": [own.position_count for own in kinds],
         "product_first": [own[:, 0] for own in pairs],
         "product_second": [own[:, 1] for own in pairs],

@@ -7,7 +7,7 @@ on y_b do the work delta(U) (5.28).
 """
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import add_multiple, copy, fill, matrix_vector, product
+from phlexible.step.compilation.dense import add_multiple, add_rows, copy, fill, product
 from phlexible.step.compilation.notation import (
     Number,
     Reals,
@@ -39,12 +39,13 @@ def set_element_vectors(t: Tables, e: int) -> None:
 @compiled
 def multiply_by_stiffness(t: Tables, e: int, x: Reals, y: Reals) -> None:
     """Compute y = H x with the stiffness H of product element e (a shell element whose strains are scalar products
-    of nodal vectors). H consists of a few diagonal blocks; x and y have one entry for each scalar product. y is
-    overwritten. ``t`` holds all tables (arrays) of the model and its state."""
+    of nodal vectors). H consists of a few symmetric diagonal blocks; x and y have one entry for each scalar
+    product. y is overwritten. ``t`` holds all tables (arrays) of the model and its state."""
     g, H, row = t.product_group[e], t.product_stiffness + t.product_entries_begin[e], 0
+    fill(y, t.product_pairs_count[g], 0.0)
     for b in range(t.product_blocks_begin[g], t.product_blocks_end[g]):
         size = t.product_size[b]
-        matrix_vector(H, size, size, x + row, y + row)
+        add_rows(x + row, size, H, size, y + row, size)
         H, row = H + size * size, row + size
 
 
@@ -75,19 +76,22 @@ def add_product_forces(t: Tables, h: float, damping: float) -> None:
     scalar products of nodal vectors."""
     for e in range(t.product_elements):
         g, gamma = t.product_group[e], product_gamma(t, e, h, damping)
+        square = t.product_square[g]
         first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
         stress, rest = t.product_stress + t.product_rests_begin[e], t.product_rest + t.product_rests_begin[e]
         set_element_vectors(t, e)
         for p in range(t.product_pairs_count[g]):
             a, b = first[p], second[p]
-            t.product_step[p] = dot(t.product_change[a], t.product_mean[b])
-            t.product_step[p] += dot(t.product_mean[a], t.product_change[b])
-            t.product_strain[p] = dot(t.product_mean[a], t.product_mean[b]) - rest[p]
-            t.product_strain[p] += t.product_square[g] * dot(t.product_change[a], t.product_change[b])
+            m, n, c, d = t.product_mean[a], t.product_mean[b], t.product_change[a], t.product_change[b]
+            t.product_step[p] = dot(c, n) + dot(m, d)
+            t.product_strain[p] = dot(m, n) - rest[p] + square * dot(c, d)
         multiply_by_stiffness(t, e, t.product_strain, stress)
+        work, size = 0.0, 0.0
         for p in range(t.product_pairs_count[g]):
-            t.family_work[0] += stress[p] * t.product_step[p]
-            t.family_work[1] += abs(stress[p] * t.product_step[p])
+            work += stress[p] * t.product_step[p]
+            size += abs(stress[p] * t.product_step[p])
+        t.family_work[0] += work
+        t.family_work[1] += size
         if any_of(is_nonzero(gamma)):
             multiply_by_stiffness(t, e, t.product_step, t.product_strain)
             t.family_work[2] += gamma * product(t.product_strain, t.product_step, t.product_pairs_count[g])
@@ -130,8 +134,9 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
         place = slope_index(t, e, h, damping)
         set_element_tangent(t, e, 0.5 * h * h, 0.5 + product_gamma(t, e, h, damping), place)
         for row in range(3 * k):  # of places, the first one moves against the others
-            for j in range(3, 3 * places):
-                K[3 * k * row + j % 3] -= K[3 * k * row + j]
+            for j in range(1, places):
+                for axis in range(3):
+                    K[3 * k * row + axis] -= K[3 * (k * row + j) + axis]
         for row in range(3, 3 * places):
             add_multiple(K + 3 * k * (row % 3), -1.0, K + 3 * k * row, 3 * k)
         for i in range(k):
@@ -152,26 +157,22 @@ def set_element_tangent(t: Tables, e: int, factor: float, share: float, change_f
     g, k = t.product_group[e], t.product_nodes_count[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     stress, H = t.product_stress + t.product_rests_begin[e], t.product_stiffness + t.product_entries_begin[e]
-    width, begin = 3 * k, 0
-    K, slopes = t.product_matrix, t.product_matrix + width * width
-    fill(K, width * (width + t.product_pairs_count[g]), 0.0)
+    width, pairs, begin = 3 * k, t.product_pairs_count[g], 0
+    K, slopes, ends = t.product_matrix, t.product_matrix + width * width, t.product_matrix + width * (width + pairs)
+    fill(K, width * (width + 2 * pairs), 0.0)
+    for p in range(pairs):
+        i, j, scaled = first[p], second[p], factor * share
+        u = scaled * (t.product_mean[j] + change_factor * t.product_change[j])
+        v = scaled * (t.product_mean[i] + change_factor * t.product_change[i])
+        for axis in range(3):
+            ends[width * p + 3 * i + axis] += along(u, axis)
+            ends[width * p + 3 * j + axis] += along(v, axis)
     for b in range(t.product_blocks_begin[g], t.product_blocks_end[g]):
         size = t.product_size[b]
-        for p in range(begin, begin + size):
-            slope = slopes + width * p
-            for q in range(begin, begin + size):
-                stiffness = factor * share * H[size * (p - begin) + q - begin]
-                i, j = first[q], second[q]
-                u = stiffness * (t.product_mean[j] + change_factor * t.product_change[j])
-                v = stiffness * (t.product_mean[i] + change_factor * t.product_change[i])
-                slope[3 * i] += u.x
-                slope[3 * i + 1] += u.y
-                slope[3 * i + 2] += u.z
-                slope[3 * j] += v.x
-                slope[3 * j + 1] += v.y
-                slope[3 * j + 2] += v.z
+        for p in range(size):
+            add_rows(H + size * p, size, ends + width * begin, width, slopes + width * (begin + p), width)
         H, begin = H + size * size, begin + size
-    for p in range(t.product_pairs_count[g]):
+    for p in range(pairs):
         carried = where(t.carries_stress[0] > 0.0, t.product_carried[t.product_rests_begin[e] + p], stress[p])
         i, j, half = first[p], second[p], 0.5 * factor * carried
         for axis in range(3):
@@ -260,8 +261,8 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
         t.product_change[i] = moved
     for p in range(t.product_pairs_count[g]):
         a, b = first[p], second[p]
-        t.product_step[p] = dot(t.product_mean[a], t.product_update[b])
-        t.product_step[p] += dot(t.product_update[a], t.product_mean[b])
+        own, other = dot(t.product_mean[a], t.product_update[b]), dot(t.product_update[a], t.product_mean[b])
+        t.product_step[p] = own + other
     multiply_by_stiffness(t, e, t.product_step, t.product_strain)
     gain = 0.5 + product_gamma(t, e, h, damping)
     for p in range(t.product_pairs_count[g]):

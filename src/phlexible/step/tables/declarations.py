@@ -362,7 +362,7 @@ PRODUCT_TABLES = parse_tables(
     carries_stress | one | | 1: Newton's matrix takes carried stresses
     product_step   | product_widest | | of one element: change of p in the step
     product_strain | product_widest | | p - p0
-    product_matrix | product_room | | derivatives of the forces, then of the stresses
+    product_matrix | product_room | | derivatives of the forces, of the stresses, of the products
     STEP VECTOR
     product_mean   | product_widest | m | of one element: vectors of its nodes, mean of the step
     product_change | product_widest | m | their changes
@@ -750,6 +750,7 @@ TABLES: tuple[Table, ...] = (
         saved_multiplier  | rows | |
         scratch           | 9 widest | |
         border            | border_entries | | right-hand sides of V, w and y
+        upper_is_zero     | neighbours | | 1: the block (visited, neighbour) has no entries but zeros
         product           | elimination_entries | | of blocks, before it is added where it belongs
         coefficient       | 9 one | | of a contraction
         status            | one | | of the last step that was not taken

@@ -312,7 +312,7 @@ class Memory:
         return StateRows(states, self._columns)
 
     def _allocate(self) -> None:
-        self._values: Array = np.zeros(self._length)
+        self._values: Array = _aligned_zeros(self._length, 1).ravel()
         self.state = self._values[: self.counts["state_size"]]
         self.header, self.steps_alone = self._header_of(self._values, 1), 0
         if self.counts["teams"]:  # in lanes where the first body of each is: only pages of these are ever used
