@@ -645,13 +645,17 @@ def begin_frame(t: Tables, b: int, continues: bool) -> None:
     coordinates and velocities. They are mass moments, angular momentum (``t.angular0``), linear elastic force
     (``t.start_force``) and scalar strains (``t.strain0``). Strains are quadratic functions whose squares are
     stored energy; their linear functions go to ``t.slope0``. If the step ``continues`` an accepted one, strains
-    are those of its end. ``t`` holds all tables (arrays) of the model and its state.
+    and moments of rates are those of its end. ``t`` holds all tables (arrays) of the model and its state.
 
     The force stays the same while Newton's method changes the end of the step, and so does its round-off, which is
     that of large forces that cancel.
     """
     compute_moments(t, b, t.xi0, t.moment0)
-    compute_moments(t, b, t.rate0, t.moment_rate0)
+    if continues:
+        moments = 9 * t.coordinates_begin[b]
+        copy(t.moment_rate1 + moments, t.moment_rate0 + moments, t.planes * (t.elastic_count[t.type_of[b]] + 1))
+    else:
+        compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
     kind, c, slopes = t.type_of[b], t.coordinates_begin[b] + 1, t.slope0 + t.frame_square[b]
     fill(t.start_force + c, t.elastic_count[kind], 0.0)

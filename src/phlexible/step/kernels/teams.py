@@ -98,6 +98,15 @@ def read_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
 
 
 @compiled_without_overlap
+def read_lanes(source: Reals, target: Reals, starts: Integers, count: int) -> None:
+    """Copy ``count`` numbers of each SIMD lane of ``source``, where the numbers of all lanes alternate, to
+    ``target``; those of lane l begin at ``starts[l]``."""
+    for k in range(count):
+        for lane in range(TEAM_LANES):
+            target[starts[lane] + k] = source[TEAM_LANES * k + lane]
+
+
+@compiled_without_overlap
 def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
     """Add ``count`` numbers of SIMD lane ``lane`` of ``source`` to the first ``count`` numbers of ``target``. In
     ``source`` the numbers of all lanes alternate."""
@@ -142,11 +151,12 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
         rows = single_floats(own.residual + (v + d))
         for lane in range(TEAM_LANES):
             f = frame_of(t, g, lane)
-            read_lane(single_floats(own.xi1 + c), t.xi1 + t.coordinates_begin[f], lane, t.coordinates_count[b])
             read_lane(single_floats(own.half_turn + b), single_floats(t.half_turn + f), lane, 3)
             read_lane(single_floats(own.rotation1 + b), single_floats(t.rotation1 + f), lane, 9)
             read_lane(single_floats(own.inverse_mean + b), single_floats(t.inverse_mean + f), lane, 9)
-            read_lane(rows, t.residual + (t.velocities_begin[f] + d), lane, n - d)
+        starts = lane_starts(t, g, t.coordinates_begin, -1)
+        read_lanes(single_floats(own.xi1 + c), t.xi1, starts, t.coordinates_count[b])
+        read_lanes(rows, t.residual + d, lane_starts(t, g, t.velocities_begin, -1), n - d)
 
 
 @exported
@@ -235,8 +245,8 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
             subtract_product(own.blocks + t.lower[k], size, n, x, 1, own.scratch, 1)
             for lane in range(t.team_count[g]):
                 add_lane(y, b + t.neighbour_row[later(t, g, lane, i)], lane, size)
-        for lane in range(t.team_count[g] if returns else 0):
-            read_lane(single_floats(x), b + t.visit_row[visit_of(t, g, lane)], lane, n)
+        if returns:
+            read_lanes(single_floats(x), b, lane_starts(t, g, t.node_row, -1), n)
 
 
 @exported
