@@ -196,15 +196,9 @@ class Tableau:
     @property
     def order(self) -> int:
         """Order of convergence of the states with a time derivative for this collocation scheme of s stages:
-        2 s, or 2 s - 1 if a stage is the end of the time step; the same for index 2 as for ordinary
-        differential equations."""
+        2 s, or 2 s - 1 if a stage is the end of the time step. It is the same for equations of index 2 as for
+        ordinary differential equations; multipliers converge with order s."""
         return 2 * self.stages - self.is_stiffly_accurate
-
-    @property
-    def algebraic_order(self) -> int:
-        """Order of convergence of the multipliers (states without a time derivative) of this collocation
-        scheme for equations of index 2: the number of stages. It holds at the ends of the time steps."""
-        return self.stages
 
     @cached_property
     def _polynomials(self) -> Array:
@@ -234,8 +228,6 @@ class Tableau:
 
 GAUSS_LEGENDRE_1 = Tableau("Gauss-Legendre 1 (implicit midpoint)", gauss(1)[0])
 GAUSS_LEGENDRE_2 = Tableau("Gauss-Legendre 2", gauss(2)[0])
-GAUSS_LEGENDRE_3 = Tableau("Gauss-Legendre 3", gauss(3)[0])
-RADAU_IIA_2 = Tableau("Radau IIA 2", np.array([1 / 3, 1.0]))
 RADAU_IIA_3 = Tableau("Radau IIA 3", np.array([(4 - np.sqrt(6)) / 10, (4 + np.sqrt(6)) / 10, 1.0]))
 
 

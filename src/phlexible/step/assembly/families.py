@@ -72,7 +72,6 @@ class RodTables:
     def __init__(self, system: System) -> None:
         self._dimension, self._strains = system.dimension, len(KEPT[system.dimension])
         self.points: list[RodPoint] = []
-        self._layout = system.layout
         found: dict[int, tuple[RodElement, int]] = {}
         for number, (element, _) in enumerate(system.forces):
             if isinstance(element, RodElement) and id(element) not in found:
