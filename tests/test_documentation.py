@@ -212,7 +212,7 @@ def test_control(in_an_empty_folder, capsys) -> None:
     found = run("control.md")
     assert found["settled"].angle(found["hinge"])[-1] == pytest.approx(0.5, abs=1e-5)
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "False ('hub x', 'hub y')" and 0.0499 < float(said[1]) < 0.0501
+    assert said[0] == "False ('hub x', 'hub y') True" and 0.0499 < float(said[1]) < 0.0501
     assert said[3] == "100.0"
 
 

@@ -18,7 +18,7 @@ from phlexible.bodies.body import Body
 from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.string_law import StringLaw
 from phlexible.description.interactions.force_elements import ForceElement
-from phlexible.description.interactions.loads import Load
+from phlexible.description.interactions.loads import Load, PointLoad
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.tendon import TendonDrive, TendonMotor
 from phlexible.description.joints.joint import Joint
@@ -27,7 +27,8 @@ from phlexible.description.joints.joint import Joint
 def concrete(kind: type) -> Iterator[type]:
     """All concrete classes of the package below a class, which itself does not count."""
     for each in kind.__subclasses__():
-        if each.__module__.startswith("phlexible.") and not inspect.isabstract(each):
+        is_base = inspect.isabstract(each) or each is PointLoad
+        if each.__module__.startswith("phlexible.") and not is_base:
             yield each
         yield from concrete(each)
 

@@ -589,8 +589,8 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
 
 def pose_map(steps: TakenSteps, k: int) -> Array:
     """Return the matrix K of time step ``k``, shape (velocities, velocities), by which velocity changes change the
-    pose at the end. The change of the pose is K times the sum of the velocity changes at both ends, by (9.2) of
-    docs/theory.md."""
+    pose at the end. The change of the pose is K times the sum of the velocity changes at both ends, by
+    docs/theory.md, 9, (9.2)."""
     layout, half = steps.system.layout, 0.5 * float(steps.sizes[k])
     a = half * split_rigid(layout, steps.rows["velocity"][k : k + 2].mean(axis=0))[1]
     turns = (np.eye(3) + cross_matrix(a)) / (1 + np.einsum("bi,bi->b", a, a))[:, None, None]

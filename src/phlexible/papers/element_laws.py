@@ -336,7 +336,7 @@ class Bristles:
     ) -> list[BristleState]:
         """Evaluate each friction spring (bristle) of a mechanism in T states ``at`` and return a list with one
         ``BristleState`` for each. It has two factors that limit the spring's force to the friction limit, by
-        (8.49) of docs/theory.md, and weights, normal and rotation of the contact. z are the deflections,
+        docs/theory.md, 8, (8.49), and weights, normal and rotation of the contact. z are the deflections,
         ``pressed`` the friction limit and normal force of each force element.
 
         Args:

@@ -347,7 +347,7 @@ class PolyconvexFields(StrainFields):
     def rate_matrix(self, s: Array) -> sparse.csr_array:
         """Return the matrix that gives the rates of all strain states of a soft body from the rates of the strains
         E; shape (s, 6 e q). The states are strains E, cofactors G and determinants D. At the mean of two states
-        the matrix reproduces their differences exactly, by (5.26) of docs/theory.md."""
+        the matrix reproduces their differences exactly, by docs/theory.md, 5, (5.26)."""
         strain, G, _ = self._split(s)
         C = self._cauchy_green(strain)
         turned = equal_diagonal(self._cofactor_slope(C))[self._shown_cofactor]

@@ -40,7 +40,7 @@ from phlexible.state.vectors import CarriedVector, VectorSet
 
 def mass_matrix(body: BodyData, eta: Array) -> Matrix:
     """Return the mass matrix of any kind of body at its elastic coordinates eta, shape (velocity_count,
-    velocity_count). It is sparse for strings, soft and long bodies. The body's type selects the formulation with
+    velocity_count). It is sparse for strings, soft and long bodies. The body's type selects the equations with
     nodal positions or with a moving body frame."""
     return absolute.mass_matrix(body) if isinstance(body, AbsoluteBody) else floating.mass_matrix(body, eta)
 
@@ -513,8 +513,8 @@ def forces_on_vectors(load: PointLoad, triad: Array, value: Array) -> Array:
 
 def _spread_moment(triad: Array, moment: Array) -> tuple[Array, Array]:
     """Return matrix S and vector t by which a moment is represented as forces t x d_i on three directions d_i. The
-    directions are the rows of ``triad``. S has shape (3, 3); t, shape (3,), solves S t = moment, (4.16) of
-    docs/theory.md."""
+    directions are the rows of ``triad``. S has shape (3, 3); t, shape (3,), solves S t = moment, docs/theory.md,
+    4, (4.16)."""
     spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
     return spread, np.linalg.solve(spread, moment)
 

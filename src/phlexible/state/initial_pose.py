@@ -15,6 +15,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import moment_products
 from phlexible.bodies.string import String
 from phlexible.description.interactions.functions import receive
+from phlexible.description.interactions.rod_element import KEPT
 from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.mechanism import Mechanism, copy_parts
 from phlexible.description.ports import Attachment, PlacedBody, Port
@@ -259,7 +260,7 @@ class _Rods:
 
     def __init__(self, system: System, start: State) -> None:
         self._system, dimension = system, system.dimension
-        is_curvature = np.arange(system.rod_strains.count) % (3 * dimension - 3) >= dimension
+        is_curvature = np.arange(system.rod_strains.count) % len(KEPT[dimension]) >= dimension
         self._scale = np.where(is_curvature, system.body_length, 1.0)
         self._natural = system.rod_strains.values(system.at(start))[0]
 

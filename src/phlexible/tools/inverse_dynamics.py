@@ -57,7 +57,7 @@ def least_change(
 ) -> Array:
     """Return the change of the inputs over all time steps, shape (steps, inputs), that minimizes the weighted sum
     of three squares: output errors ``left``, inputs ``used`` and the final ``velocity``. It is computed by a
-    backward recursion with QR factors; (9.13) of docs/theory.md. Inputs have the weights ``weight``, velocities
+    backward recursion with QR factors; docs/theory.md, 9, (9.13). Inputs have the weights ``weight``, velocities
     ``rest``; ``steps`` are the linearized time steps.
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
@@ -443,7 +443,7 @@ class _Servo:
 
     def _zeros(self) -> ComplexArray:
         """Return the finite transmission zeros of the linearized model at the start, as rates in continuous time
-        [1/s], smallest first; (9.12) of docs/theory.md. They are eigenvalues of one linearized time step,
+        [1/s], smallest first; docs/theory.md, 9, (9.12). They are eigenvalues of one linearized time step,
         transformed by the trapezoidal rule; zeros at rest (z near 0) are left out."""
         run = self._simulated(self._first[None], self._step)
         found = self._matrices(run)

@@ -471,9 +471,9 @@ class Contact(ForceElement):
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the force laws of a contact of two, one for each gap between a touching point and the surface:
-        normal force (8.17) and friction along the surface (8.18, 8.28 of docs/theory.md). Initial penetrations are
-        checked. For a contact group only the checks are made and the tuple is empty; its forces are computed after
-        a search.
+        normal force (8.17) and friction along the surface (docs/theory.md, 8, (8.18), (8.28)). Initial
+        penetrations are checked. For a contact group only the checks are made and the tuple is empty; its forces
+        are computed after a search.
 
         Raises:
             ModelError: the bodies start deep inside each other.

@@ -186,7 +186,7 @@ class MechanismState:
 
     def reactions_under(self, values: Array, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """Return a function without arguments that computes constraint multipliers and element forces at the
-        present state and a time [s]. They follow from the accelerations, (4.23) of docs/theory.md, under the loads
+        present state and a time [s]. They follow from the accelerations, docs/theory.md, 4, (4.23), under the loads
         ``values``; without a solution the result is None. Functions of time are evaluated up to ``end`` [s], those
         of the user now. Unless ``is_projected``, velocities are projected first so that they satisfy the
         constraints.

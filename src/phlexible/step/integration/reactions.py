@@ -161,7 +161,7 @@ def _applied(
 def _internal_forces(system: System, state: State, settled: Array) -> Array:
     """Return the generalized forces inside of the bodies of a system at a state: quadratic velocity terms
     (centrifugal and Coriolis), elastic and damping forces, shape (velocities,). ``settled`` are the velocities of
-    damping forces. See (2.10) of docs/theory.md."""
+    damping forces. See docs/theory.md, 2, (2.10)."""
     result = viscoelastic_body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.span(index), placed.data, system.elastic(state, index)

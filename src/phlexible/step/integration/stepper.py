@@ -197,7 +197,7 @@ class Stepper(MechanismState):
         """Take one time step in which laws of the state (user functions that give forces) have their values at its
         mean state. It goes from ``instants[0]``, has the length ``step`` [s] and the inputs ``course`` (loads and
         prescribed vectors), and is stored in ``rows``. Trials are repeated until they agree; returns the number of
-        time steps taken (0 or 1) and the status. See (8.22) of docs/theory.md."""
+        time steps taken (0 or 1) and the status. See docs/theory.md, 8, (8.22)."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False

@@ -78,7 +78,7 @@ def advance_branches(t: Tables, f: int, h: float) -> float:
 def dashpot_loss(t: Tables, k: int, strain: float, both: float, change: float) -> float:
     """Return the energy that the dashpot of a Maxwell branch of unit stiffness with relaxation time number k loses
     in a time step; a quadratic form of the strain e at the start and the change c of the coordinate: ``strain`` is
-    e e, ``both`` is e c, ``change`` is c c. See (8.37) of docs/theory.md. ``t`` holds all tables (arrays) of the
+    e e, ``both`` is e c, ``change`` is c c. See docs/theory.md, 8, (8.37). ``t`` holds all tables (arrays) of the
     model and its state."""
     return t.fading_loss[k] * strain + t.fading_loss_both[k] * both + t.fading_loss_change[k] * change
 

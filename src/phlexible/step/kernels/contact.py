@@ -60,8 +60,8 @@ def coordinate_weights(t: Tables, i: int) -> None:
 def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
     """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|,
     in ``t.along``. The scalar functions w are ``count`` from number ``first`` on. The derivatives of theta with
-    respect to w at the end are written to ``t.slope``, those of the weights to ``t.tangent``. See (8.26) of
-    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    respect to w at the end are written to ``t.slope``, those of the weights to ``t.tangent``. See docs/theory.md,
+    8, (8.26). ``t`` holds all tables (arrays) of the model and its state."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -84,8 +84,8 @@ def length_weights(t: Tables, f: int, first: int, count: int) -> None:
     """Compute the weights of the discrete derivative of the coordinate of tendon f, in ``t.along``. The coordinate
     is the scaled sum of the distances between guides. Its scalar functions are ``count`` from number ``first`` on:
     squared distances, then for a tendon with a winch minus the rest length. Derivatives of the coordinate go to
-    ``t.slope``, those of the weights with respect to the functions at the end to ``t.tangent``. See (8.50) of
-    docs/theory.md."""
+    ``t.slope``, those of the weights with respect to the functions at the end to ``t.tangent``. See
+    docs/theory.md, 8, (8.50)."""
     segments, both, r, a, b = count, 0.0, t.length_scale[f], 1.0, 1.0
     last = r
     if t.coordinate_of[t.constraints + f] == PAID_OUT:
@@ -110,7 +110,7 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
     """Compute the weights of the discrete derivative of a rolling wheel's slip with respect to its scalar
     functions, in ``t.along``. The slip is the coordinate of force element f; its functions are ``count`` from
     number ``first`` on. Derivatives of the weights with respect to the functions at the end are written to
-    ``t.tangent``, those of the slip to ``t.slope``. See (8.30) of docs/theory.md. ``t`` holds all tables (arrays)
+    ``t.tangent``, those of the slip to ``t.slope``. See docs/theory.md, 8, (8.30). ``t`` holds all tables (arrays)
     of the model and its state."""
     k, r, total = (count - 1) // 2, t.length_scale[f], 0.0
     up, spokes = first + 1 + k, first + 1
@@ -138,7 +138,7 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
 @compiled
 def joint_force_norm(t: Tables, f: int) -> float:
     """Return the magnitude |R| of the force in a joint [N], from its present Lagrange multipliers along orthogonal
-    directions. The joint is the one whose friction force element f computes. See (8.31) of docs/theory.md. ``t``
+    directions. The joint is the one whose friction force element f computes. See docs/theory.md, 8, (8.31). ``t``
     holds all tables (arrays) of the model and its state."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
@@ -217,8 +217,8 @@ def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float
 def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean normal force N over a time step of length h of the contact or stop that is force element f.
     The second result is its derivative with respect to the penetration at the end of the time step. The energy
-    that damping loses is stored in ``t.loss`` [J], the impact speed to remember in ``t.impact_end``. See (8.17) of
-    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    that damping loses is stored in ``t.loss`` [J], the impact speed to remember in ``t.impact_end``. See
+    docs/theory.md, 8, (8.17). ``t`` holds all tables (arrays) of the model and its state."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0
@@ -278,7 +278,7 @@ def impact_damping(
     """Return the damping coefficient of a contact whose restitution depends on the impact speed, a factor of its
     derivative, and the impact speed to store. The coefficient is ``loss`` over the impact speed, or over
     ``slowest`` [m/s] if that is larger. The speed is ``known`` [m/s], or the approach speed ``change`` / h if the
-    bodies were apart at the start (penetration x0 not above 0). See (8.47) of docs/theory.md.
+    bodies were apart at the start (penetration x0 not above 0). See docs/theory.md, 8, (8.47).
 
     The impact speed is 0 where the bodies separate. The factor is 0 where the coefficient falls as the speed grows,
     else 1.
@@ -294,7 +294,7 @@ def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean dry friction force of force element f along its coordinate theta over a time step of length
     h. Second is its derivative with respect to theta at the end. The friction limit includes the share of the
     joint force, if it is friction of a joint. The lost energy is added to ``t.loss``, the derivative with respect
-    to the limit written to ``t.force_by_level``. See (8.19) of docs/theory.md."""
+    to the limit written to ``t.force_by_level``. See docs/theory.md, 8, (8.19)."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)
@@ -316,7 +316,7 @@ def bristle_force(
     """Return the mean friction force of a bristle (friction spring of stiffness k, damping d and deflection z) in
     a time step of length h. The surfaces slide by u, and the force is at most the friction ``limit``. Then follow
     its derivative with respect to the limit, e, a and s of its derivative a I - s e e^T with respect to u, the
-    deflection at the end, and whether it slips. See (8.44) of docs/theory.md."""
+    deflection at the end, and whether it slips. See docs/theory.md, 8, (8.44)."""
     longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + d / (k * h)
     relaxes = size > longest
     start = where(relaxes, longest / size, 1.0) * z

@@ -219,7 +219,7 @@ def read_rotation_vector(source: Reals, count: int) -> Vector:
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
     """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body axes.
     Given are its angular velocity w, its coordinates xi = (1, eta), the moments N of its points r, and D of their
-    rates u. See (4.5) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    rates u. See docs/theory.md, 4, (4.5). ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
@@ -259,7 +259,7 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 def compute_end_rotation(t: Tables, b: int, h: float) -> None:
     """Compute the rotation matrix of floating body b at the end of a time step of length h from its angular
     velocities. It is in ``t.rotation1``, half the rotation vector of the step in ``t.half_turn``, the inverse of
-    the mean rotation matrix in ``t.inverse_mean``. See (4.1, 4.3) of docs/theory.md. ``t`` holds all tables
+    the mean rotation matrix in ``t.inverse_mean``. See docs/theory.md, 4, (4.1, 4.3). ``t`` holds all tables
     (arrays) of the model and its state."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
@@ -273,7 +273,7 @@ def compute_end_rotation(t: Tables, b: int, h: float) -> None:
 @compiled
 def inertia_balance(t: Tables, b: int, h: float) -> None:
     """Write the inertia terms of floating body b over a time step of length h into ``t.residual``, without forces.
-    They are the change of the angular momentum, (4.7) of docs/theory.md, and of the momenta of the elastic
+    They are the change of the angular momentum, docs/theory.md, 4, (4.7), and of the momenta of the elastic
     coordinates, (4.8). ``t`` holds all tables (arrays) of the model and its state."""
     axes, c = t.axes_of[b], t.coordinates_begin[b]
     rows = t.residual + (t.velocities_begin[b] + t.dimension)
@@ -304,7 +304,7 @@ def centrifugal_matrix(t: Tables, b: int, h: float) -> Matrix:
 @compiled
 def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
     """Add the derivatives of the inertia terms of floating body b to its diagonal block of Newton's matrix in
-    ``t.blocks``. They are derivatives of (4.7) and (4.8) of docs/theory.md with respect to angular velocity and
+    ``t.blocks``. They are derivatives of docs/theory.md, 4, (4.7) and (4.8) with respect to angular velocity and
     elastic rates at the end of a time step of length h [s]. With ``moves`` = 1 they are exact; with 0 the change
     of the elastic coordinates is neglected. ``t`` holds all tables (arrays) of the model and its state."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
@@ -358,7 +358,7 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 def accept_pose(t: Tables, b: int) -> None:
     """Copy the elastic coordinates and the rotation matrix of floating body b from the end of the time step to
     ``t.eta`` and ``t.rotation``. The rotation matrix R is replaced by R (3 I - R^T R) / 2, which is orthogonal to
-    second order. See (4.14) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    second order. See docs/theory.md, 4, (4.14). ``t`` holds all tables (arrays) of the model and its state."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
@@ -465,8 +465,8 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     """Compute the mean elastic and damping force on the elastic coordinates of floating body b over a time step of
     length h, in ``t.elastic_force``. Scalar strains at the end are written to ``t.strain1``, their changes to
-    ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. See (4.8) of
-    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. See docs/theory.md, 4,
+    (4.8). ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
@@ -581,7 +581,7 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     """Return the energy that floating body b loses in a time step of length h to viscosity, damping matrix and
-    numerical damping [J]. It follows from the strains of the last evaluated residual. See (3.4) of docs/theory.md.
+    numerical damping [J]. It follows from the strains of the last evaluated residual. See docs/theory.md, 3, (3.4).
     ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0

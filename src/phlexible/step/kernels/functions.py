@@ -42,7 +42,7 @@ def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
 def change_of_function(t: Tables, m: int) -> float:
     """Return the change in the time step of scalar function m of the pose, at constant coefficients, from changes
     only, so that nothing cancels. Such functions are sums of products of difference vectors, less a prescribed
-    function of time; forces act along them. See (8.2) of docs/theory.md. ``t`` holds all tables (arrays) of the
+    function of time; forces act along them. See docs/theory.md, 8, (8.2). ``t`` holds all tables (arrays) of the
     model and its state."""
     total, time = 0.0, t.function_time[m]
     if time >= 0:
@@ -58,7 +58,7 @@ def change_of_function(t: Tables, m: int) -> float:
 def apply_function_force(t: Tables, m: int, g: float) -> None:
     """Add the forces g dw/dx of scalar function w, number m, to the forces ``t.pull`` on all points and directions
     x that it contains. g is the generalized force along w; the derivative is the one at the mean pose of the time
-    step. See (8.3) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    step. See docs/theory.md, 8, (8.3). ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
@@ -97,7 +97,7 @@ def compute_gradients(t: Tables, m: int) -> None:
 def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
     """Subtract the geometric stiffness of scalar function m of the pose from Newton's matrix, for a time step of
     length h. It is the generalized force g times the second derivatives, in the blocks of pairs of its points and
-    directions. See (8.4) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    directions. See docs/theory.md, 8, (8.4). ``t`` holds all tables (arrays) of the model and its state."""
     for q in range(t.pairs_begin[m], t.pairs_end[m]):
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         subtract_coupling(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)

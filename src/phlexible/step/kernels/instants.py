@@ -47,7 +47,7 @@ def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Flo
     (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the partial time derivatives of all
     constraints, ``relaxation`` a share added to the diagonal of redundant ones; ``header`` locates the model's
     arrays. Return False where constraints are redundant at this pose in any lane (one of several mechanisms
-    computed at the same time). See (4.15) of docs/theory.md.
+    computed at the same time). See docs/theory.md, 4, (4.15).
 
     Args:
         header: of the tables; the state in them stays, other tables are recomputed by the next step.

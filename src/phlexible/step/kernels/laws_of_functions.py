@@ -49,7 +49,7 @@ def begin_laws(t: Tables) -> None:
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
     """Add the mean forces of all force elements over a time step of length h to the forces ``t.pull`` on their
     points and directions. Coordinates and forces of the elements are computed and stored as well. ``damping`` is
-    numerical damping, a multiple of the stiffness. See (8.3) of docs/theory.md. ``t`` holds all tables (arrays) of
+    numerical damping, a multiple of the stiffness. See docs/theory.md, 8, (8.3). ``t`` holds all tables (arrays) of
     the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, count = acting_functions(t, i)
@@ -65,8 +65,8 @@ def apply_law_forces(t: Tables, h: float, damping: float) -> None:
 @exported
 def add_law_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of the forces of all force elements over a time step of length h to Newton's matrix,
-    ``t.blocks``: stiffness along their coordinates, geometric stiffness, and columns of multipliers. See (8.4) of
-    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    ``t.blocks``: stiffness along their coordinates, geometric stiffness, and columns of multipliers. See
+    docs/theory.md, 8, (8.4). ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         f, (begin, count) = i - t.constraints, acting_functions(t, i)
         if count == 0:

@@ -126,7 +126,7 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
     """Add the derivatives of the forces of all product elements over a time step of length h [s] to Newton's
     matrix ``t.blocks``. The stresses are read from ``t.product_stress``. ``damping`` is numerical damping, a
     multiple of the stiffness. Product elements are shell elements whose strains are scalar products of nodal
-    vectors. See (5.29) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    vectors. See docs/theory.md, 5, (5.29). ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.product_elements):
         k, places = t.product_nodes_count[e], t.product_positions[t.product_group[e]]
         nodes, K = t.product_node + t.product_nodes_begin[e], t.product_matrix
@@ -276,7 +276,7 @@ def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> 
     """Add h B(d)^T (s* - s) of all product elements to ``t.residual``, the part that the independent stress
     unknowns s* leave of it. s are the present stresses, B is the derivative of the strains, and d the motion of
     the mean since the matrix was factored. s*, after a ``share`` of the update of Newton's method, is written to
-    ``t.product_trial``. h is the length of the time step [s]. See (5.31) of docs/theory.md."""
+    ``t.product_trial``. h is the length of the time step [s]. See docs/theory.md, 5, (5.31)."""
     for e in range(t.product_elements):
         set_carried_stress(t, e, h, damping, share)
         begin, count = t.product_rests_begin[e], t.product_pairs_count[t.product_group[e]]

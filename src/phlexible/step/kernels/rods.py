@@ -139,7 +139,7 @@ def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float
     """Return the mean force of one linear strain of a rod (force element f) over a time step of length h. The
     second result is its derivative with respect to the strain at the end. The force is elastic, viscous and of
     Maxwell branches, and is also stored in ``t.scalar_force``. ``damping`` is numerical damping, a multiple of the
-    stiffness. See (8.14) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    stiffness. See docs/theory.md, 8, (8.14). ``t`` holds all tables (arrays) of the model and its state."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
     creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
@@ -181,7 +181,7 @@ def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) 
 @exported
 def add_rod_forces(t: Tables) -> None:
     """Add the forces and moments of all rods on their sections to ``t.force_sum`` and ``t.moment_sum``, in world
-    axes. Sections are rigid bodies. See (8.3) of docs/theory.md. ``t`` holds all tables (arrays) of the model and
+    axes. Sections are rigid bodies. See docs/theory.md, 8, (8.3). ``t`` holds all tables (arrays) of the model and
     its state."""
     for p in range(t.rod_points):
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)

@@ -77,7 +77,7 @@ def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
     """Compute the forces of constraints and force elements on points and directions over a time step of length h,
     and add them to ``t.pull``. Before, the changes of all difference vectors are written to ``t.chord_change``.
     The generalized forces of constraints are their multipliers. ``damping`` is numerical damping, a multiple of
-    the stiffness. See (8.3) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    the stiffness. See docs/theory.md, 8, (8.3). ``t`` holds all tables (arrays) of the model and its state."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = weighted_sum(t, y, t.change)
@@ -150,8 +150,8 @@ def constraints_close(t: Tables) -> Truth:
 @compiled
 def add_interaction_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of constraints and of all force elements over a time step of length h to Newton's
-    matrix, ``t.blocks``: constraint gradients, geometric stiffness, force derivatives. See (8.4) of
-    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    matrix, ``t.blocks``: constraint gradients, geometric stiffness, force derivatives. See docs/theory.md, 8,
+    (8.4). ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -226,8 +226,8 @@ def set_auxiliary_rows(t: Tables, k: int) -> None:
 @compiled
 def prescribed_motion_work(t: Tables, i: int) -> float:
     """Return the work in the time step of the prescribed motions (moving frames and driven paths) that interaction
-    i contains [J]: minus its generalized force times the change of its function that they cause. See (8.5) of
-    docs/theory.md. ``t`` holds all tables (arrays) of the model and its state."""
+    i contains [J]: minus its generalized force times the change of its function that they cause. See
+    docs/theory.md, 8, (8.5). ``t`` holds all tables (arrays) of the model and its state."""
     if t.moving == 0:
         return 0.0
     total = t.frame_work[i - t.constraints] if i >= t.constraints else 0.0
@@ -282,7 +282,7 @@ def drives_are_smooth(t: Tables) -> Truth:
 @compiled
 def driven_angles_follow(t: Tables) -> Truth:
     """Return whether all driven angles are at the end of the time step on their prescribed path and not half a
-    turn away. The equation of the drive, (8.15) of docs/theory.md, is satisfied there too. ``t`` holds all tables
+    turn away. The equation of the drive, docs/theory.md, 8, (8.15), is satisfied there too. ``t`` holds all tables
     (arrays) of the model and its state.
 
     Half a turn away cos(theta - p), minus its derivative by p, is negative.

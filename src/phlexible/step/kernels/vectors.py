@@ -118,7 +118,7 @@ def mean_directions(t: Tables, i: int, j: int, k: int) -> Matrix:
 @compiled
 def solve_moment(D: Matrix, moment: Vector) -> Vector:
     """Return the vector u for which the forces u x d_i on the three directions d_i, the rows of D, have this
-    moment. See (4.16) of docs/theory.md."""
+    moment. See docs/theory.md, 4, (4.16)."""
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
     x, y, z = (size * unit(0) - row(spread, 0), size * unit(1) - row(spread, 1), size * unit(2) - row(spread, 2))
@@ -145,7 +145,7 @@ def end_difference(t: Tables, y: int) -> Vector:
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
     """Subtract h times all forces on points and directions, and all weights, from the balances in ``t.residual``.
-    The balances are those of the bodies and nodes that carry the points. See (4.6 to 4.9) of docs/theory.md. ``t``
+    The balances are those of the bodies and nodes that carry the points. See docs/theory.md, 4, (4.6 to 4.9). ``t``
     holds all tables (arrays) of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
@@ -224,7 +224,7 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 def add_force_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix,
     ``t.blocks``. They arise since moment arms rotate with the body while forces on its points stay constant. h is
-    the length of the time step. See (4.12) of docs/theory.md. ``t`` holds all tables (arrays) of the model and its
+    the length of the time step. See docs/theory.md, 4, (4.12). ``t`` holds all tables (arrays) of the model and its
     state."""
     d = t.dimension
     for b in range(t.frames):

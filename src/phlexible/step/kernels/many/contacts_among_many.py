@@ -412,10 +412,10 @@ def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
 @compiled
 def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h: float) -> tuple[float, float]:
     """Return the mean normal force of a pair in contact group c over a time step of length h. Second is its
-    derivative with respect to the penetration at the end. The penetration is ``depth`` at the start and grows
-    by ``change``. ``known`` is the index of the pair in the list of the last time step, -1 if it is new. Stored
-    and lost energies are added to ``t.contact_group_work`` and ``t.contact_group_loss``. See (8.17) of
-    docs/theory.md."""
+    derivative with respect to the penetration at the end. The penetration is ``depth`` at the start and grows by
+    ``change``. ``known`` is the index of the pair in the list of the last time step, -1 if it is new. Stored and
+    lost energies are added to ``t.contact_group_work`` and ``t.contact_group_loss``. See docs/theory.md, 8,
+    (8.17)."""
     return _shared_normal_force(t, c, known, depth, change, h, (depth, change, 1.0))
 
 

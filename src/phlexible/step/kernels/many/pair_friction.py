@@ -160,7 +160,7 @@ def dissipate_separated_pairs(t: Tables) -> None:
 
 @compiled
 def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
-    """Store the contact of members i and j (balls, segments, solids) in the arrays ``t.touch_...`` for friction
+    """Store the contact of members i and j (balls, segments, solids) in the arrays ``touch_...`` for friction
     and Newton's matrix, and return its index there. s and z are parameters on their axes, y is the contact point
     and n the unit normal in world axes. ``slope`` is the derivative of the normal force with respect to the
     penetration. Without room only the arms are stored.
@@ -298,7 +298,7 @@ def _apply_rolling_resistance(
     """Compute the moments that resist rolling and drilling of ball i on contact member j, and apply them as forces
     added to ``t.pull``. h is the length of the time step; drilling is spinning about the normal n. ``normal`` is
     the normal force, ``touch`` and ``index`` are where results are stored, ``known`` is the index of the pair in
-    the last time step (-1: none). See (8.46) of docs/theory.md.
+    the last time step (-1: none). See docs/theory.md, 8, (8.46).
 
     Derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the friction springs to
     ``t.pair_turn_end`` at ``index``.

@@ -54,7 +54,7 @@ def add_pair(
     rotates: bool,
 ) -> int:
     """Store the contact of members i and j as a further pair of Newton's matrix, with the 3 x 3 stiffness
-    ``slope``. Pairs are in the arrays ``t.held_...``; iteration solves for their coupling. Return the index of the
+    ``slope``. Pairs are in the arrays ``held_...``; iteration solves for their coupling. Return the index of the
     pair; it is ``t.matrix_pairs`` if there is no room, and the pair does not count then. The other arguments are
     those of ``store_pair``: parameters, normal and arms of the contact."""
     n = t.held_count[0]
@@ -71,7 +71,7 @@ def store_pair(
     t: Tables, n: int, i: int, j: int, s: float, z: float, normal: Vector, arm: Vector, other: Vector, rotates: bool
 ) -> None:
     """Store how the velocities of their bodies move the contact point of members i and j, pair n of Newton's
-    matrix, in the arrays ``t.held_...``. s and z are parameters on the members' axes, ``arm`` and ``other``
+    matrix, in the arrays ``held_...``. s and z are parameters on the members' axes, ``arm`` and ``other``
     vectors from there to the contact point, ``normal`` is the unit normal. With ``rotates``, the relative rotation
     of the members is stored in place of the displacement of the point. ``t`` holds all tables (arrays) of the
     model and its state.
@@ -153,7 +153,7 @@ def _store_turns(
 def add_pair_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's matrix.
     What couples velocities of one body is added to its block in ``t.blocks``; couplings of different bodies are
-    stored in ``t.held_...``, for iteration. h is the length of the time step. ``t`` holds all tables (arrays) of
+    stored in ``held_...``, for iteration. h is the length of the time step. ``t`` holds all tables (arrays) of
     the model and its state."""
     clear_matrix_pairs(t)
     t.pair_half_step[0] = 0.5 * h
