@@ -459,8 +459,9 @@ class LinearMechanics:
 
     @property
     def is_circulatory(self) -> bool:
-        """Whether the stiffness of forces without potential (follower loads, friction) exceeds a hundredth of the
-        symmetric stiffness in any entry. It must not be neglected then."""
+        """Whether the stiffness of forces without potential (follower loads, friction) is too large to be
+        neglected. It is if an entry exceeds a hundredth of the symmetric stiffness of its row and column: the
+        geometric mean of their largest entries."""
         return _relative_to_rows(sparse.coo_array(self.circulatory), self.stiffness) > CIRCULATORY
 
     @property

@@ -56,10 +56,11 @@ class Tangents(NamedTuple):
 def tangents_of(
     system: System, indices: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
-    """Assemble and return the stiffness and damping matrices that contact and friction add to small motions of a
-    system, shape (velocities, velocities) each. The given ``stiffness`` and ``damping`` (velocities, indices) are
-    derivatives of the forces; only columns of the velocities ``indices`` are not zero. ``forces`` are those at the
-    pose; their part ``balanced`` is balanced by other forces.
+    """Assemble and return three matrices that contact and friction add to small motions of a system: conservative
+    stiffness, circulatory stiffness and damping, shape (velocities, velocities) each. The given ``stiffness`` and
+    ``damping``, shape (velocities, k), are derivatives of the forces with respect to the k velocities ``indices``.
+    ``forces`` are the forces at the pose. Only their part ``balanced``, which other forces of the system balance,
+    gives a conservative stiffness of its own.
 
     Args:
         system: that moves.

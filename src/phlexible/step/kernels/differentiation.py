@@ -54,10 +54,11 @@ def differentiate(
     work: Floats,
 ) -> int:
     """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards (adjoint
-    method), through recorded time steps, as ``request`` says. ``sizes`` are their lengths, ``rows`` the stored
-    states, ``moving`` and ``load_values`` prescribed vectors and loads. ``header`` locates the model's arrays,
-    ``indices`` entries of Newton's matrix, ``work`` is scratch memory. Results are written into ``pose``,
-    ``velocity`` and ``equations``; return the number of steps whose linear system could be solved.
+    method), through recorded time steps, as ``request`` says. ``sizes`` are the lengths of the steps, ``rows`` the
+    stored states, ``moving`` and ``load_values`` prescribed vectors and loads. ``header`` locates the model's
+    arrays, ``indices`` entries of Newton's matrix, ``work`` is scratch memory. ``pose``, ``velocity`` and
+    ``equations`` are given changes or derivatives, and receive results as Args says. Return the number of steps
+    whose linear system could be solved.
 
     Args:
         header: of the tables; the state in them is overwritten.
