@@ -303,3 +303,14 @@ def test_round_off_neither_spins_nor_topples_a_rod(unit, mass):
     with pytest.warns(ph.UnstableEquilibriumWarning):
         rest = model.equilibrium()
     assert rest.state.rotation[-1][:2, 0] == pytest.approx((0.8, 0.6), abs=1e-5)
+
+
+def test_a_run_from_an_equilibrium_locks_a_wound_joint():
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, 0.1), "wheel")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    model.apply(hinge.spring(2.0, rest=7.0))
+    model.apply(hinge.torque(-4.0))
+    model.at(0.01, lock=hinge)
+    motion = model.simulate(0.02, 1e-3, initial=model.equilibrium(), progress=False)
+    assert np.ptp(motion.angle(hinge)) < 1e-9 and motion.energy.spring[-1] == pytest.approx(4.0)

@@ -107,7 +107,8 @@ class Assembly:
             found[number] = related.coordinate.value(system.coordinate_functions(related.coordinate).values(at)[0])
             angles[number] = related.coordinate.is_angle
         if state.theta is not None:
-            found[angles] += 2 * np.pi * np.round((state.theta[: len(found)] - found)[angles] / (2 * np.pi))
+            known = np.flatnonzero(angles[: len(state.theta)])  # of locks, the last ones, it may have none
+            found[known] += 2 * np.pi * np.round((state.theta[known] - found[known]) / (2 * np.pi))
         return found
 
     def moving_values(self, times: Array) -> Array:

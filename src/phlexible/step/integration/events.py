@@ -77,12 +77,9 @@ class RunEvents:
     def regular_run(self, k: int, steps: int) -> int:
         """Return how many time steps from number k on come before a prescribed event on an instant of the
         grid, at most ``steps``. Events inside of time steps do not count here."""
-        clock = self._clock
-        for number, time in self._times.items():
-            ahead = (time - clock.instant(k)) / clock.step
-            if self._is_pending(number) and abs(ahead - round(ahead)) <= SNAP and 0 < round(ahead) < steps:
-                steps = round(ahead)
-        return steps
+        now, step = self._clock.instant(k), self._clock.step
+        ahead = [(time - now) / step for number, time in self._times.items() if self._is_pending(number)]
+        return min([steps, *(round(each) for each in ahead if abs(each - round(each)) <= SNAP and round(each) > 0)])
 
     def due(self, time: float) -> list[int]:
         """Return the numbers of the events that have not occurred and are due at a ``time`` [s], sorted by

@@ -63,10 +63,12 @@ class MechanismState:
         self.measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
         memory = self.memory
-        thetas = self.assembly.initial_thetas(state) if state.theta is None else state.theta[: len(memory["theta"])]
+        thetas = state.theta
+        if thetas is None or len(thetas) < len(memory["theta"]):  # as in equilibria, which know nothing of locks
+            thetas = self.assembly.initial_thetas(state)
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
-        memory["theta"][:] = thetas
+        memory["theta"][:] = thetas[: len(memory["theta"])]
         set_branches(memory, state.branches)
         switches = self.assembly.system.mechanism.switches
         memory["locked_at"][:] = [0.0 if switch.is_active else np.nan for switch in switches]
