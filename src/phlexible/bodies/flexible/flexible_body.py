@@ -63,6 +63,7 @@ from phlexible.bodies.flexible.skin import mesh_skin, stress_coordinates, stress
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, derivative_loads, linear_strain
 from phlexible.bodies.flexible.structure import mesh_unknowns
 from phlexible.bodies.flexible.user_mesh import (
+    IN_PLANE,
     UserMesh,
     check_elements,
     check_mesh,
@@ -84,8 +85,6 @@ from phlexible.shapes.surfaces import optional_color
 
 MeshedPoints = MeshPoints | PlatePoints
 """Located points of a body that is made of a mesh, of a solid or of a plate."""
-IN_PLANE = 1e-9
-"""Distance of a plate from the plane z = 0, over its size, that is round-off."""
 SHOWN = 5e-4
 """Smallest effective mass, relative to the mass, for which the summary lists effective masses."""
 

@@ -83,8 +83,7 @@ class UserMesh:
         """Dictionary of point indices by group name: those of the vertices of each group of elements and facets of
         this mesh, ascending, and those in each group of nodes. Nodes replace facets of the same name, and these
         elements."""
-        elements = {name: self.corners[group] for name, group in self.element_groups.items()}
-        corners = elements | self.facet_groups
+        corners = {name: self.corners[group] for name, group in self.element_groups.items()} | self.facet_groups
         return {name: np.unique(group) for name, group in corners.items()} | self.node_groups
 
 
@@ -209,10 +208,14 @@ def _check_flat(points: Array, dimension: int, is_flat: bool | None) -> None:
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0")
 
 
+IN_PLANE = 1e-9
+"""Distance from a plane over the size of a mesh that is round-off."""
+
+
 def is_curved(points: Array, dimension: int) -> bool:
     """Return whether a mesh of triangles or quadrilaterals (``dimension`` of cells 2) leaves the plane z = const:
     whether the z of its ``points`` (p, 3) differ by more than round-off. Always False for solids."""
-    return dimension == 2 and bool(np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max())
+    return dimension == 2 and bool(np.ptp(points[:, 2]) > IN_PLANE * np.ptp(points, axis=0).max())
 
 
 def _groups(groups: Any) -> Any:

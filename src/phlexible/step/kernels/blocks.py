@@ -1,7 +1,7 @@
 """Blocks of Newton's matrix: entries of a body's block, LU of long bodies, visits of the block LU (docs/theory.md,
 4)."""
 
-from phlexible.algebra.elimination import LINE, LONG
+from phlexible.algebra.elimination import in_lines
 from phlexible.step.compilation.compiled import compiled, compiled_inline, exported
 from phlexible.step.compilation.dense import (
     SIX,
@@ -296,6 +296,9 @@ def is_zero(a: Reals, count: int) -> bool:
     return True
 
 
+stored_length = compiled(in_lines)  # the layout of the blocks and the kernels share it
+
+
 @compiled
 def later_row_count(t: Tables, begin: int, end: int) -> int:
     """Return the length of a row of the joint block of the neighbours ``begin`` .. ``end`` - 1 in the list of
@@ -305,7 +308,7 @@ def later_row_count(t: Tables, begin: int, end: int) -> int:
     total = 0
     for i in range(begin, end):
         total += t.neighbour_size[i]
-    return total if total < LONG else (total + LINE - 1) // LINE * LINE
+    return stored_length(total)
 
 
 @compiled
