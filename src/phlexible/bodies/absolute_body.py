@@ -105,8 +105,9 @@ class AbsoluteBody:
 
     @property
     def translations(self) -> Array:
-        """Weight of each node in a translation of the body, shape (N,): 1 for nodal positions, 0 for directors
-        (nodal direction vectors); ones if the body has no directors."""
+        """Weight of each nodal vector in a translation of the body, shape (N,): 1 for nodal positions, 0 for
+        directors (nodal direction vectors of shells). It is all ones for strings and soft bodies, which have no
+        directors."""
         return np.ones(self.node_count) if self.moves is None else self.moves
 
     @property
@@ -119,9 +120,9 @@ class AbsoluteBody:
 
     @property
     def translational_mass(self) -> Array:
-        """Momentum of each node for a unit velocity of the whole body, shape (N,) [kg]: the nodal mass matrix times
-        ``translations``. Times gravity they are the weights of the nodes; entries of nodal positions add up to the
-        mass of the body."""
+        """Mass of each node in a translation of the whole body, shape (N,) [kg]: the nodal mass matrix times
+        ``translations``. Times gravity it gives the weights of the nodes; the entries of nodal positions add up to
+        the mass of the body."""
         return np.asarray(self.nodal_mass @ self.translations)
 
     @property
@@ -224,9 +225,9 @@ def _expected(nodes: Array) -> str:
 
 
 def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
-    """Return how many components a user's position or velocity vectors may have, as a tuple of allowed counts. In
-    space 3, and for bodies with nodal positions also 2, without z; in a plane model 2 or 3, on a line 1 or 3.
-    ``nodes`` are arc lengths (N,) or positions (N, 3)."""
+    """Return the allowed numbers of components of a user's position or velocity vectors, as a tuple. In space they
+    are 3, for soft bodies also 2 (z is then 0); in the plane 2 or 3; on a line 1 or 3. ``nodes`` are arc lengths
+    of a string (N,) or positions of a soft body (N, 3)."""
     if dimension == 3:
         return (3,) if nodes.ndim == 1 else (2, 3)
     return (dimension, 3)

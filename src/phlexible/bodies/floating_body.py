@@ -84,8 +84,8 @@ class LocalMoments:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the second mass moments of this long body are sparse matrices: true unless products are
-        subtracted from them (moments about the centre of mass), which make them full."""
+        """Whether the second mass moments of this long body are sparse matrices. They are not if moments about the
+        centre of mass are stored, since a dense product of ``removed`` is then subtracted from them."""
         return not self.removed.any()
 
     @property
@@ -196,8 +196,8 @@ class FloatingBody:
 
     @property
     def undeformed_spread(self) -> Array:
-        """Second moments int rho x x^T of the mass of this undeformed body about the origin of its frame, shape (3,
-        3) [kg m2]; selected from the stored mass moments."""
+        """Second moments int rho x x^T dV of the mass of this undeformed body about the origin of its frame, shape
+        (3, 3) [kg m2]. They are selected from the stored mass moments."""
         if isinstance(self.second_moments, LocalMoments):
             moments = self.second_moments
             planes = np.array([[plane[0, 0] for plane in row] for row in moments.planes])

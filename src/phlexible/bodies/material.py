@@ -62,8 +62,8 @@ class Material:
 
 def warn_of_units(youngs_modulus: float, density: float) -> None:
     """Warn the user (``UnitWarning``) if Young's modulus [Pa] or density [kg/m3] of a material are probably in
-    other units. Suspected are moduli below 1e4 Pa above 100 kg/m3 (MPa, GPa), and densities of 0.5 to 25 kg/m3,
-    except 1, with a modulus above 1e8 Pa (g/cm3)."""
+    other units. A modulus below 1e4 Pa at a density above 100 kg/m3 may be in MPa or GPa. A density of 0.5 to 25
+    kg/m3, except 1, at a modulus above 1e8 Pa may be in g/cm3."""
     if youngs_modulus < SOFTEST and density > LIGHTEST:
         warn_user(
             f"youngs_modulus = {youngs_modulus:g} Pa at {density:g} kg/m3 is softer than any jelly;"
@@ -151,8 +151,8 @@ def relative_relaxation(material: Material | None, sections: Iterable[object]) -
 
 
 def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
-    """Raise ``ParameterError`` if a body has viscoelastic relaxation (Maxwell branches), since the equations named
-    ``form`` in the message have no states for it; None passes.
+    """Raise ``ParameterError`` if a body has viscoelastic ``relaxation`` (Maxwell branches) because the equations
+    named ``form`` in the message have no states for it. Nothing is done for None.
 
     Raises:
         ParameterError: there is one.

@@ -45,9 +45,9 @@ gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """Return what pictures draw for a rigid body whose shape is unknown. It is the homogeneous box with its
-    ``mass`` and ``inertia`` if there are no joints. So it is if all joints, at ``ports`` (k, 3) [m], are about as
-    far from the centre of mass as this box reaches. Else it is a ball there and rods to the joints.
+    """Return what pictures draw for a rigid body whose shape is unknown: a homogeneous box with its ``mass`` and
+    ``inertia``, or a ball at ``center`` with rods to the joints. The box is drawn without joints, or if all
+    joints, at ``ports`` (k, 3) [m], are about as far from the centre of mass as the box reaches.
 
     Args:
         mass: [kg].
@@ -254,9 +254,9 @@ class RigidBody(Body):
 
     @classmethod
     def _homogeneous(cls, shape: Shape, density: float, color: str | None) -> Self:
-        """Return a rigid body of the given ``shape`` and ``density`` [kg/m3], with mass, inertia and centre of mass
-        of the filled shape. Warn if the density is that of a metal in g/cm3, or if a triangle mesh is so large or
-        heavy that it is probably in millimetres. ``color`` is for pictures."""
+        """Return a rigid body of the given ``shape`` and ``density`` [kg/m3], with mass, inertia and centre of
+        mass of the filled shape. Warn if the density is typical of a metal in g/cm3, or if a triangle mesh is so
+        large or heavy that it is probably in millimetres. ``color`` is for pictures."""
         weight, moments = positive("density", density), shape.moments()
         if any(least <= weight <= most for least, most in METALS):
             warn_user(
@@ -305,9 +305,9 @@ class RigidBody(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this rigid body: the surface of its shape, at the body's centre of mass
-        unless the shape has a center. Without a shape, a box or rods that suit its inertia and the positions of its
-        joints, ``ports`` (k, 3) [m]."""
+        """Return what pictures draw for this rigid body: the surface of its shape, placed at the body's centre of
+        mass unless the shape has a centre of its own. Without a shape, it is a box or a ball with rods that suits
+        the inertia and the positions of joints, ``ports`` (k, 3) [m]."""
         center = np.asarray(self.center, dtype=np.float64)
         if self.shape is not None:
             return solid_skin(self.shape.placed(center))

@@ -101,9 +101,10 @@ class RodNode(Body):
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the rigid part of a rod around this cross-section as a ``FloatingBody``. Its mass and moments are
-        those per length of the section times the length of rod that it represents. Components out of the model's
-        ``dimension`` (1, 2 or 3) are zero; on a line it does not rotate."""
+        """Return the rigid part of a rod around this cross-section as a ``FloatingBody`` without elastic
+        coordinates. Its mass and moments are those of the section per length, times the length that this node
+        represents. Components out of the model's ``dimension`` (1, 2 or 3) are zero; on a line the body does not
+        rotate."""
         line_plane_or_space(dimension)
         moments = self.weight * moments_at(self.section, self.material, np.zeros(1))[0]
         moments[dimension:], moments[:, dimension:] = 0.0, 0.0
@@ -141,8 +142,8 @@ class RodPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this rigid part of a rod at a location: one of its ends, a distance from its
-        beginning, its origin, or body coordinates. Positions outside of the part are not refused. Raise
+        """Return the material point of this rigid part of a rod at a ``location``: its start or end, a distance
+        from its start, its origin, or body coordinates. Positions outside of the part are accepted. Raise
         ``AttachmentError`` for z other than 0 in the plane."""
         match location:
             case Origin():
@@ -379,8 +380,8 @@ class Rod:
 
 
 def _shear_sections(section: AnySection) -> AnySection:
-    """Return a cross-section, uniform or varying, for a rod, which always shears. Sections without shear areas are
-    replaced by copies whose shear areas are the whole area."""
+    """Return a cross-section, uniform or varying, for a rod, in which shear is always elastic. Sections without a
+    shear area along y are replaced by copies in which it is the whole area."""
     if isinstance(section, VaryingSection):
         sheared = tuple(_with_shear_areas(part) for part in section.sections)
         return VaryingSection(section.stations, sheared, section.breaks)
@@ -388,8 +389,8 @@ def _shear_sections(section: AnySection) -> AnySection:
 
 
 def _with_shear_areas(section: UniformSection) -> UniformSection:
-    """Return a uniform cross-section for a rod, which always shears. If the user gave no shear area along y, return
-    a copy in which it is the whole area; else the section itself."""
+    """Return a uniform cross-section for a rod, in which shear is always elastic. If the user gave no shear area
+    along y, return a copy whose shear area along y is the whole area; other sections are returned unchanged."""
     if not isinstance(section, Section) or section.shear_area_y is not None:
         return section
     return Section(

@@ -126,8 +126,8 @@ class MeshedNodalBody(NodalBody):
         return selected_nodes("nodes", nodes, self.soft_mesh)
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the named interfaces of this body as locations: the boundary ports of its port-Hamiltonian
-        model."""
+        """Return the named interfaces of this body as a dictionary from names to locations. They are the boundary
+        ports of its port-Hamiltonian model."""
         return {group.name: Interface(group.name) for group in self.interfaces}
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
@@ -137,14 +137,16 @@ class MeshedNodalBody(NodalBody):
 
     @property
     def _interface_weights(self) -> dict[str, Array]:
-        """Weights of the nodes in the mean of each interface, by its name, shape (N,) each."""
+        """Weights of the N nodes in the mean over each interface, shape (N,) each, as a dictionary by the
+        interface's name."""
         return {group.name: group.weights(self.soft_mesh) for group in self.interfaces}
 
     def _form(
         self, dimension: int, gravity: ArrayLike, shape: Field | None, velocity: Field | None, *options: Any
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian model of this body for the arguments of ``port_hamiltonian``: its surfaces
-        with tractions, and whether stresses or which strains are states."""
+        """Return the port-Hamiltonian model of this body for the arguments of ``port_hamiltonian``. ``options``
+        are its surfaces with tractions, and whether stresses or which strains are states. ParameterError is raised
+        if ``gravity`` points out of the plane of a planar model."""
         data, fall = self.discretize(dimension), vector("gravity", gravity)
         if fall[dimension:].any():
             raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")
@@ -324,8 +326,7 @@ class SoftBody(MeshedNodalBody):
 
     @property
     def _depth(self) -> float:
-        """Factor by which areas or volumes of this soft body are multiplied: the thickness of a sheet [m], 1.0 for
-        a solid."""
+        """Factor by which areas of a sheet are multiplied to give volumes, its thickness [m]; 1.0 for a solid."""
         return 1.0 if self.thickness is None else self.thickness
 
     def _nodal_mass(self) -> "sparse.csr_array":

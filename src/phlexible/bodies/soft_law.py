@@ -292,7 +292,7 @@ class InvariantConstitution(Constitution):
 
 
 def trace(A: Array) -> Array:
-    """Return the traces of an array of matrices A (..., 3, 3), shape (...)."""
+    """Return the traces of matrices A of shape (..., 3, 3), an array of shape (...)."""
     return np.asarray(np.trace(A, axis1=-2, axis2=-1))
 
 
@@ -499,8 +499,8 @@ class InvariantLaw(Portable, SoftLaw):
 
     @property
     def _form(self) -> InvariantConstitution:
-        """Energy, stress and tangent functions of this user's elastic law, made of its functions of three
-        invariants (None: zero). Their Lame constants are read from the tangent at zero strain."""
+        """Energy, stress and tangent functions of this user's elastic law, made of its three functions of
+        invariants (None: zero). Their Lame constants are the entries of the tangent at zero strain."""
         f, g, h = (Zero() if pair is None else UserScalar(*pair) for pair in (self.first, self.second, self.third))
         form = InvariantConstitution(f, g, h, 0.0, 0.0)
         tangent = form.tangent(np.eye(3))

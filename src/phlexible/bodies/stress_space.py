@@ -60,7 +60,8 @@ class StressSpace:
 
     def projected_strain(self, eta: Array) -> Array:
         """Return the strains of a body at elastic coordinates eta (n,), projected on its s stress functions phi:
-        the integrals int phi_s eps(eta), shape (s,). They are linear in eta plus squares of slopes."""
+        the integrals of phi times strain, shape (s,). They are a linear function of eta plus weighted squares of
+        linear functions of eta."""
         return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
 
     def strain_rate_matrix(self, eta: Array) -> Array:

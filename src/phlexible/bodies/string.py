@@ -158,9 +158,9 @@ class StringPoints(MaterialPoints):
         raise AttachmentError(f"a String has no {label_of(location)}; it offers start, end and at(s)")
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return points of this string that pictures join by a line: zero positions (k, 3), and shape functions (k,
-        3, d N), which times the coordinates give world positions. They are nodes, at most 8 ``count``; points
-        between the nodes of few quadratic elements are added."""
+        """Return points of this string that pictures join by a line: zero positions (k, 3), and shape functions
+        (k, 3, d N). Shape functions times the coordinates give world positions. The points are nodes, at most 8
+        ``count`` of them; for few quadratic elements, points between the nodes are added."""
         nodes = self.mesh.nodes
         if len(nodes) > 8 * count:
             nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, 8 * count).round().astype(int))]

@@ -121,8 +121,9 @@ class TurnSinceStart(Portable):
 
 
 def _orthogonal(turns: Array) -> Array:
-    """Return the nearest orthogonal matrices to matrices ``turns`` that are rotations up to an error of 1e-9,
-    shape (times, 3, 3). This is one Newton iteration for the polar decomposition."""
+    """Return the orthogonal matrices nearest to the matrices ``turns``, shape (times, 3, 3), up to the square of
+    their error. ``turns`` must be rotations to about 1e-9; one Newton iteration for the polar decomposition is
+    done."""
     return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
 
 
@@ -144,8 +145,8 @@ class Ground:
         return "ground"
 
     def at(self, position: ArrayLike) -> MovingFrame:
-        """Return a fixed point of the ground, as a port for joints and springs, at a world position, shape (3,)
-        [m].
+        """Return a fixed point of the ground, as a port for joints and springs, at a world ``position``, shape
+        (3,) [m]. ParameterError is raised if the position is outside the plane or line of the model.
 
         Raises:
             ParameterError: not three finite numbers, or a point outside the plane of a planar model.
@@ -229,8 +230,8 @@ def frame_velocities(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
-    """Return the rotation matrices of a fixed or moving frame since t = 0 at all ``times``, shape (times, 3, 3).
-    They are the identity for frames that do not rotate."""
+    """Return the rotation matrices of a fixed or moving frame relative to t = 0 at all ``times`` [s], shape
+    (times, 3, 3). Each is the identity for a frame that does not rotate."""
     if frame.rotation is None:
         return _UNTURNED.repeat(len(times), axis=0)
     return _values_at(frame.rotation, times, 3, 3)

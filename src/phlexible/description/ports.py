@@ -37,8 +37,9 @@ _shared: ContextVar[tuple[tuple[Body, BodyAndPoints], ...]] = ContextVar("_share
 
 @contextmanager
 def sharing_data(shared: Iterable[tuple[Body, BodyAndPoints]]) -> Iterator[None]:
-    """Context manager in which new bodies whose description equals one of ``shared`` use the data given there
-    instead of computing them again. Data are the mass matrix, stiffness and so on."""
+    """Context manager in which new bodies whose description equals a description in ``shared`` use the data given
+    there instead of computing them. Data are the body's arrays, such as mass matrix and stiffness, with its cached
+    points. The previous setting is restored at the end."""
     token = _shared.set(tuple(shared))
     try:
         yield
@@ -147,8 +148,8 @@ class PlacedBody(ModelPart):
 
     def clamp(self, is_clamped: bool = True) -> None:
         """Recompute the arrays of this body, in place, with the floating frame that suits a clamped start, or a
-        free one if not ``is_clamped``. Nothing is done once the arrays are in use (``settle``) or if the frame
-        stays the same. Shared arrays are used if available."""
+        free start if not ``is_clamped``. Nothing is done if the frame stays the same or after ``settle`` was
+        called. Shared arrays of an equal body are used if available."""
         body = self.body.resolved(is_clamped=is_clamped)
         if not self._is_settled and body != self.resolved:
             data, points = shared_data(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
@@ -157,8 +158,8 @@ class PlacedBody(ModelPart):
             object.__setattr__(self, "points", points)
 
     def settle(self) -> None:
-        """Mark the computed arrays of this body as final because they are in use. Joints that are added later no
-        longer change its floating frame."""
+        """Mark the computed arrays of this body as final because they are in use. Later calls of ``clamp`` then no
+        longer change the body's floating frame."""
         object.__setattr__(self, "_is_settled", True)
 
     @property
@@ -192,33 +193,33 @@ class PlacedBody(ModelPart):
 
     @property
     def origin_position(self) -> Array:
-        """Return the world position of the origin of this body at t = 0, shape (3,) [m]. If it has nodal unknowns,
-        it is that of its first node."""
+        """Return the world position of the origin of this body at t = 0, shape (3,) [m]. For a body with nodal
+        unknowns it is the position of its first node."""
         return self.position if self.nodes is None else self.nodes.positions[0]
 
     @property
     def elastic(self) -> Array:
-        """Return the elastic coordinates of this body at t = 0, shape (n,): zeros for a body with a frame, or the
-        world positions of the nodes [m]."""
+        """Return the elastic coordinates of this body at t = 0, shape (n,): zeros for a body with a floating
+        frame, or the nodal vectors of other bodies in world axes (positions [m], of shells also directors)."""
         if self.nodes is None:
             return np.zeros(self.data.elastic_count)
         return self.nodes.positions[:, : self.data.dimension].ravel()
 
     @property
     def start(self) -> "Attachment":
-        """Return the attachment at the start (x = 0) of a beam, rod or string. AttachmentError is raised if the
-        body has no such end."""
+        """Return the point at the start (x = 0) of a beam, rod or string, for joints and loads. AttachmentError is
+        raised if the body has no such end."""
         return Attachment(self, Start())
 
     @property
     def end(self) -> "Attachment":
-        """Return the attachment at the end (x = length) of a beam, rod or string. AttachmentError is raised if the
-        body has no such end."""
+        """Return the point at the end (x = length) of a beam, rod or string, for joints and loads. AttachmentError
+        is raised if the body has no such end."""
         return Attachment(self, End())
 
     @property
     def origin(self) -> "Attachment":
-        """Return the attachment at the origin of this body's frame."""
+        """Return the point at the origin of this body's frame, for joints, loads and sensors."""
         return Attachment(self, Origin())
 
     def at(self, x: float, v: float | None = None) -> "Attachment":
@@ -244,8 +245,8 @@ class PlacedBody(ModelPart):
         raise TypeError("a body is not a sequence")
 
     def end_cut(self, at_end: bool) -> "Attachment":
-        """Return the attachment at the end (``at_end``) or start of one part of a split beam. A fixed joint
-        connects it there to the neighbouring part."""
+        """Return the point at which a fixed joint connects one part of a split beam to the neighbouring part: at
+        the part's end (``at_end``) or start."""
         return Attachment(self, Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":
@@ -316,14 +317,14 @@ class Attachment:
 
     @property
     def has_directions(self) -> bool:
-        """Return whether this attachment carries three directions that joints can hold: it has an orientation, or
-        is on an edge or patch of a shell."""
+        """Return whether joints can fix three directions at this point of a body: it has an orientation, or it is
+        on an edge or patch of a shell (not on a single node)."""
         directions = self.point.directions
         return self.has_orientation or (directions is not None and len(directions) == 3 and self.point.node is None)
 
     def require_orientation(self, user: str, remedy: str) -> None:
-        """Raise ModelError if this attachment has no orientation, which ``user`` needs: the message ends with the
-        ``remedy``, on a shell with that of shells."""
+        """Raise ModelError if this point of a body has no orientation, which ``user`` (text) needs. The message
+        ends with the ``remedy``; on a shell another remedy replaces it."""
         if self.has_orientation:
             return
         if self.point.directions is not None:  # nodes do not turn about directors
@@ -337,8 +338,9 @@ class Attachment:
         return np.asarray(now / np.linalg.norm(now, axis=1, keepdims=True))
 
     def direction_weights(self, axis: Array) -> Array:
-        """Return the weights of the nodal vectors of a shell whose sum is a direction at this attachment, shape
-        (N,). The direction is ``axis`` (3,) in the world at t = 0."""
+        """Return the weights of the nodal vectors of a shell whose sum is a direction at this point, shape (N,).
+        The direction is the unit vector ``axis``, shape (3,), in the world at t = 0. If it equals a director of
+        the node, only this director is used; otherwise three directors are combined by solving a linear system."""
         assert self.point.directions is not None and self.placed.nodes is not None, "on a shell"
         now = self.point.directions @ self.placed.nodes.positions
         away = np.linalg.norm(self.initial_directors() - axis, axis=1)
@@ -377,7 +379,7 @@ class MovingFrame(ModelPart):
 
     @property
     def has_orientation(self) -> bool:
-        """Return True, because a moving or fixed frame on the ground always has an orientation, as joints may
+        """Return True, because a fixed or moving frame on the ground always has an orientation, as some joints
         require."""
         return True
 

@@ -34,8 +34,9 @@ def nested_values(value: object) -> Iterator[object]:
 
 @cached_on_owner
 def references(value: object) -> tuple[ModelPart | Attachment, ...]:
-    """Return all model parts and attachments to which a value (joint, load, sensor) refers, directly or in nested
-    fields. They are in the order of its fields; repeated ones are returned repeatedly."""
+    """Return all model parts and points of bodies to which a value (joint, load, sensor) refers, directly or in
+    nested fields, as a cached tuple. They are in the order of the fields; repeated references are returned
+    repeatedly. Parts inside other parts are not searched."""
     return tuple(found for found in nested_values(value) if isinstance(found, ModelPart | Attachment))
 
 

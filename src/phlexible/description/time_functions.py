@@ -32,8 +32,8 @@ _LAST: WeakKeyDictionary[Any, tuple[Array, Array]] = WeakKeyDictionary()
 
 def _takes_arrays(function: object, times: Array) -> bool | None:
     """Return whether a user's ``function`` of time is known to accept an array of ``times``, from a cache of
-    earlier tests. Return None, so that it must be tested again, before eight consecutive tests with one result,
-    for more than a few times, and for functions that are not hashable."""
+    earlier tests. Return None, so that it must be tested again, unless enough consecutive tests had one result.
+    None is also returned for more than a few times and for functions that are not hashable."""
     try:
         agreements = _AGREEMENTS.get(function, 0)
     except TypeError:  # not hashable
@@ -71,8 +71,8 @@ def _vectorized(
     function: object, times: Array, batched: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
     """Return the values of a user's ``function`` at all ``times`` from one call with the array, shape (times,
-    ...). ``batched`` makes this call. At up to four times the values are compared with those of ``one``, a single
-    call, unless the result of that test is known. Return None if the call fails or values differ.
+    ...). ``batched`` makes this call, ``one`` a call with a single time. At up to four times both are compared,
+    unless the result of such tests is known. Return None if the call fails or values differ.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -173,9 +173,9 @@ class Signal(Portable):
         self.times.flags.writeable = self.values.flags.writeable = False
 
     def __call__(self, time: float) -> float:
-        """Return the value of a signal (samples over time) at a time [s], by linear interpolation or as a step
-        function. With ``Between.CONSTANT`` it is the value of the last sample before. Before the first and after
-        the last sample it is constant. An array of times gives an array."""
+        """Return the value of a signal (samples over time) at a ``time`` [s], by linear interpolation; with
+        ``Between.CONSTANT`` the value of the last sample before. Before the first and after the last sample it is
+        constant. An array of times gives an array."""
         if self.between is Between.CONSTANT:
             before = np.searchsorted(self.times, time, "right") - 1
             value = np.asarray(self.values[np.maximum(before, 0)])
@@ -224,9 +224,9 @@ class TimePath(Portable):
         return number_at(self.function, self.name, time)
 
     def rates(self, time: float, end: float = np.inf) -> tuple[float, float]:
-        """Return the first and second time derivative of a prescribed scalar path p(t) at a time [s]. The first is
-        the user's rate if given, and the second its finite difference; else both are finite differences of the
-        path. No value after ``end`` [s] is used."""
+        """Return the first and second time derivative of a prescribed scalar path p(t) at a ``time`` [s]. With a
+        rate given by the user, the first is its value and the second its finite difference; else both are finite
+        differences of the path. No value after ``end`` [s] is used for differences."""
         if self.rate is None:
             first, second = derivatives(self.values_as_column, time, end)
             return float(first[0]), float(second[0])
@@ -255,8 +255,8 @@ class TimePath(Portable):
 
     def check_rate(self, times: Array) -> None:
         """Raise ParameterError if the rate function that the user gave for a prescribed path is not its time
-        derivative at the given times [s]. Nothing is checked without a rate, and the same functions and times are
-        checked only once.
+        derivative at the given ``times`` [s]. The rate is compared with differences of the path. Nothing is
+        checked without a rate, and the same functions and times are checked only once.
 
         Raises:
             ParameterError: the message has the time and the difference.

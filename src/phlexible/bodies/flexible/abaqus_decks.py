@@ -152,8 +152,8 @@ class _Deck:
 
     def add(self, entry: _KeywordEntry) -> None:
         """Store one keyword block of an Abaqus input file in this deck: nodes, elements, sets, parts or instances.
-        Keywords of the mechanics (masses, springs, loads) are only counted as left out, others ignored. Raise
-        ``ParameterError`` for keywords that generate nodes or elements."""
+        Keywords that describe mechanics (masses, springs, loads) are only counted as left out, others ignored.
+        Raise ``ParameterError`` for keywords that generate nodes or elements."""
         keyword, parameters = entry.keyword, entry.parameters
         if keyword == "PART":
             self._scope = self._parts[parameters["NAME"].casefold()] = _Scope(parameters["NAME"])
@@ -191,9 +191,9 @@ class _Deck:
             self._scope.define(kind, name, _KeywordEntry(kind, {}, [row[:1] for row in entry.rows]))
 
     def _enter(self, what: str, known: dict[int, Any], number: int, value: object) -> None:
-        """Store a node or element of an Abaqus deck in the dictionary ``known`` under its ``number``. If a
-        different one has the same number, it is overwritten and counted as left out (``what`` in the message), as
-        CalculiX uses the last one."""
+        """Store a node or element of an Abaqus deck, ``value``, in the dictionary ``known`` under its ``number``.
+        If a different value has that number, it is overwritten, as in CalculiX, and counted as left out under the
+        text ``what``."""
         self._left[f"earlier {what} that are listed twice"] += str(known.get(number, value)) != str(value)
         known[number] = value
 
@@ -380,7 +380,7 @@ def _is_of_nodes(entries: list[_KeywordEntry]) -> bool:
 
 
 def _is_type(pattern: str, name: str) -> bool:
-    """Return whether the name of an Abaqus element type, such as "C3D8R" or "S4R5", is that of a ``pattern``. It
-    is a regular expression such as "C3D8" or "(S|M3D)4"; letters after its number of nodes are ignored, and a 5
-    at the end."""
+    """Return whether the name of an Abaqus element type, such as "C3D8R" or "S4R5", matches a ``pattern``. The
+    pattern is a regular expression such as "C3D8" or "(S|M3D)4"; letters after it and a 5 at the end are
+    ignored."""
     return re.fullmatch(rf"{pattern}[A-Z]*5?", name) is not None

@@ -80,9 +80,10 @@ class Folder:
     path: Path | None
 
     def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
-        """Return the retained displacement shapes of a finite element model from a file in this cache folder, named
-        by a digest of the data ``made_of``. If there is no readable file, call ``make()``, write its result to the
-        file and return it. Without a folder, only call ``make()``.
+        """Return the retained displacement shapes of a finite element model from a file in this cache folder,
+        whose name is a digest of ``made_of``. If there is no readable file, call ``make()``, write its result to
+        the file and return it. Without a folder, only call ``make()``. ParameterError is raised if the file cannot
+        be written.
 
         A file that cannot be read is replaced; nothing in it is executed.
 

@@ -143,8 +143,8 @@ class ElementMesh:
 
     @property
     def stiffness_degree(self) -> int:
-        """Polynomial degree of the quadrature of the strain energy on this mesh, from order and kind of its
-        elements; higher on curved simplices."""
+        """Polynomial degree of the quadrature of the strain energy on this mesh: 2 order on quadrilaterals and
+        hexahedra, 3 (order - 1) and at least 1 on simplices, 2 more on curved simplices."""
         if not self.kind.is_simplex:
             return 2 * self.order
         return max(3 * (self.order - 1), 1) + (2 if self.geometry_order > 1 else 0)

@@ -328,8 +328,8 @@ class FlexibleBody(Body):
 
     @property
     def points(self) -> FlexiblePoints:
-        """Nodes, interfaces and retained displacement shapes (those that replace the nodal unknowns) of this body,
-        from which its material points are located."""
+        """Object with the nodes, interfaces and retained displacement shapes of this body, from which its material
+        points are located. Retained shapes are those that replace the nodal unknowns."""
         assert isinstance(self.data.points, FlexiblePoints)
         return self.data.points
 
@@ -345,8 +345,8 @@ class FlexibleBody(Body):
 
     @property
     def inertia(self) -> Array:
-        """Inertia tensor of this body, undeformed, about its centre of mass in body axes, shape (3, 3) [kg m2]. Of
-        a plane body only the entry zz counts."""
+        """Inertia tensor of this undeformed body about its centre of mass in body axes, shape (3, 3) [kg m2]. For
+        a plane body only the entry zz has a meaning."""
         spread = self.data.undeformed_spread - self.mass * np.outer(self.center, self.center)
         return np.asarray(np.trace(spread) * np.eye(3) - spread)
 

@@ -56,9 +56,9 @@ class NodalModel:
     positions: Array
 
     def restricted(self, name: str, matrix: MatrixLike) -> sparse.csr_array:
-        """Return a further matrix of the user's finite element model, reduced to the rows and columns of unknowns
-        retained in this model. Raise ``ParameterError`` if it is not square, finite and symmetric, or too small;
-        ``name`` stands in messages."""
+        """Return a further matrix of the user's finite element model, restricted to the rows and columns of
+        unknowns that this model retains. Raise ``ParameterError`` if it is not square, finite and symmetric, or
+        too small; ``name`` is used in messages."""
         size = int(self.retained.max()) + 1
         full = _checked_matrix(name, matrix, None)
         if full.shape[0] < size:

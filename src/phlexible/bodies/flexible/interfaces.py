@@ -98,8 +98,8 @@ def named_specs(interfaces: Mapping[str, InterfaceSpec] | None, kinds: type[Kind
 
 
 def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
-    """Raise ``ParameterError`` if two rigid or hinged interfaces of a body share nodes, since a node cannot follow
-    both; averaged interfaces may share nodes."""
+    """Raise ``ParameterError`` if two rigid or hinged interfaces of a body share nodes, since a node cannot move
+    with both. Averaged interfaces may share nodes with any other."""
     rigid = [interface for interface in interfaces if interface.kind is not InterfaceKind.AVERAGE]
     for k, first in enumerate(rigid):
         for second in rigid[k + 1 :]:
@@ -358,18 +358,18 @@ class TiedStructure:
     untied: ElasticStructure
 
     def loads(self, accelerations: Array) -> Array:
-        """Return the inertial loads, mass matrix times accelerations (N, k), projected to the q unknowns of
-        this structure with rigid interfaces, shape (q, k). N counts the unknowns before rigid interfaces were
-        condensed."""
+        """Return the inertial loads of accelerations (N, k), multiplied by the mass matrix and projected to the q
+        unknowns of this structure, shape (q, k). N counts the unknowns before the nodes of rigid interfaces were
+        replaced by one motion each."""
         return np.asarray(self.columns.T @ (self.untied.mass @ accelerations))
 
 
 def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
-    """Return a finite element structure, made from ``full``, in which the nodes of each rigid one of the
-    ``interfaces`` follow its displacement and rotation. These six unknowns (three in the plane) replace those of
-    the nodes; hinged interfaces condense displacements only. ``unknowns`` has node, component and position of each
+    """Return a finite element structure, made from ``full``, in which the nodes of each rigid interface follow
+    one displacement and rotation. These six unknowns (three in the plane) replace the unknowns of the nodes;
+    for hinged interfaces only the nodes' displacements. ``unknowns`` has node, component and position of each
     unknown."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]

@@ -259,8 +259,8 @@ def read_punch(file: Path) -> FileMatrices:
 
 def _parse_label(name: str, node: str, component: str) -> tuple[int, int]:
     """Return the label (grid point, component), or (scalar point, 0), from the text fields ``node`` and
-    ``component`` of a Nastran ``DMIG`` entry. An empty component is 0. Raise ``ParameterError`` for other
-    components than 0 to 6; ``name`` is that of the matrix in the message."""
+    ``component`` of a Nastran ``DMIG`` entry. An empty component is 0. Raise ``ParameterError`` for components
+    other than 0 to 6; ``name`` is the name of the matrix in the message."""
     label = int(node), int(component or 0)
     if not 0 <= label[1] <= COMPONENTS:
         raise ParameterError(
@@ -429,8 +429,9 @@ def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
 
 
 def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:
-    """Return the function that reads a file of matrices, chosen by the ending of its name and its first bytes; by
-    default the one for Abaqus. Raise ``ParameterError`` for an OUTPUT2 file (.op2)."""
+    """Return the function that reads a file of matrices, chosen by the ending of its name and its first 2048
+    bytes: .full (Ansys), Matrix Market, .op4, Nastran DMIG, else Abaqus. Raise ``ParameterError`` for an OUTPUT2
+    file (.op2)."""
     if file.suffix.lower() == ".full":
         return read_full
     if file.suffix.lower() == ".op2":

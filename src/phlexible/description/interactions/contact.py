@@ -207,8 +207,9 @@ class Contact(ForceElement):
         expect(self, *self.ports)
 
     def _replace_balls(self) -> None:
-        """Replace a contact of a whole ball (sphere-shaped rigid body) by a contact of its centre point with its
-        radius. Contacts with a surface or another ball then need no contact search."""
+        """Replace a first side that is a whole ball (sphere-shaped rigid body) by its centre point and radius, in
+        place. A second ball becomes a spherical surface. Nothing is done unless the first side is a ball and the
+        contact then needs no contact search. Such contacts cost less."""
         ball, other = (ball_of(each, counts_centres=not self.radius) for each in (self.first, self.second))
         second = self.second if other is None else Surface(other[0], Sphere(other[1]))
         if ball and isinstance(second, Touchable) and not _needs_search(second, ball[1]):
@@ -261,7 +262,8 @@ class Contact(ForceElement):
 
     @property
     def resists_rotation(self) -> bool:
-        """Return whether a contact has rolling resistance or drilling friction (a moment about the normal)."""
+        """Return whether a contact has rolling resistance or drilling friction (a moment that resists spinning
+        about the normal)."""
         return bool(self.rolling or self.drilling)
 
     def normal_law(self, side: float = 1.0) -> OneSided:
@@ -275,9 +277,10 @@ class Contact(ForceElement):
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
     def rotational_bristles(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
-        """Return the friction springs (bristles) by which a contact resists rolling and drilling (spin about
-        the normal), each None where there is no such resistance. ``dimension`` is that of the model (1, 2 or
-        3).
+        """Return the friction springs (bristles) by which a contact resists rolling and drilling (spin about the
+        normal), as a pair; None for a missing resistance. Their stiffnesses and dampings follow from the
+        tangential friction spring and the radius. ParameterError is raised for drilling resistance in models with
+        ``dimension`` below 3.
 
         Their stiffness has the ratio to the inertia of a solid ball that the bristle, or the contact, has to its
         mass. In a contact group stiffness and damping are those of a ball with 0.4 r^2 = 1.
@@ -424,9 +427,9 @@ class Contact(ForceElement):
         return friction_bristle(self, self.bristle, self.bristle_damping, *levels, slow, default, self._mass)
 
     def _check_bristle(self) -> None:
-        """Warn if the stiffness that the user gave the friction spring (bristle) of a contact is too small:
-        friction at a body's weight would deflect it by more than 100 times the size of the bodies. Nothing is
-        checked for default bristles."""
+        """Warn (``UnitWarning``) if the stiffness ``bristle`` that the user gave the friction spring of a contact
+        is probably too small. It is if friction at a body's weight would deflect the spring by more than 100 times
+        the size of the bodies. Nothing is checked for default stiffnesses and without friction."""
         if (sticking := self.sticking) is None or self.bristle is None:
             return
         size = max(map(size_of, self._sliders), default=0.0) or self.radius or SIZE
@@ -470,10 +473,10 @@ class Contact(ForceElement):
         return self._other, self.touching_ports[0]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force laws of a contact of two, one for each gap between a touching point and the surface:
-        normal force (8.17) and friction along the surface (docs/theory.md, 8, (8.18), (8.28)). Initial
-        penetrations are checked. For a contact group only the checks are made and the tuple is empty; its forces
-        are computed after a search.
+        """Return the force laws of a contact of two bodies, one for each gap between a touching point and the
+        surface: normal force and friction along the surface (docs/theory.md, 8, (8.17), (8.18), (8.28)).
+        ModelError is raised for deep initial penetrations. The tuple is empty for a contact group, which is only
+        checked; its forces are computed after a contact search.
 
         Raises:
             ModelError: the bodies start deep inside each other.

@@ -577,13 +577,15 @@ def _solid(
 
 
 def _triad_about(axis: Array) -> Array:
-    """Return a rotation matrix, shape (3, 3), whose last column is the given unit axis."""
+    """Return a rotation matrix, shape (3, 3), whose last column is the given unit vector ``axis``; its other
+    columns are any two perpendicular unit vectors."""
     return np.roll(frame_along(axis), -1, axis=1)
 
 
 def _shape_of(part: PlacedBody | PlacedWhole) -> Shape | None:
-    """Return the contact shape of a rigid body (``part``); None for other bodies. In a planar model a
-    cylinder or torus about z is replaced by a sphere of its outer radius.
+    """Return the solid shape of a rigid body (``part``); None for other bodies. In a planar model a cylinder or
+    torus about z is replaced by a sphere of its outer radius. ModelError is raised for a rigid body without a
+    shape, and in the plane for cylinders and tori about other axes.
 
     Raises:
         ModelError: none, or a cylinder that lies in the plane.
@@ -672,8 +674,8 @@ def line_nodes(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Return the surface nodes of a soft body or shell, ``part`` (finite-element mesh in absolute coordinates), as
-    attachment points for contacts.
+    """Return the surface nodes of a soft body or shell (``part``) as attachment points for contacts. ModelError is
+    raised for other bodies.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
@@ -691,9 +693,9 @@ def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
-    """Raise ModelError if two contact members (spheres, segments, solids) overlap by more than a tenth of
-    their size at the initial pose. They are judged by their centres, middles and ends. ``owner`` is the
-    contact, for the message. ``dimension`` is that of the model (1, 2 or 3).
+    """Raise ModelError if two contact shapes (spheres, segments, solids) overlap by more than a tenth of their
+    size at the initial pose. Solids are tested only against centres of spheres and solids, and against several
+    points along segments. ``owner`` is the contact, for the message. ``dimension`` is not used for distances.
 
     Raises:
         ModelError: two start deep inside each other; says how deep.
@@ -747,8 +749,8 @@ def _refuse_opposed(owner: object, depth: float, one: Member, other: Member) -> 
 
 
 def size_of(port: Port) -> float:
-    """Return the size of the body that a port is on [m], a typical length; 0 for the ground or a body without
-    a size. A port is a point of a body, or of the ground."""
+    """Return the size of the body on which a port is [m], a typical length of the body; 0 for the ground or a body
+    without a size. A port is a point of a body, or of the ground."""
     return port.placed.data.size if isinstance(port, Attachment) else 0.0
 
 
@@ -761,8 +763,9 @@ def signed_distances(solid: Member, w: Array) -> Array:
 
 
 def segment_distance(a: Array, b: Array, c: Array, d: Array) -> float:
-    """Return the distance of two line segments, from point a to b and from point c to d [m]. It is the smallest
-    distance of several candidate pairs of points."""
+    """Return the distance of two line segments, from point a to b and from point c to d [m]. It is the smallest of
+    six candidates: the nearest points of the infinite lines, clipped to the segments, and each end with its
+    nearest point."""
     u, v, r = b - a, d - c, a - c
     matrix = np.array([[u @ u, -u @ v], [-u @ v, v @ v]])
     s, t = np.clip(np.linalg.lstsq(matrix, np.array([-u @ r, v @ r]), rcond=None)[0], 0, 1)

@@ -41,8 +41,8 @@ class Drive(ModelPart):
 
     @property
     def first(self) -> Port:
-        """Return the first port of the joint that a drive moves, which carries the joint's axes. A port is a
-        point of a body, or of the ground."""
+        """Return the first port of the joint that a drive moves; the joint's axes rotate with its body. A port is
+        a point of a body, or of the ground."""
         return self.joint.first
 
     @property
@@ -52,13 +52,14 @@ class Drive(ModelPart):
         return self.joint.second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint function of a drive, zero where the joint coordinate equals its prescribed
-        path p(t): coordinate minus p(t), or for an angle the sine of that difference (8.15). ``dimension`` is
-        that of the model (1, 2 or 3)."""
+        """Return the single constraint function of a drive, as a tuple of one. It is the joint coordinate minus
+        its prescribed path p(t), or for an angle the sine of that difference (docs/theory.md, 8, (8.15)).
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         return (self.joint.coordinate(dimension, self.coordinate).driven_constraint(self.path),)
 
     def check_against(self, drives: tuple["Drive", ...]) -> None:
-        """Raise ModelError if another of the given drives already drives the same coordinate of the same joint.
+        """Raise ModelError if one of the other ``drives`` already drives the same coordinate of the same joint as
+        this drive.
 
         Raises:
             ModelError: names the drive that is there.
@@ -88,8 +89,9 @@ class ServoPush(Portable):
     kd: float
 
     def __call__(self, time: float) -> Any:
-        """Return the prescribed part of a servo's force at a time [s] or at an array of times [N or N m]. It is kp
-        target + kd (rate of the target). Spring and damper of the servo are separate."""
+        """Return the part of a servo's force that depends on its target: kp target + kd (rate of the target) [N or
+        N m]. ``time`` is a time [s] or an array of times. The terms with the joint coordinate are a separate
+        spring and damper."""
         times = np.atleast_1d(time)
         values = self.kp * self.target.at_times(times)
         if self.kd:
@@ -98,13 +100,14 @@ class ServoPush(Portable):
 
     @property
     def at_rest(self) -> "ServoPush":
-        """Prescribed part of the same servo in an equilibrium, where the target stands still."""
+        """Return a copy of this servo force for an equilibrium, where the target stands still: its damping gain kd
+        is 0."""
         return replace(self, kd=0.0)
 
     def values_over_steps(self, middles: Array, ends: Array) -> Array:
-        """Return the prescribed part of a servo's force in each time step, shape (steps,) [N or N m]. It is
-        kp target + kd (rate of the target), with the target at the middle of the time step. ``middles`` and
-        ``ends`` are the times of middles and ends of all time steps [s].
+        """Return the part kp target + kd (rate of the target) of a servo's force in each time step, shape (steps,)
+        [N or N m]. The target is evaluated at the ``middles`` of the steps [s]; its rate too if the user gave it,
+        else the rate is the difference quotient over the step between the times ``ends`` [s].
 
         Without ``rate`` of the target its rate is the mean between the ends of each step.
 
@@ -130,8 +133,9 @@ class Servo(JointElement):
     """
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force law of a servo along its joint coordinate, as a tuple of one. It is marked so that
-        its whole power is booked as supplied work. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the force law of a servo along its joint coordinate, as a tuple of one. The law is marked
+        (``is_servo``), so that all power of its spring, damper and target counts as supplied work. ``dimension``
+        is the number of space dimensions of the model (1, 2 or 3)."""
         return tuple(replace(force, is_servo=True) for force in super().forces(dimension))
 
     def _kinds(self) -> list[str]:

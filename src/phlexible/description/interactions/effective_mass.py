@@ -43,9 +43,9 @@ def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> floa
 
 
 def effective_mass(coordinate: Coordinate, rows: Sequence[Bilinear] = ()) -> float:
-    """Return the effective mass 1 / (g M^-1 g^T) along a coordinate of two rigid bodies at the initial pose
-    [kg or kg m^2]. Here g is the derivative of the coordinate to the velocities; the result is 0 if neither
-    side moves. ``rows`` are constraints between the bodies that are satisfied.
+    """Return the effective mass 1 / (g M^-1 g^T) along a coordinate of two bodies at the initial pose [kg or kg
+    m^2]. Here g is the derivative of the coordinate's rate with respect to the rigid velocities. Motion that
+    violates the constraints ``rows`` is excluded. The result is 0 if nothing can move along the coordinate.
 
     Args:
         coordinate: along which the force acts.
@@ -87,9 +87,9 @@ def _add(rows: dict[PlacedBody, Array], difference: VectorSum, force: Array) -> 
 
 
 def _mobility(placed: PlacedBody, rows: Array) -> Array:
-    """Return G M^-1 G^T for one body (``placed``), shape (k, k): its inverse mass matrix projected on k
-    generalized force directions G, the ``rows`` of shape (k, 6) in world axes. A nodal body counts with the
-    mass of one node."""
+    """Return G M^-1 G^T for one body (``placed``), shape (k, k), with its rigid-body mass matrix M. G are the
+    ``rows``, k generalized forces as force and moment in world axes, shape (k, 6). For a body with nodal unknowns,
+    the mass is that of one node and moments do not count."""
     data = placed.data
     if not isinstance(data, FloatingBody):
         return np.asarray(rows[:, :3] @ rows[:, :3].T * data.translations.sum() / data.mass)

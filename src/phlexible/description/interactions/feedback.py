@@ -68,7 +68,8 @@ class LinearController:
 
 def linear_controller(system: Any) -> LinearController | None:
     """Return the matrices A, B, C, D of ``system``, a StateSpace or TransferFunction of the package
-    python-control, as a ``LinearController``; None for any other object.
+    python-control, as a ``LinearController``. A ``LinearController`` is returned unchanged; None for any other
+    object. ParameterError is raised for matrices that are not finite.
 
     Raises:
         ParameterError: matrices that are not finite, or a transfer function with more zeros than poles.
@@ -96,8 +97,10 @@ def linear_controller(system: Any) -> LinearController | None:
 
 
 def _state_space_realization(functions: Any) -> tuple[Array, Array, Array, Array]:
-    """Return a state-space realization A, B, C, D (controllable canonical form) of a matrix of transfer functions
-    of python-control, shape (outputs, inputs)."""
+    """Return the matrices A, B, C, D of a state-space realization of a matrix of transfer functions of
+    python-control, shape (outputs, inputs). Each transfer function has a controllable canonical form of its own,
+    so the realization may not be minimal. ParameterError is raised if a numerator has a higher degree than its
+    denominator."""
     outputs, inputs = len(functions.num), len(functions.num[0])
     blocks, columns, rows = [], [], []
     D = np.zeros((outputs, inputs))
@@ -148,8 +151,9 @@ def transition_matrices(law: LinearController, duration: float) -> tuple[Array, 
 
 
 def sample_controller(law: LinearController, period: float) -> LinearController:
-    """Return the discrete-time controller that equals a continuous linear controller (``law``) whose input is
-    constant over a sampling period [s]. This is a zero-order hold."""
+    """Return the discrete-time controller with the sampling ``period`` [s] that equals a continuous linear
+    controller (``law``) between two samples. Its input is constant over each period (zero-order hold). The
+    matrices of a controller that is discrete already stay as they are."""
     A, B = transition_matrices(law, period)
     return replace(law, A=A, B=B, is_discrete=True, period=period)
 
@@ -168,8 +172,8 @@ class DirectedLoad(ABC):
     @property
     @abstractmethod
     def direction(self) -> Array:
-        """Return the constant value of a load, a direction in its axes that a controller multiplies by its output,
-        shape (3,).
+        """Return the constant value of a load, shape (3,), a direction that a controller multiplies by its scalar
+        output. Each kind of load defines it.
 
         Raises:
             ModelError: a value that is not constant.
@@ -279,7 +283,8 @@ class Feedback(Portable):
 
     @property
     def count(self) -> int:
-        """Return the number of measured values that a feedback passes to its controller."""
+        """Return the number of measured scalar values that a feedback passes to its controller, summed over all
+        measured objects."""
         return sum(measured_count(item) for item in self.measured)
 
     @property
@@ -294,8 +299,9 @@ class Feedback(Portable):
         return self.law is None and self.period is None and self.target is None
 
     def target_at(self, time: float) -> Array:
-        """Return the target of a feedback at a time [s], from which measured values are subtracted, shape () or
-        (count,).
+        """Return the target of a feedback controller at a time [s], from which measured values are subtracted,
+        shape () or (count,). It is 0 without a target. ParameterError is raised unless the user's value or
+        function gives one finite number or ``count`` of them.
 
         Raises:
             ParameterError: other shapes, or numbers that are not finite.
@@ -365,16 +371,17 @@ def _check_measured(item: object) -> None:
 
 
 def measured_count(item: KinematicPair | Attachment | Sensor) -> int:
-    """Return how many numbers a controller measures of an object (``item``): 2 for each joint coordinate
-    (value and rate), 6 for an attachment, or the components of a sensor."""
+    """Return the number of scalar values that a controller measures of ``item``: 2 for each joint coordinate
+    (value and rate), 6 for a point of a body (position and velocity), or the components of a sensor."""
     if isinstance(item, Sensor):
         return item.count
     return 6 if isinstance(item, Attachment) else 2 * len(item.coordinate_names)
 
 
 def actuated_count(item: Actuated) -> int:
-    """Return how many numbers a controller's output has for an object (``item``) that it acts on: 3 (a force
-    vector) for an attachment, 1 for a joint coordinate or a load with a direction.
+    """Return the number of controller outputs that act on ``item``: 3 (a force vector) for a point of a body, 1
+    for a joint coordinate or a load with a direction. ModelError is raised for a joint without exactly one
+    coordinate.
 
     Raises:
         ModelError: a joint that does not have one coordinate.

@@ -163,8 +163,9 @@ Restitution = Annotated[float | None, _restitution]
 
 
 def complete_impact_options(owner: Any) -> None:
-    """Set the default values of damping and restitution of a contact or joint stop (``owner``) where the user
-    omitted them: without both, the restitution is ``USUAL_RESTITUTION``.
+    """Set the damping and restitution of a contact or joint stop (``owner``) in place where the user omitted them.
+    Without both, the restitution is ``USUAL_RESTITUTION``; then an omitted damping is 0. ParameterError is raised
+    if both were given.
 
     Without both the restitution is ``USUAL_RESTITUTION``, by which bodies come to rest.
 
@@ -179,8 +180,10 @@ def complete_impact_options(owner: Any) -> None:
 
 
 def damping_of_restitution(restitution: float) -> float:
-    """Return the damping coefficient d of Hunt and Crossley's contact law (1 + d v / v_0) k x^p. It gives a
-    restitution e after a free impact, for any stiffness k, exponent p and mass.
+    """Return the damping coefficient d of Hunt and Crossley's contact law that gives a free impact the
+    ``restitution`` e. The force is (1 + d v / v_0) k x^p with the initial speed v_0; d does not depend on
+    stiffness k, exponent p and mass. It is found by Brent's root search; 0 for e = 1, and very small e are raised
+    to a least value.
 
     v_0 is the speed of the impact. d - ln(1 + d) = -e d - ln(1 - e d) relates the speeds before and after a free
     impact (8.47).
@@ -227,14 +230,16 @@ class OneSided:
 
     @property
     def substep_factor(self) -> float:
-        """Return (0.1 / ``longest_part``)^2, the factor by which omega^2 of a contact is multiplied. A
-        contact with its own longest substep is then treated like one with the default 0.1 / omega."""
+        """Return the factor (0.1 / ``longest_part``)^2 by which the squared frequency omega^2 of a contact is
+        multiplied before its substeps are chosen. Its substeps are then at most ``longest_part`` / omega long
+        instead of 0.1 / omega."""
         return (LONGEST_PART / self.longest_part) ** 2
 
     @property
     def impact_damping(self) -> float:
-        """Return the damping of an impact times its initial speed (8.47), which gives the contact its restitution;
-        zero without a restitution."""
+        """Return the damping of an impact times its initial speed, which gives the contact its restitution
+        (docs/theory.md, 8, (8.47)). It is the stiffness times ``damping_of_restitution``; zero without a
+        restitution."""
         return 0.0 if self.restitution is None else self.stiffness * damping_of_restitution(self.restitution)
 
     def depth(self, theta: float, limit: float) -> float:
@@ -249,21 +254,23 @@ class OneSided:
         return float(self.stiffness * self.depth(theta, limit) ** (self.exponent + 1) / (self.exponent + 1))
 
     def force(self, theta: float, limit: float) -> float:
-        """Return the elastic force of a one-sided spring (contact or stop, at a ``limit``) along a coordinate
-        theta, without damping [N or N m]; zero where it is open."""
+        """Return the elastic force of a one-sided spring (contact or stop) along a coordinate ``theta``, without
+        damping [N or N m]. It is side k depth^exponent with the ``stiffness`` k, zero where the spring is open;
+        contact begins at the ``limit`` of theta."""
         return float(self.side * self.stiffness * self.depth(theta, limit) ** self.exponent)
 
     def force_derivative(self, theta: float, limit: float) -> float:
-        """Return the derivative of the elastic force of a one-sided spring (contact or stop) with respect to
-        its coordinate theta [N/m or N m/rad]; zero where it is open. It begins to act at the ``limit`` of the
-        coordinate."""
+        """Return the derivative of the elastic force of a one-sided spring (contact or stop) with respect to its
+        coordinate ``theta`` [N/m or N m/rad]. It is not positive, and zero where the spring is open; contact
+        begins at the ``limit`` of theta."""
         x = self.depth(theta, limit)
         return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
 
     def damping_at(self, theta: float, limit: float) -> float:
-        """Return the linear damping coefficient of a one-sided spring (contact or stop) for small motions
-        about a coordinate theta [N s/m or N m s/rad]. It is depth^exponent times ``damping``, or, with a
-        restitution, times ``impact_damping / slowest``; zero up to the ``limit``."""
+        """Return the linear damping coefficient of a one-sided spring (contact or stop) for small motions about a
+        coordinate ``theta`` [N s/m or N m s/rad]. It is depth^exponent times ``damping``, or, with a restitution,
+        times ``impact_damping / slowest``. It is zero where the spring is open; contact begins at the ``limit`` of
+        theta."""
         share = float(self.depth(theta, limit) ** self.exponent)
         return share * (self.damping if self.restitution is None else self.impact_damping / self.slowest)
 
@@ -387,9 +394,9 @@ class Coulomb:
         return any(self.bristles)
 
     def force(self, rate: float) -> float:
-        """Return the dry friction force along a coordinate at a rate, regularized below the law's speed and opposed
-        to the rate [N or N m]; zero if a friction spring carries it. Friction that depends on joint forces is not
-        included."""
+        """Return the dry friction force along a coordinate at a ``rate`` of the coordinate, opposed to it [N or N
+        m]. Below the law's speed it is proportional to the rate, above it constant. It is zero if a friction
+        spring transmits it. Friction that depends on joint forces is not included."""
         return 0.0 if self.bristle else -self.level * rate / max(abs(rate), self.speed)
 
 
@@ -401,8 +408,9 @@ ForceValue = float | Callable[[float], float] | Feedback
 
 
 def force_value(name: str, value: ForceValue) -> ForceValue:
-    """Return the ``value`` of a prescribed force or torque, a number, function of time or controller, after a
-    check. ``name`` is that of the argument, for messages.
+    """Return the ``value`` of a prescribed force or torque unchanged after checking it: a finite number, a
+    function of time or a controller. A function is evaluated at t = 0, a controller must have one output.
+    ParameterError is raised otherwise, with the argument's ``name``.
 
     Raises:
         ParameterError: something else.
@@ -458,8 +466,8 @@ class CoordinateForce(Portable):
 
     @property
     def is_lossy(self) -> bool:
-        """Return whether a force along a coordinate dissipates energy, by damper, dry friction, relaxation or
-        impact damping."""
+        """Return whether a force along a coordinate dissipates energy, by damping, dry friction, viscoelastic
+        relaxation or impact damping."""
         impacts = self.contact and (self.contact.damping or self.contact.impact_damping)
         return bool(self.damping or self.friction or self.relaxation or impacts)
 
@@ -491,8 +499,8 @@ class CoordinateForce(Portable):
         return share + (self.damping if self.contact.depth(theta, self.rest) > 0 else 0.0)
 
     def tangent(self, theta: float) -> float:
-        """Return the derivative of the conservative force along a coordinate theta with respect to theta [N/m or N
-        m/rad], which is minus the stiffness."""
+        """Return the derivative of the conservative force along a coordinate ``theta`` with respect to theta [N/m
+        or N m/rad]: minus the stiffness of spring, user potential and one-sided contact together."""
         push = self.contact.force_derivative(theta, self.rest) if self.contact else 0.0
         return push - self.stiffness - (self.potential.curvature(theta) if self.potential else 0.0)
 
@@ -513,12 +521,14 @@ class ForceElement(ModelPart, Portable, ABC):
     @property
     @abstractmethod
     def ports(self) -> tuple[Port, ...]:
-        """Return the ports (attachment points) between which a force element such as a spring acts, mostly two."""
+        """Return the ports between which a force element such as a spring acts, mostly two. Each kind of element
+        defines it. A port is a point of a body, or of the ground."""
 
     @abstractmethod
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the force laws along coordinates that a force element (spring, bushing, contact, stop) consists
-        of. The model has the dimension 1, 2 or 3."""
+        of. Each kind of element defines it. ``dimension`` is the number of space dimensions of the model (1, 2 or
+        3)."""
 
     def is_lossy(self, dimension: int) -> bool:
         """Return whether a force element dissipates energy in a model of a dimension 1, 2 or 3."""
@@ -532,7 +542,8 @@ class ForceElement(ModelPart, Portable, ABC):
 
     @property
     def is_actuator(self) -> bool:
-        """Return whether a force element consists only of a prescribed force, without spring and damper."""
+        """Return whether a force element consists only of a prescribed force, without spring and damper. This
+        default returns False."""
         return False
 
     @property
@@ -543,17 +554,20 @@ class ForceElement(ModelPart, Portable, ABC):
 
     @property
     def path(self) -> TimePath | None:
-        """Return the length that a force element prescribes as a function of time [m]; None by default."""
+        """Return the length that a force element prescribes as a function of time [m], such as the rest length set
+        by a winch. This default returns None."""
         return None
 
     @property
     def driven(self) -> "ForceElement | None":
-        """Return the other force element whose law this one takes the place of; None by default."""
+        """Return the other force element that this one replaces while it drives it, as the drive of a tendon does.
+        This default returns None."""
         return None
 
     def check_against(self, elements: Sequence["ForceElement"]) -> None:
-        """Raise ModelError if the element that this one drives is not among the ``elements`` of the model, or is
-        driven already.
+        """Raise ModelError if the element that this one drives is not in ``elements``, or if another one in
+        ``elements`` drives it already. These are the force elements of the model. Nothing is checked for an
+        element that drives none.
 
         Raises:
             ModelError: names both.
@@ -567,7 +581,8 @@ class ForceElement(ModelPart, Portable, ABC):
 
     @property
     def is_active(self) -> bool:
-        """Return whether a force element can supply energy, which is so if its prescribed force is not zero."""
+        """Return whether a force element can supply energy. It can unless its prescribed force is the number 0;
+        functions and controllers count as active."""
         return not (isinstance(self.value, int | float) and self.value == 0)
 
 
@@ -626,13 +641,14 @@ class SpringDamper(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """The two points between which the spring acts."""
+        """Return the two ports between which the spring and damper acts. A port is a point of a body, or of the
+        ground."""
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force law of a spring and damper along the distance of its two points, as a tuple of
-        one; for ``tension_only`` a one-sided law that does not push. ``dimension`` is that of the model (1, 2
-        or 3).
+        """Return the force law of a spring and damper along the distance of its two points, as a tuple of one. For
+        ``tension_only`` it is a one-sided law that does not push. ModelError is raised for points that coincide
+        initially. ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
 
         Raises:
             ModelError: the points coincide at the initial pose.
@@ -708,7 +724,8 @@ class JointElement(AlongJoint):
 
     @property
     def value(self) -> ForceValue:
-        """The prescribed force or torque along the coordinate [N or N m]."""
+        """Return the prescribed force or torque along the joint coordinate of this element [N or N m]: a number, a
+        function of time or a controller."""
         return self.force
 
     @property
@@ -724,8 +741,9 @@ class JointElement(AlongJoint):
         return self.breakpoints
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force law of a joint element (spring, damper, potential and prescribed force) along its
-        joint coordinate, as a tuple of one. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the force law of a joint element (spring, damper, potential and prescribed force) along its joint
+        coordinate, as a tuple of one. The rest value is the coordinate's initial value by default. ``dimension``
+        is the number of space dimensions of the model (1, 2 or 3)."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         rest = coordinate.initial_value() if self.rest is None else self.rest
         own = (coordinate, self.stiffness, self.damping, rest, self.potential, self.force)
@@ -813,7 +831,7 @@ class Bushing(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """The two ports between which the bushing acts. A port is a point of a body, or of the ground."""
+        """Return the two ports between which the bushing acts. A port is a point of a body, or of the ground."""
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
@@ -843,7 +861,10 @@ class Bushing(ForceElement):
         return self.relaxation.scaled(stiffness) if self.relaxation and stiffness else None
 
     def _rotation(self, k: int, free: int) -> SineCoordinate:
-        """Return the rotation about axis k, by tilts of the axis that is ``free`` to spin (k: none is)."""
+        """Return the coordinate of a bushing for rotation about axis ``k`` (0 to 2): the sine of the angle, from
+        dot products of the axes of both ports. If one other axis ``free`` has no rotational stiffness and damping,
+        only the product that rotation about it does not change is used. Else (``free`` = k) the mean of two
+        products is used."""
         i, j = (k + 1) % 3, (k + 2) % 3
         axes = (
             DirectionOf(self.first, AXES[i]),

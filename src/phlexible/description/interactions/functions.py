@@ -64,14 +64,14 @@ class VectorSum:
 
     @property
     def is_direction(self) -> bool:
-        """Return whether a weighted sum of vectors consists of directions only (no positions), so that its length
-        has no unit."""
+        """Return whether a weighted sum of vectors consists of unit directions only, without positions of points.
+        Its length is then dimensionless."""
         return not any(isinstance(vector, PointOf) for _, vector in self.parts)
 
 
 def between(a: Port, b: Port) -> VectorSum:
-    """Return the difference vector x_b - x_a of the positions of two ports (attachment points), as a weighted sum
-    of vectors."""
+    """Return the difference vector x_b - x_a of the positions of ports ``a`` and ``b``, as a weighted sum of two
+    vectors. It is not evaluated. A port is a point of a body, or of the ground."""
     return VectorSum(((1.0, PointOf(b)), (-1.0, PointOf(a))))
 
 
@@ -114,14 +114,14 @@ class Bilinear:
 
     @cached_property
     def is_angle(self) -> bool:
-        """Return whether a constraint function g (sum of dot products of vectors) has only directions in it. It is
-        then a cosine and not a length."""
+        """Return whether all vectors in the dot products of a constraint function are unit directions. The
+        function is then dimensionless (a sine or cosine) and not a length. The result is cached."""
         return all(term.first.is_direction and term.second.is_direction for term in self.terms)
 
     def initial_value(self) -> float:
-        """Return the sum of c_i a_i . b_i of a ``Bilinear`` function, with its coefficients c_i and vectors a_i,
-        b_i between points or along axes, at the initial pose with undeformed bodies. Its constant is not
-        subtracted."""
+        """Return the sum of c_i a_i . b_i of a ``Bilinear`` function at the initial pose of undeformed bodies. The
+        c_i are its coefficients; a_i and b_i are weighted sums of positions and directions. Its constant is not
+        subtracted, and prescribed factors of time are ignored."""
         return float(sum(t.coefficient * (initial_sum(t.first) @ initial_sum(t.second)) for t in self.terms))
 
 
@@ -247,20 +247,21 @@ class Coordinate(ABC):
 
     @abstractmethod
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions y (sums of dot products of world vectors) of a joint or gap coordinate. Its
-        value is computed as theta(y). World vectors are points of bodies, or directions fixed to them, in world
-        axes."""
+        """Return the functions y of a joint or gap coordinate, from whose values the coordinate theta(y) is
+        computed. Each is a sum of dot products of points and directions of the bodies in world axes. Each kind of
+        coordinate defines it."""
 
     @abstractmethod
     def value(self, y: Array) -> Any:
-        """Return the value theta(y) of a coordinate from the values y of its functions (sums of dot products
-        of vectors on bodies). It is an angle between -pi and pi [rad] or a length [m]. For joints y may have
-        shape (functions, T), with a result of shape (T,)."""
+        """Return the value theta(y) of a coordinate from the values ``y`` of its functions (sums of dot products
+        of vectors on bodies). It is an angle between -pi and pi [rad] or a length [m]. For joints ``y`` may have
+        shape (functions, T), with a result of shape (T,). Each kind of coordinate defines it."""
 
     @abstractmethod
     def gradient(self, y: Array) -> Array:
-        """Return the gradient d theta/dy of a coordinate with respect to its functions y, of the same shape
-        as y. Functions are sums of dot products of vectors on bodies."""
+        """Return the gradient d theta/dy of a coordinate theta with respect to the values ``y`` of its functions,
+        of the shape of ``y``. The functions are sums of dot products of vectors on bodies. Each kind of coordinate
+        defines it."""
 
     @abstractmethod
     def hessian(self, y: Array) -> Array:
@@ -268,8 +269,9 @@ class Coordinate(ABC):
         dot products of vectors), shape (functions, functions)."""
 
     def driven_constraint(self, path: TimePath) -> Bilinear:
-        """Return the constraint function that is zero where a joint coordinate theta equals the prescribed path at
-        each time, as used by drives.
+        """Return the constraint function that is zero where a coordinate theta equals the prescribed ``path`` at
+        each time, as used by drives. This default raises ParameterError with the reason why the coordinate cannot
+        be driven; other coordinates override it.
 
         Raises:
             ParameterError: the coordinate cannot be driven.
@@ -282,18 +284,20 @@ class Coordinate(ABC):
         return float(self.value(np.array([function.initial_value() for function in self.functions()])))
 
     def damper_rows(self, y: Array, damping: float) -> Array:
-        """Return a factor B of the ``damping`` along this coordinate, shape (rows, functions): B^T B is the
-        damping of its functions, with values y of shape (functions,)."""
+        """Return a factor B of the ``damping`` along this coordinate, shape (rows, functions). The damping matrix
+        with respect to the coordinate's functions is B^T B. Here B is one row, sqrt(``damping``) times the
+        gradient at the values ``y`` of the functions, shape (functions,)."""
         return np.asarray(np.sqrt(damping) * self.gradient(y)[None])
 
     @property
     def history_variable_count(self) -> int:
-        """Return the number of history variables on which a coordinate depends, of which tendons that rub have
-        some."""
+        """Return the number of history variables on which a coordinate depends, 0 by default. Tendons with
+        friction have history variables: the flows over their guides."""
         return 0
 
     def at_history(self, variables: Array) -> "Coordinate":
-        """Return this coordinate for given values of its history ``variables``, shape (history variables,)."""
+        """Return this coordinate for given values of its history ``variables``, shape (history variables,). This
+        default, for coordinates without history variables, returns the coordinate itself."""
         return self
 
     @property
@@ -312,8 +316,8 @@ class LinearCoordinate(Coordinate):
     """A coordinate that equals one bilinear function."""
 
     def value(self, y: Array) -> Any:
-        """Return the value of a coordinate that equals a single function y (a sum of dot products of
-        vectors), which is y[0]."""
+        """Return the first of the values ``y`` of the coordinate's functions, which is the value of a coordinate
+        that equals its first function. The functions are sums of dot products of vectors on bodies."""
         return y[0]
 
     def gradient(self, y: Array) -> Array:
@@ -460,9 +464,9 @@ class LengthCoordinate(Coordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of a tendon's length: the squared distance of each guide from the
-        next one, then minus the prescribed rest length where there is one. A bilinear function is a sum of dot
-        products of points and directions of the bodies."""
+        """Return the functions of the pose from which a tendon's length is computed: the squared distance of each
+        guide from the next one. If the rest length is prescribed, minus the rest length is the last function. The
+        tuple is cached."""
         segments = [between(a, b) for a, b in pairwise(self.guides)]
         rows = [Bilinear((BilinearTerm(1.0, segment, segment),), 0.0, self.name) for segment in segments]
         if self.winch is not None:
@@ -471,25 +475,27 @@ class LengthCoordinate(Coordinate):
 
     @property
     def scale(self) -> float:
-        """Return the prescribed rest length of a tendon at t = 0 [m]; the sign of the coordinate if the rest length
-        is not prescribed."""
+        """Return the prescribed rest length of a tendon at t = 0 [m]; if the rest length is not prescribed, return
+        the sign (1 or -1) of the coordinate."""
         return self.sign if self.winch is None else self.winch(0.0)
 
     def length_derivative(self, y: Array) -> Any:
-        """Return the derivative of the coordinate with respect to a tendon's length, from the values y of its
-        functions. Their shape is (functions,) or (functions, T)."""
+        """Return the derivative of the coordinate with respect to a tendon's length: its sign, or sqrt(p(0) /
+        p(t)) with a prescribed rest length p. ``y`` are the values of its functions, shape (functions,) or
+        (functions, T)."""
         return self.sign if self.winch is None else np.sqrt(self.scale / -y[-1])
 
     def value(self, y: Array) -> Any:
-        """Return the length of a tendon [m], or its scaled stretch, from the values y of its functions. Their shape
-        is (functions,) or (functions, T)."""
+        """Return the length L of a tendon times its sign [m]; with a prescribed rest length p the scaled
+        elongation (L - p(t)) sqrt(p(0) / p(t)). ``y`` are the values of its functions, shape (functions,) or
+        (functions, T)."""
         if self.winch is None:
             return self.sign * np.sqrt(np.abs(y)).sum(axis=0)
         return (np.sqrt(np.abs(y[:-1])).sum(axis=0) + y[-1]) * self.length_derivative(y)
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient of a tendon's length (or scaled stretch) with respect to its functions y, of the
-        shape of y."""
+        """Return the gradient of a tendon's length, or of its scaled elongation, with respect to the values ``y``
+        of its functions. It has the shape of ``y``, (functions,) or (functions, T)."""
         found = self.length_derivative(y) * 0.5 / np.sqrt(np.abs(y))
         if self.winch is not None:
             length, p = np.sqrt(np.abs(y[:-1])).sum(axis=0), -y[-1]
@@ -497,8 +503,8 @@ class LengthCoordinate(Coordinate):
         return np.asarray(found)
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of a tendon's length (or scaled stretch) with respect to its functions y,
-        shape (functions, functions)."""
+        """Return the second derivatives of a tendon's length, or of its scaled elongation, with respect to the
+        values ``y`` of its functions, shape (functions, functions)."""
         found = np.diag(-0.25 * self.length_derivative(y) * np.abs(y) ** -1.5)
         if self.winch is not None:
             length, p = np.sqrt(np.abs(y[:-1])).sum(), -y[-1]
@@ -523,8 +529,9 @@ class PiecesCoordinate(LengthCoordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of a tendon that rubs: the squared lengths of its pieces, the scalar
-        products of pieces at a guide, then minus the prescribed rest length where there is one."""
+        """Return the functions of the pose for a tendon with friction at its guides. They are the squared lengths
+        of its pieces, the dot products of neighbouring pieces at each guide, and minus the prescribed rest length
+        where there is one. The tuple is cached."""
         chords = [between(a, b) for a, b in pairwise(self.guides)]
         turns = [Bilinear((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in pairwise(chords)]
         lengths = super().functions()
@@ -532,23 +539,27 @@ class PiecesCoordinate(LengthCoordinate):
 
     @property
     def scale(self) -> float:
-        """Return the rest length of a tendon that rubs at t = 0 [m]."""
+        """Return the rest length of a tendon with friction at t = 0 [m], the sum of the rest lengths of its
+        pieces."""
         return float(sum(self.pieces))
 
     @property
     def history_variable_count(self) -> int:
-        """Return the number of history variables of a tendon that rubs: one flow for each piece."""
+        """Return the number of history variables of a tendon with friction, which is the number of its pieces
+        between guides."""
         return len(self.pieces)
 
     def at_history(self, variables: Array) -> "PiecesCoordinate":
-        """Return this coordinate of a tendon after flows through the guides after its pieces: the history
-        ``variables``, shape (pieces,) [m]."""
+        """Return a copy of this coordinate of a tendon with friction, with other rest lengths of its pieces. The
+        history ``variables``, shape (pieces,) [m], are the lengths that have flowed out of each piece into the
+        next one."""
         moved = np.array(self.pieces) - variables + np.concatenate([[0.0], variables[:-1]])
         return replace(self, pieces=tuple(moved.tolist()))
 
     def stretches(self, y: Array) -> tuple[Array, Array]:
-        """Return the stretches of the pieces of a tendon, 0 where it is slack, and their rest lengths [m]. ``y``
-        are values of its functions, shape (functions,) or (functions, T)."""
+        """Return the elongations of the pieces of a tendon [m], 0 where a piece is slack, and their rest lengths
+        [m]. A prescribed rest length changes the first piece. ``y`` are values of the coordinate's functions,
+        shape (functions,) or (functions, T); both results have shape (pieces,) or (pieces, T)."""
         m = len(self.pieces)
         rest = np.reshape(self.pieces, (m,) + (1,) * (y.ndim - 1)) + 0.0 * y[:m]
         if self.winch is not None:
@@ -556,8 +567,9 @@ class PiecesCoordinate(LengthCoordinate):
         return np.maximum(np.sqrt(np.abs(y[:m])) - rest, 0.0), rest
 
     def slides(self, y: Array) -> bool:
-        """Return whether the tendon slides through a guide, because the ratio of the forces before and after it is
-        above exp(mu phi). ``y`` are values of its functions, shape (functions,)."""
+        """Return whether a tendon with friction slides over any of its guides. It does where the ratio of the
+        forces on both sides of a guide is above exp(mu phi), by more than a small tolerance, with the friction
+        coefficient mu and the wrap angle phi. ``y`` are values of its functions, shape (functions,)."""
         (stretch, rest), m = self.stretches(y), len(self.pieces)
         pulls = (1 + stretch / rest) ** 2 - 1
         lengths = np.sqrt(np.abs(y[:m]))
@@ -566,23 +578,24 @@ class PiecesCoordinate(LengthCoordinate):
         return bool((np.maximum(pulls[1:] - grips * pulls[:-1], pulls[:-1] - grips * pulls[1:]) > 0).any())
 
     def damper_rows(self, y: Array, damping: float) -> Array:
-        """Return a factor of the damping of a tendon that rubs, one row for each piece, shape (pieces, functions);
-        slack pieces have none. ``damping`` is that of the whole tendon, ``y`` are values of its functions, shape
-        (functions,)."""
+        """Return a factor B of the damping matrix B^T B of a tendon with friction with respect to its functions,
+        shape (pieces, functions). Each piece has one row; rows of slack pieces are zero. ``damping`` is the
+        coefficient of the whole tendon, ``y`` are values of its functions, shape (functions,)."""
         (stretch, rest), m = self.stretches(y), len(self.pieces)
         found = np.zeros((m, len(y)))
         found[:, :m] = np.diag(np.sqrt(damping * self.scale / rest * (stretch > 0)) * 0.5 / np.sqrt(np.abs(y[:m])))
         return found
 
     def value(self, y: Array) -> Any:
-        """Return the coordinate of a tendon that rubs [m] from the values y of its functions, shape (functions,)
-        or (functions, T)."""
+        """Return the coordinate theta of a tendon with friction [m], such that its elastic energy is proportional
+        to theta^2. It is the root of the sum of squared elongations of the pieces, each times the whole rest
+        length over the piece's. ``y`` are values of its functions, shape (functions,) or (functions, T)."""
         stretch, rest = self.stretches(y)
         return np.sqrt((self.scale / rest * stretch**2).sum(axis=0))
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient of the coordinate of a tendon that rubs with respect to its functions y, of the
-        shape of y; 0 where all of it is slack."""
+        """Return the gradient of the coordinate of a tendon with friction with respect to the values ``y`` of its
+        functions. It has the shape of ``y`` and is 0 where all pieces are slack."""
         (stretch, rest), m, theta = self.stretches(y), len(self.pieces), self.value(y)
         own, found = self.scale * stretch / rest, np.zeros_like(y)
         found[:m] = 0.5 * own / np.sqrt(np.abs(y[:m]))
@@ -591,8 +604,9 @@ class PiecesCoordinate(LengthCoordinate):
         return np.asarray(found / np.where(theta > 0, theta, 1.0))
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the coordinate of a tendon that rubs with respect to its functions y,
-        shape (functions, functions); those to a prescribed rest length, which no body changes, are 0."""
+        """Return the second derivatives of the coordinate of a tendon with friction with respect to the values
+        ``y`` of its functions, shape (functions, functions). Entries for a prescribed rest length, which no body
+        changes, are incomplete. All are 0 where the tendon is slack."""
         (stretch, rest), m, gradient = self.stretches(y), len(self.pieces), self.gradient(y)
         square, theta = np.abs(y[:m]), self.value(y)
         own = np.zeros(len(y))
@@ -609,7 +623,8 @@ class AngleCoordinate(Coordinate):
 
     @cached_on_owner
     def initial_value(self) -> float:
-        """Return the angle of a joint at the initial pose, which is zero but for round-off [rad]."""
+        """Return the angle of a joint at the initial pose [rad], computed once and cached; it is zero but for
+        round-off."""
         return super().initial_value()
 
     @cached_on_owner
@@ -634,7 +649,7 @@ class AngleCoordinate(Coordinate):
 
     def driven_constraint(self, path: TimePath) -> Bilinear:
         """Return the constraint function s cos p(t) - c sin p(t) that drives an angle with cosine c and sine s. It
-        is the sine of the angle's difference from its prescribed path p(t) (8.15)."""
+        is the sine of the angle's difference from its prescribed ``path`` p(t) (docs/theory.md, 8, (8.15))."""
         cosine, sine = Timed(path, TimeFactor.COSINE), Timed(path, TimeFactor.SINE)
         terms = (
             *(BilinearTerm(s.coefficient, s.first, s.second, cosine) for s in self.sine),
@@ -698,7 +713,8 @@ class KinematicPair(ModelPart, ABC):
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the coordinates (angles and positions) that a joint leaves free, in the order of
-        ``coordinate_names``. The model has the dimension 1, 2 or 3.
+        ``coordinate_names``; none by default. ``dimension`` is the number of space dimensions of the model (1, 2
+        or 3).
 
         Raises:
             ModelError: an angle of a port without orientation.
@@ -729,13 +745,14 @@ class KinematicPair(ModelPart, ABC):
         return {each.name: each for each in self.coordinates(dimension)}
 
     def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
-        """Return the value of a joint coordinate at the initial pose [rad or m]. ``name`` None: the only
-        coordinate. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the value of a joint coordinate at the initial pose [rad or m]. With ``name`` None the joint must
+        have exactly one coordinate. ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         return self.coordinate(dimension, name).initial_value()
 
     def coordinate_name(self, of: str | None) -> str:
-        """Return the name of a joint coordinate that the user's argument ``of`` selects, or the name of the only
-        one if it is None. Raise ModelError if there is no such or no single coordinate.
+        """Return the name of a joint coordinate that the user's argument ``of`` selects. If ``of`` is None, return
+        the name of the only coordinate. Raise ModelError if the joint has no coordinate of that name, or if ``of``
+        is None and it has several or none.
 
         Raises:
             ModelError: there is none of that name, or no name and not exactly one coordinate.
@@ -786,8 +803,9 @@ def check_ports(part: object, **ports: object) -> None:
 
 
 def expect(part: object, *ports: Port | KinematicPair) -> None:
-    """Record on the bodies of the ports or joints that a joint, load, element or controller (``part``) was made.
-    A warning can then name it if it is never added to a model. A port is a point of a body, or of the ground."""
+    """Append ``part``, a joint, load, element or controller, to the lists of unused parts on the bodies of its
+    ``ports`` and joints. A warning can then name ``part`` if it is never added to a model. Ports on the ground are
+    skipped."""
     for port in ports:
         if isinstance(port, KinematicPair):
             expect(part, port.first, port.second)
@@ -796,8 +814,8 @@ def expect(part: object, *ports: Port | KinematicPair) -> None:
 
 
 def receive(part: object, *ports: Port) -> None:
-    """Remove the record of ``expect`` on the bodies of the ports, because ``part`` was added to a model,
-    refused, or replaced. It is a joint, load or element. A port is a point of a body, or of the ground."""
+    """Remove ``part``, a joint, load or element, from the lists of unused parts on the bodies of its ``ports``,
+    where ``expect`` has added it. This is called when the part was added to a model, refused, or replaced."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.receive(part)

@@ -115,9 +115,9 @@ class JointFriction(AlongJoint):
             raise ParameterError(f"{self}: radius is of a bearing, {where}, got radius={self.radius:g}")
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the friction law of a joint along its coordinate (8.19, 8.31), as a tuple of one. It has dry
-        friction, with or without a friction spring, and viscous friction. ``dimension`` is that of the model
-        (1, 2 or 3)."""
+        """Return the friction law of a joint along its coordinate (docs/theory.md, 8, (8.19), (8.31)), as a tuple
+        of one. It has viscous friction and dry friction, with a friction spring (bristle) or regularized in the
+        speed. ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         share = self.coefficient * (self.radius or 1.0)
         joint = self.joint if share else None
@@ -167,17 +167,18 @@ class JointStop(AlongJoint):
         expect(self, *self.ports)
 
     def _default_stiffness(self) -> float:
-        """Return the default stiffness of the stops (travel limits) of a joint coordinate [N m/rad or N/m]. It
-        follows from the effective mass of both bodies and their weight."""
+        """Return the default stiffness of the stops (travel limits) of a joint coordinate [N m/rad or N/m]. The
+        weight of the effective mass deflects it by a thousandth of the smaller body's size, or by 1e-3 rad.
+        ModelError is raised if no mass can move along the coordinate."""
         inertia, size = _inertia_along(self)
         if not inertia:
             raise ModelError(f"{self} moves no inertia to choose a stiffness from; give stiffness=")
         return weight_stiffness(inertia, size)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the one-sided spring laws of the travel limits of a joint coordinate, one for each limit
-        (8.17). Raise ModelError if the initial pose is beyond a limit. ``dimension`` is that of the model (1,
-        2 or 3).
+        """Return the one-sided spring laws of the travel limits of a joint coordinate, one for each limit that the
+        user gave (docs/theory.md, 8, (8.17)). ModelError is raised if the initial pose is beyond a limit by more
+        than round-off. ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
 
         Raises:
             ModelError: the initial pose is beyond an end.

@@ -71,8 +71,8 @@ class Load(ModelPart, Portable, ABC):
 
     @abstractmethod
     def entries(self) -> tuple["PointLoad", ...]:
-        """Return the loads on single attachment points that a load consists of, at least one. A distributed force,
-        for example, has forces at Gauss points."""
+        """Return the loads on single points of bodies of which a load consists, at least one. A distributed force,
+        for example, has forces at Gauss points. Each kind of load defines it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,8 +107,8 @@ class PointLoad(Load, DirectedLoad):
 
     @property
     def direction(self) -> Array:
-        """Return the constant value of a force or torque, shape (3,), which a controller multiplies by its output.
-        Raise ModelError for a function or controller.
+        """Return the constant value of a force or torque, shape (3,), which a controller multiplies by its scalar
+        output. ModelError is raised if the value is a function of time or a controller.
 
         Raises:
             ModelError: a value that is a function or a controller.
@@ -118,8 +118,9 @@ class PointLoad(Load, DirectedLoad):
         return self.at_time(0.0)
 
     def at_time(self, time: float) -> Array:
-        """Return the value of a force or torque at a time [s], shape (3,) [N or N m]; zero for a ``Feedback``,
-        which has no value before the run.
+        """Return the value of a force or torque at a time [s], shape (3,) [N or N m]: the user's constant or
+        function of time. It is zero for a controller (``Feedback``), which has no value before the run.
+        ParameterError is raised unless the value is three finite numbers.
 
         Raises:
             ParameterError: the function returned something else than three finite numbers.
@@ -136,8 +137,9 @@ class PointLoad(Load, DirectedLoad):
         return (self,)
 
     def check_components(self, values: Array, dimension: int, times: Array | None = None) -> None:
-        """Raise ParameterError if values of a force or torque point out of the plane (dimension 2) or line
-        (dimension 1) of the model. The ``times`` of the values are named in the message.
+        """Raise ParameterError if ``values`` of a force or torque have components out of the plane (``dimension``
+        2) or line (1) of the model. Their shape is (3,) or (k, 3); components of the size of round-off are
+        accepted. The ``times`` of the values are named in the message. Nothing is checked in space.
 
         Args:
             values: shape (3,), or (times, 3) [N or N m].
@@ -165,8 +167,8 @@ class PointLoad(Load, DirectedLoad):
     _wanted: ClassVar[Mapping[int, str]] = {2: "(0, 0, m_z)"}
 
     def _outside(self, dimension: int) -> slice:
-        """Return the slice of the components of a torque that must be zero in a planar model, x and y
-        (moments act about z). ``dimension`` is that of the model."""
+        """Return the slice of the components of a torque that must be zero in a planar model: x and y, since
+        torques are about z. Forces override it. ``dimension`` is not used."""
         return slice(2)
 
     def __repr__(self) -> str:
@@ -370,7 +372,8 @@ class DistributedForce(Load):
 
     def _gauss_points(self) -> list[tuple[PlacedBody, float, float, float]]:
         """Return the Gauss points of a distributed force, each as a tuple: part of the beam, position along the
-        part [m], position along the whole beam [m], weight [m]."""
+        part [m], position along the whole beam [m], weight [m]. The intervals of integration end at nodes of the
+        beam, at the ends of the force and at its given positions."""
         begin, end = self.extent
         shares, weights = gauss(POINTS)
         points = []
@@ -512,7 +515,8 @@ class Pressure(Load):
         return np.asarray(points.interfaces.areas[points.interfaces.names.index(location.name)])
 
     def at_time(self, time: float) -> float:
-        """Return the value of a pressure load at a time [s], from the user's number or function [Pa].
+        """Return the value of a pressure load at a time [s]: the user's number, or the user's function of time,
+        which must return a finite number [Pa].
 
         Raises:
             ParameterError: the function returned no finite number.
@@ -526,8 +530,8 @@ class Pressure(Load):
 
     @cached_on_owner
     def entries(self) -> tuple[PointLoad, ...]:
-        """Return the point loads of a pressure, as a tuple of one: the resultant force on a flat interface, or the
-        pressure on the faces of a soft body."""
+        """Return the point loads of a pressure, as a tuple of one, cached: the resultant force on a flat interface
+        of a flexible body (in body axes), or the pressure on the faces of a soft body."""
         if self._surface is not None:
             return (self._inflating(self._surface),)
         assert isinstance(self.interface, Attachment)
@@ -586,8 +590,9 @@ def _evaluate_pressure(value: Callable[[float], float], load: str, time: float) 
 
 
 def _soft_surface(face: object) -> SoftSurface | None:
-    """Return the faces of a soft body's mesh on which a pressure acts; None for other bodies. ``face`` is where the
-    user lets it act: a whole soft body, or an interface of it.
+    """Return the faces of a soft body's mesh on which a pressure acts; None for other bodies. ``face`` is a whole
+    soft body, or a point of its interface, whose faces are then selected. ModelError is raised for planar bodies,
+    other points of a soft body, and selections without a whole face.
 
     Raises:
         ModelError: a body in the plane, or an interface without faces.

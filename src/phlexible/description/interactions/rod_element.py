@@ -59,8 +59,8 @@ class RodElement(ForceElement):
 
     @cached_property
     def shape(self) -> ElementShape:
-        """Return the quadrature points of a rod's finite element, with shape functions, their derivatives and
-        measures (weights times length)."""
+        """Return the quadrature points of a rod's finite element, with the values of the shape functions, their
+        derivatives and the measures (weights times length). It is cached."""
         return self.rod.element_shape(self.number)
 
     @cached_property
@@ -71,8 +71,9 @@ class RodElement(ForceElement):
 
     @cached_property
     def rest_strains(self) -> Array:
-        """Return the strains (Gamma: stretch and shear, K: bending and torsion) at which a rod's finite element has
-        no stress, at each of its g quadrature points, shape (g, 6)."""
+        """Return the strains at which a rod's finite element has no stress, at each of its g quadrature points,
+        shape (g, 6). They are the user's strains if given, else those of a straight rod, or else those of the
+        initial pose. The columns are stretch, two shears, twist and two curvatures; the result is cached."""
         if self.stress_free is not None:
             return self.stress_free
         if self.rod.stress_free is StressFree.STRAIGHT:
@@ -88,8 +89,9 @@ class RodElement(ForceElement):
         return result
 
     def functions(self, dimension: int) -> list[list[Bilinear]]:
-        """Return the bilinear functions of the strains Gamma (stretch, shear) and K (curvatures) at each quadrature
-        point of a rod's finite element. Only strains that exist in the model's dimension are included."""
+        """Return the strains of a rod's finite element as sums of dot products of vectors, a list for each
+        quadrature point. Only strains that exist in a model of this ``dimension`` are included: the stretch on a
+        line; stretch, shear y and curvature z in the plane; all six in space."""
         return [[point[k] for k in KEPT[dimension]] for point in self._functions]
 
     @cached_property
@@ -151,9 +153,9 @@ class RodElement(ForceElement):
         return {}
 
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
-        """Return the bilinear terms of the strain number k at a quadrature point of a rod: Gamma_k for k = 0, 1, 2
-        (stretch, shear), else the curvature K_(k-3). ``values`` and ``slopes`` are the shape functions and their
-        derivatives."""
+        """Return the terms (dot products of vectors) of the strain with index ``k`` at a quadrature point of a
+        rod. Indices 0 to 2 are the stretch and shears, 3 to 5 the twist and curvatures. ``values`` and ``slopes``
+        are the shape functions and their derivatives at the point."""
         if k < 3:
             along = VectorSum(tuple((float(w), point) for w, point in zip(slopes, self._points, strict=True)))
             return (BilinearTerm(1.0, VectorSum(tuple(self._mean(values, k))), along),)

@@ -70,9 +70,9 @@ class Sensor(ABC):
         1,), or (N + 1, components)."""
 
     def rows(self, point: Any) -> Iterator[tuple[str, str, Array]]:
-        """Yield name, unit and linear map of each component of a sensor in a linear model. The map is a row
-        of shape (velocities,) that takes small motions about ``point``, a ``LinearPoint``, to the sensor's
-        output.
+        """Yield name, unit and linear map of each component of a sensor in a linear model. The map is a row of
+        shape (velocities,) that multiplies small motions about the pose ``point``. This default raises ModelError,
+        for sensors without a linear map.
 
         The output is the row times the small motions, differentiated ``differentiations`` times.
 
@@ -83,9 +83,9 @@ class Sensor(ABC):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Return this sensor's value as a linear function of its point or joint, which compiled code can compute
-        within a time step. The result has the source (a point of a body with position and velocity, or a joint with
-        coordinates and rates), weights and an offset. Return None for sensors that need the whole state."""
+        """Return this sensor's value as a linear function of its point or joint, which compiled code can evaluate
+        within a time step. The result has the source (a point of a body or a joint), weights of its values and
+        rates, and an offset. This default returns None, for sensors that need the whole state."""
         return None
 
     @property
@@ -95,8 +95,8 @@ class Sensor(ABC):
 
     @property
     def availability(self) -> Availability:
-        """Return when the values of a sensor exist: at each instant, or (accelerations, which are differences of
-        the motion) only later."""
+        """Return when the values of a sensor are known during a run: at each instant, or only after later steps.
+        The second holds for sensors that differentiate the motion twice (accelerations)."""
         return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
 
     @property
@@ -106,12 +106,12 @@ class Sensor(ABC):
         return max(1, len(self.components))
 
     def unwrapped(self, before: Array, now: Array) -> Array:
-        """Return new values ``now`` of a sensor, shape (count,), without jumps from the values ``before``,
-        such as full turns of an angle; unchanged by default."""
+        """Return the new values ``now`` of a sensor, shape (count,), without jumps from the values ``before``.
+        Sensors of angles add full turns; this default returns ``now`` unchanged."""
         return now
 
     @property
     def _measured_object(self) -> Any:
-        """Return the object that a sensor measures (body, attachment or joint), its first field; None if it has
-        none."""
+        """Return the object that a sensor measures (body, point of a body or joint), which is the value of its
+        first dataclass field; None without fields."""
         return next((getattr(self, each.name) for each in fields(self)), None)  # type: ignore[arg-type]

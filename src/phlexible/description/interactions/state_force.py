@@ -45,15 +45,14 @@ class FeedbackPart(Feedback):
     direction: Array | None = field(default=None, kw_only=True)
 
     def check_size(self, size: int, name: str) -> None:
-        """Accept any ``size`` for the part of a controller that acts at one port. The output count of the
-        whole controller was checked before. ``name`` is that of the argument, for messages. A port is a point
-        of a body, or of the ground."""
+        """Accept any ``size`` of the controller's output without a check, for the part of a controller that acts
+        on one object. The outputs of the whole controller were checked before. ``name`` is not used."""
 
 
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
-    """Split a feedback controller that acts on several objects into loads and elements: a force on each
-    attachment, an element in each joint, and each load along its direction. They are in the order of the
-    objects."""
+    """Split a feedback controller that acts on several objects into loads and elements, returned as a tuple in the
+    order of the objects. They are a force on each point of a body, an element in each joint, and a copy of each
+    load with a direction. Each uses its part of the controller's output."""
     sizes = [actuated_count(item) for item in feedback.on]
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []

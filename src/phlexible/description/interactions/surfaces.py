@@ -87,15 +87,17 @@ class RoundedCoordinate(GapCoordinate):
         return float(np.linalg.norm(self._left(y)))
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient q / |q| of the distance to a rounded surface's core (box or axis) with respect to the
-        functions y. It is zero where q is zero and has the shape (directions,)."""
+        """Return the gradient q / |q| of the distance of a point from a rounded surface's core (box or axis),
+        shape (directions,). It is with respect to the values ``y`` of the coordinate's functions; q are the
+        components of ``y`` beyond the core. The gradient is zero where q is zero."""
         q, length = self._left(y), self.value(y)
         return q / length if length else np.zeros(len(y))
 
     def hessian(self, y: Array) -> Array:
         """Return the second derivatives (I - n n^T) / |q| of the distance to a rounded surface's core, shape
-        (directions, directions). They are taken with respect to the functions y, and hold for the components of q
-        that are not zero."""
+        (directions, directions). They are with respect to the functions' values ``y``; q are the components of
+        ``y`` beyond the core, n = q / |q|. The diagonal of I is 0 for components of q that are zero; all are 0
+        where q is zero."""
         length, n = self.value(y), self.gradient(y)
         beyond = np.diag((self._left(y) != 0).astype(np.float64))
         return (beyond - np.outer(n, n)) / length if length else np.zeros((len(y), len(y)))
@@ -199,9 +201,9 @@ class RubbingCoordinate(GapCoordinate):
         return self.dimension if self.radius and self.toucher.has_orientation else 0
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of a contact with friction: those of the gap, then the components of
-        slip in world axes, then those of relative rotation if rolling or drilling is resisted. A bilinear
-        function is a sum of dot products of points and directions of the bodies."""
+        """Return the functions of the pose for a contact with friction: those of the gap, then the components of
+        slip in world axes. If rolling or drilling is resisted, functions of the relative rotation follow. Each is
+        a sum of dot products of points and directions of the bodies."""
         parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
         turning = [self.toucher] if self.rotating_direction_count else []
@@ -231,13 +233,14 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def is_grounded(self) -> bool:
-        """Return whether the touched surface of a contact is fixed to the ground."""
+        """Return whether the touched surface of a contact is fixed to the ground. Moving frames on the ground do
+        not count as fixed."""
         return all(isinstance(port, MovingFrame) and port.is_fixed for port in self.carriers)
 
     @property
     def is_on_axis(self) -> bool:
-        """Return whether a line segment is touched on its axis for friction. It is if its two ends are on different
-        bodies, so that its rotation is not known."""
+        """Return whether friction acts on the axis of a touched line segment instead of its surface. It does if
+        the two ends of the segment are on different bodies, so that its rotation is not known."""
         return self.points > 2 and not (self.surface_rotates or self.is_grounded)
 
     def contact_radius(self, theta: Array | float, rest: float, side: float) -> Array:
@@ -302,12 +305,14 @@ class Touchable(ABC):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Return the ports (on a body or the ground) that carry a touchable surface, one or, for a capsule, two."""
+        """Return the ports to which a touchable surface is fixed: one or, for a capsule, two. A port is a point of
+        a body, or of the ground."""
         return tuple(each for each in references(self) if isinstance(each, Port))
 
     @property
     def carrier(self) -> Port:
-        """Return the first of the ports (on a body or the ground) that carry a touchable surface."""
+        """Return the first of the ports to which a touchable surface is fixed. A port is a point of a body, or of
+        the ground."""
         return self.ports[0]
 
     @property
@@ -318,8 +323,9 @@ class Touchable(ABC):
 
     @abstractmethod
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gaps of a point (``other``) from a touchable surface, each a coordinate with its value
-        at the surface; several for the faces of a hollow box. ``dimension`` is that of the model (1, 2 or 3).
+        """Return the gaps of a point (``other``) from a touchable surface, each a coordinate with its value at the
+        surface. There are several for the faces of a hollow box, else one. ``dimension`` is the number of space
+        dimensions of the model (1, 2 or 3). Each kind of surface defines it.
 
         Raises:
             ModelError: a port without an orientation that is needed.
@@ -562,8 +568,8 @@ class MeshSurface:
 
     @cached_property
     def _node_indices(self) -> IntArray:
-        """Return the node numbers of the mesh vertices on a body's surface that can touch in a contact, shape (k,).
-        They are all such vertices or those that the user chose."""
+        """Return the indices, in the mesh, of the surface nodes of a body that can touch in a contact, shape (k,).
+        They are all surface nodes, or those selected by the user's ``where``. The array is cached."""
         every = self._points.surface_nodes
         return every if self.where is None else every[np.asarray(self.where, dtype=np.int64)]
 

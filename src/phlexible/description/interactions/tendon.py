@@ -36,8 +36,8 @@ class PaidOut(Portable):
     length: ScalarFunction
 
     def __call__(self, time: Any) -> Any:
-        """Return the rest length p at a time [s] or at an array of times [m]; raise ParameterError if it is not
-        positive."""
+        """Return the rest length p of a tendon at a ``time`` [s] or at an array of times [m], from the user's
+        function. ParameterError is raised if any value is not positive."""
         value = self.length(time)
         if np.any(np.asarray(value) <= 0):
             raise ParameterError(f"rest_length of a Tendon must be positive, got {value!r}")
@@ -125,17 +125,20 @@ class Tendon(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """The ports that the tendon passes, from end to end. A port is a point of a body, or of the ground."""
+        """Return the ports over which the tendon runs, from end to end. A port is a point of a body, or of the
+        ground."""
         return tuple(self.guides)
 
     @property
     def path(self) -> TimePath | None:
-        """The prescribed rest length of the tendon [m]; None where it is constant."""
+        """Return the prescribed rest length of the tendon as a function of time [m]; None if the rest length is
+        constant."""
         return self.rest_length if isinstance(self.rest_length, TimePath) else None
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the one-sided law of a tendon along its length, as a tuple of one. ``dimension`` is that of
-        the model (1, 2 or 3).
+        """Return the one-sided force law of a tendon along its length, as a tuple of one; the tendon does not
+        push. ModelError is raised if two neighbouring guides coincide initially. The rest length is the initial
+        length by default. ``dimension`` is not used.
 
         Raises:
             ModelError: two guides one after the other coincide at the initial pose.
@@ -152,8 +155,9 @@ class Tendon(ForceElement):
         return (CoordinateForce(coordinate, damping=self.damping, rest=rest, contact=self._rope),)
 
     def paid_out(self, path: TimePath) -> tuple[CoordinateForce, ...]:
-        """Return the law of the tendon along its scaled stretch, where a winch prescribes its rest length
-        ``path`` [m], as a tuple of one."""
+        """Return the one-sided force law of the tendon whose rest length is the prescribed function of time
+        ``path`` [m], as a tuple of one. It acts along the scaled elongation of the tendon, or with friction along
+        the coordinate of its pieces."""
         if self.friction:
             return self._rubbing(path(0.0), path)
         coordinate = LengthCoordinate("stretch", tuple(self.guides), path)
@@ -166,8 +170,7 @@ class Tendon(ForceElement):
         return (CoordinateForce(coordinate, damping=self.damping, contact=self._rope),)
 
     def is_lossy(self, dimension: int) -> bool:
-        """Return whether the tendon dissipates energy, by its damper or by friction at its guides, in a model of a
-        dimension 1, 2 or 3."""
+        """Return whether the tendon dissipates energy, by its damper or by friction at its guides."""
         return bool(self.friction) or super().is_lossy(dimension)
 
     @property
@@ -231,13 +234,13 @@ class Winch(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """The ports that the tendon of a winch passes, from end to end. A port is a point of a body, or of the
-        ground."""
+        """Return the ports over which the tendon of a winch runs, from end to end. A port is a point of a body, or
+        of the ground."""
         return self.tendon.ports
 
     @property
     def driven(self) -> Tendon:
-        """The tendon whose law the winch takes the place of."""
+        """Return the tendon that this winch drives; the force law of the winch replaces the law of the tendon."""
         return self.tendon
 
 
@@ -256,12 +259,12 @@ class TendonDrive(Winch):
 
     @property
     def path(self) -> TimePath:
-        """The rest length that the winch prescribes [m]."""
+        """Return the rest length of the tendon that the winch prescribes, as a function of time [m]."""
         return self.rest_length
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the law of the driven tendon along its scaled stretch, as a tuple of one. ``dimension`` is
-        that of the model (1, 2 or 3)."""
+        """Return the one-sided force law of the tendon with the rest length that this winch prescribes, as a tuple
+        of one. It acts along the scaled elongation. ``dimension`` is not used."""
         return self.tendon.paid_out(self.rest_length)
 
     def __repr__(self) -> str:
@@ -287,7 +290,7 @@ class TendonMotor(Winch):
 
     @property
     def value(self) -> ForceValue:
-        """The tension that the winch sets [N]."""
+        """Return the tension that the winch sets [N]: a number, a function of time or a controller."""
         return self.tension
 
     @property
@@ -296,8 +299,8 @@ class TendonMotor(Winch):
         return self.breakpoints
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the prescribed tension along minus the length of the tendon, as a tuple of one. ``dimension``
-        is that of the model (1, 2 or 3)."""
+        """Return the force law of a winch that prescribes the tension, as a tuple of one: the tension acts along
+        minus the length of the tendon and shortens it. ``dimension`` is not used."""
         return (CoordinateForce(LengthCoordinate("hauled length", self.ports, sign=-1.0), value=self.tension),)
 
     def __repr__(self) -> str:

@@ -59,13 +59,14 @@ class Joint(KinematicPair):
 
     @abstractmethod
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a joint, which are zero while it is closed. The model is on a line
-        (dimension 1), in the plane (2) or in space (3)."""
+        """Return the constraint functions of a joint, a tuple of sums of dot products of points and directions
+        (``Bilinear``). Each is zero while the joint is closed. ``dimension`` is the number of space dimensions of
+        the model (1, 2 or 3). Every kind of joint defines it."""
 
     @property
     def path(self) -> TimePath | None:
-        """Return the prescribed function of time in the constraints of a joint that moves by itself (a link of
-        variable length); None for other joints."""
+        """Return the prescribed function of time in the constraints of a joint that moves by itself, such as a
+        link of variable length. This default returns None; such joints override it."""
         return None
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
@@ -82,9 +83,10 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> Drive:
-        """Make a drive for ``model.apply`` by which a coordinate of the joint follows a function of time:
-        ``angle`` [rad] or ``position`` [m], with its derivative ``rate``. ``of`` chooses among several
-        coordinates; ``name`` is that of the drive.
+        """Return a drive for ``model.apply`` by which a coordinate of the joint follows a function of time:
+        ``angle`` [rad] or ``position`` [m], with its derivative ``rate``. The functions are evaluated at t = 0 and
+        ``rate`` is compared with the function. ``of`` is the name of the coordinate if the joint has several;
+        ``name`` is the name of the drive.
 
         Args:
             angle: t [s] -> angle of the second port relative to the first [rad], 0 at the initial pose.
@@ -326,9 +328,10 @@ class Joint(KinematicPair):
         return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
     def _target(self, caller: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
-        """Return for a drive or servo of a joint: the kind of its target ("angle" or "position"), the name of
-        the joint coordinate that follows it, and the target itself. Exactly one of ``angle`` and ``position``
-        must be given. ``caller`` is named in the message."""
+        """Return a tuple for a drive or servo of a joint: "angle" or "position" (whichever argument is not None),
+        the name of the joint coordinate that follows the target, and the target. ParameterError is raised unless
+        exactly one of ``angle`` and ``position`` is not None; ``caller`` is used in the message. The coordinate is
+        named ``of``, or by default like the kind of the target."""
         targets = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
         if len(targets) != 1:
             got = list(targets) or "neither"

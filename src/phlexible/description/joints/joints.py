@@ -64,23 +64,27 @@ class AxialJoint(Joint):
 
     @cached_on_owner
     def unit_axis(self) -> Array:
-        """Return the axis of a joint as a unit vector in world axes at the initial pose, shape (3,)."""
+        """Return the axis of a joint divided by its length, a unit vector in world axes at the initial pose, shape
+        (3,). It is cached."""
         return unit_vector("axis", self.axis)
 
     @cached_on_owner
     def triad(self) -> tuple[Array, Array]:
-        """Return two unit vectors across a joint's axis, shape (3,) each, see ``perpendicular_axes``."""
+        """Return two unit vectors perpendicular to a joint's axis and to each other, shape (3,) each, in world
+        axes at the initial pose. They are computed by ``perpendicular_axes`` and cached."""
         return perpendicular_axes(self.unit_axis())
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the coordinates of a joint, here of one that leaves a translation along its axis: the position of
-        the second point along it [m]. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the single coordinate of a joint that slides along its axis, as a tuple of one: the position of
+        the second point relative to the first, along the axis [m]. Joints with other coordinates override this
+        default. ``dimension`` is not used."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
     def perpendicular_directions(self, dimension: int) -> tuple[Array, ...]:
-        """Return the unit directions perpendicular to a joint's axis, in world axes at the initial pose,
-        shape (3,) each: two in space, one in the plane, none on a line. ``dimension`` is that of the model
-        (1, 2 or 3).
+        """Return the unit directions perpendicular to a joint's axis, in world axes at the initial pose, shape
+        (3,) each: two in space, one in the plane, none on a line. ``dimension`` is the number of space dimensions
+        of the model (1, 2 or 3). ParameterError is raised for an axis with components outside of the plane or
+        line.
 
         Raises:
             ParameterError: an axis that leaves the plane of a planar model, or is not along the line.
@@ -115,17 +119,18 @@ class Cylindrical(AxialJoint):
     coordinate_names = ("position", "angle")
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the four constraint functions of a cylindrical joint: two for the direction of the common
-        axis and two that keep the second point on it (8.8, 8.9). ``dimension`` is that of the model (1, 2 or
-        3)."""
+        """Return the four constraint functions of a cylindrical joint: two keep the second point on the axis
+        through the first, two keep the axes parallel (docs/theory.md, 8, (8.8), (8.9)). ModelError is raised for
+        ``dimension`` 2 (a planar model) and for points without an orientation."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
         self._need_orientation()
         return cylindrical_rows(self, self.perpendicular_directions(dimension))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the two coordinates of a cylindrical joint: the position of the second point along the axis
-        [m], and the angle about the axis [rad]. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the two coordinates of a cylindrical joint: the position of the second point relative to the
+        first along the axis [m], and the angle about the axis [rad]. ``dimension`` is the number of space
+        dimensions of the model (1, 2 or 3)."""
         axis = self.unit_axis()
         return (
             position_along(self.first, self.second, axis),
@@ -134,14 +139,15 @@ class Cylindrical(AxialJoint):
 
 
 def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Bilinear, ...]:
-    """Return the constraint functions of a joint that keep its second point on the axis and both axes parallel: one
-    or two of each. ``across`` are the directions perpendicular to the axis."""
+    """Return the constraint functions of a joint whose second point slides along an axis: one for each direction
+    in ``across`` that keeps the point on the axis, then one for each that keeps the axes of both bodies parallel.
+    ``across`` are the unit directions perpendicular to the axis."""
     return points_on_axis(joint, across) + axes_parallel(joint, across)
 
 
 def points_on_axis(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Bilinear, ...]:
     """Return the constraint functions that keep the second point of a joint on the axis through the first one.
-    There is one for each direction ``across`` the axis (8.9)."""
+    There is one for each direction in ``across``, perpendicular to the axis (docs/theory.md, 8, (8.9))."""
     return tuple(
         offset_along_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")
         for k, n in enumerate(across, start=1)
@@ -149,8 +155,9 @@ def points_on_axis(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Biline
 
 
 def axes_parallel(joint: AxialJoint, across: tuple[Array, ...], name: str = "axis") -> tuple[Bilinear, ...]:
-    """Return the constraint functions that keep the axes of a joint's ports parallel. There is one for each
-    direction ``across`` the axis (8.8); ``name`` is that of the axis in messages."""
+    """Return the constraint functions that keep the joint axis, fixed in both bodies, parallel: the axis in the
+    first body stays perpendicular to each direction of ``across``, fixed in the second (docs/theory.md, 8, (8.8)).
+    ``name`` names the axis in labels of the constraints."""
     axis = joint.unit_axis()
     return tuple(
         perpendicular(joint.first, axis, joint.second, n, f"{name}, direction {k}")
@@ -180,8 +187,9 @@ class Prismatic(AxialJoint):
     coordinate_names = ("position",)
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a prismatic joint (sliding without rotation): five in space, two
-        in the plane (8.8, 8.9). ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the constraint functions of a prismatic joint (sliding without rotation): five in space, two in
+        the plane (docs/theory.md, 8, (8.8), (8.9)). ``dimension`` is the number of space dimensions of the model
+        (1, 2 or 3). ModelError is raised for points without an orientation."""
         self._need_orientation()
         across = self.perpendicular_directions(dimension)
         if dimension == 2:
@@ -246,8 +254,9 @@ class Planar(AxialJoint):
         return np.cross(second, normal), second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the three constraint functions of a planar joint: one keeps the point in the plane, two keep
-        the normals parallel (8.8, 8.9). ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the three constraint functions of a planar joint: one keeps the second point in the plane through
+        the first, two keep the normals parallel (docs/theory.md, 8, (8.8), (8.9)). ModelError is raised for
+        ``dimension`` 2 (a planar model) and for points without an orientation."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; a planar model is already in its plane")
         self._need_orientation()
@@ -255,8 +264,9 @@ class Planar(AxialJoint):
         return (point, *axes_parallel(self, self.perpendicular_directions(dimension), "normal"))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the three coordinates of a planar joint: two positions of the second point in the plane [m],
-        and the angle about the normal [rad]. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the three coordinates of a planar joint: two positions of the second point relative to the first
+        in the plane [m], and the angle about the normal [rad]. ``dimension`` is the number of space dimensions of
+        the model (1, 2 or 3)."""
         one, two = self.perpendicular_directions(dimension)
         return (
             position_along(self.first, self.second, one),
@@ -298,9 +308,10 @@ class Revolute(AxialJoint):
     coordinate_names = ("angle",)
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn if the axis of a revolute joint was left at its default z and is probably a mistake. It is if
-        gravity is along z and a body has its centre of mass off the axis, so that it would not fall.
-        ``dimension`` is that of the model (1, 2 or 3)."""
+        """Warn (``DirectionWarning``) if the default axis z of a revolute joint in space is along ``gravity``, so
+        that a body cannot fall. The user must have left the axis at its default, and a body at the joint must have
+        its centre of mass off the axis. At most one warning is given. ``dimension`` is the number of space
+        dimensions."""
         if self.axis is not ALONG_Z or dimension < 3 or gravity[:2].any() or not gravity[2]:
             return
         point = self.first.initial_position()
@@ -317,9 +328,10 @@ class Revolute(AxialJoint):
                     return
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a revolute joint (8.7, 8.8): three for the common point and two
-        for the axis in space, two in the plane, one on a line. ``dimension`` is that of the model (1, 2 or
-        3)."""
+        """Return the constraint functions of a revolute joint (docs/theory.md, 8, (8.7), (8.8)): three that keep
+        both points coincident and two that keep the axes parallel in space, two for the points in the plane, one
+        on a line. ``dimension`` is the number of space dimensions of the model (1, 2 or 3). In the plane
+        ParameterError is raised unless the axis is along z."""
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
         if dimension == 1:
             return points
@@ -331,8 +343,9 @@ class Revolute(AxialJoint):
         return points + axes_parallel(self, self.triad())
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of a revolute joint, the angle about its axis [rad]; in the plane
-        about z, or about -z if the axis points downwards. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the single coordinate of a revolute joint, as a tuple of one: the angle of the second body
+        relative to the first about the axis [rad]. In the plane the angle is about z, or about -z if the axis
+        points downwards. ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         self._need_orientation()
         return (angle_about(self.first, self.second, *self.triad(), dimension),)
 
@@ -358,9 +371,9 @@ class Slider(AxialJoint):
     coordinate_names = ("position",)
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a slider joint, by which the second point stays on a line
-        through the first one: two in space, one in the plane (8.9). ``dimension`` is that of the model (1, 2
-        or 3)."""
+        """Return the constraint functions of a slider joint, which keep the second point on the axis through the
+        first point: two in space, one in the plane (docs/theory.md, 8, (8.9)). The axis rotates with the first
+        body; rotation is free. ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         self._need_orientation(self.first)
         return points_on_axis(self, self.perpendicular_directions(dimension))
 
@@ -381,8 +394,9 @@ class Spherical(Joint):
     """
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a spherical joint, by which both points coincide: three in
-        space, two in the plane, one on a line (8.7). ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the constraint functions of a spherical joint, which keep both points coincident: three in space,
+        two in the plane, one on a line (docs/theory.md, 8, (8.7)). ``dimension`` is the number of space dimensions
+        of the model (1, 2 or 3)."""
         return coincident_points(self.first, self.second, dimension)
 
 
@@ -420,8 +434,9 @@ class Universal(Joint):
         super().__post_init__()
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the four constraint functions of a universal joint: three for the common point, one for the
-        right angle between its two axes (8.7, 8.8). ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the four constraint functions of a universal joint: three keep both points coincident, one keeps
+        its two axes perpendicular (docs/theory.md, 8, (8.7), (8.8)). ModelError is raised for ``dimension`` 2 (a
+        planar model) and for points without an orientation."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Revolute")
         self._need_orientation()
@@ -431,7 +446,8 @@ class Universal(Joint):
 
     def unit_axes(self) -> tuple[Array, Array]:
         """Return both axes of a universal joint as perpendicular unit vectors in world axes at the initial pose,
-        shape (3,) each."""
+        shape (3,) each. ParameterError is raised if the cosine of the user's axes exceeds 1e-12; a smaller
+        component along the first axis is removed from the second."""
         first = unit_vector("axis", self.axis)
         second = unit_vector("second_axis", self.second_axis)
         if abs(first @ second) > 1e-12:
@@ -442,9 +458,8 @@ class Universal(Joint):
         return first, second - (first @ second) * first
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the two coordinates of a universal joint: the angle of the second axis about the first one,
-        and the angle of the second port about the second axis [rad]. ``dimension`` is that of the model (1, 2
-        or 3). A port is a point of a body, or of the ground.
+        """Return the two coordinates of a universal joint [rad]: the angle of the second axis about the first
+        axis, and the angle of the second body about the second axis. ``dimension`` is not used.
 
         With e1, e2 the axes at the initial pose and e3 = e1 x e2: first cosine a2 . b2 and sine a3 . b2,
         second cosine a1 . b1 and sine a1 . b3.
@@ -488,9 +503,10 @@ class Fixed(Joint):
     fixes_nodes = True
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a fixed joint: three for the common point and three for the
-        orientation in space, 2 + 1 in the plane, one on a line (8.7, 8.8), of a rigid edge of a shell
-        five for each node. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the constraint functions of a fixed joint: three that keep the points coincident and three for
+        the relative rotation in space, two and one in the plane, one on a line (docs/theory.md, 8, (8.7), (8.8)).
+        If one side is a rigid, hinged or symmetric edge of a shell, return constraints for each of its nodes
+        instead. ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         for edge, other in ((self.first, self.second), (self.second, self.first)):
             if isinstance(edge, Attachment) and edge.point.fixed_nodes:
                 self._need_orientation(other)
@@ -509,8 +525,10 @@ class Fixed(Joint):
 
 
 def fixed_node_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
-    """Yield the constraint functions by which nodes of a rigid or hinged edge keep their place in the frame
-    of the port ``other`` (8.9). Directors of a rigid one do so too."""
+    """Yield the constraint functions that keep the nodes of a shell's rigid or hinged edge fixed relative to the
+    port ``other``, three for each node. For a rigid edge each director (vector along the thickness) also keeps its
+    direction, two more for each director (docs/theory.md, 8, (8.9)). A port is a point of a body, or of the
+    ground."""
     for number in edge.point.fixed_nodes:
         node = edge.placed.node(number)
         arm = node.initial_position() - other.initial_position()
@@ -527,8 +545,9 @@ def fixed_node_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
 
 
 def symmetry_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
-    """Yield the constraint functions by which nodes and directors of a symmetric edge of a shell stay in the plane
-    in which they lie initially. The plane is fixed in the frame of the port ``other``.
+    """Yield the constraint functions that keep a symmetric edge of a shell in its initial plane: one for each node
+    and one for each director (vector along the thickness). The plane is found by least squares and rotates with
+    the port ``other``. ModelError is raised if no plane contains nodes and directors.
 
     Raises:
         ModelError: they lie in no plane.
@@ -593,8 +612,10 @@ class Distance(Joint, Portable):
             self.initial_length()  # so that a wrong length is refused here
 
     def initial_length(self) -> float:
-        """Return the length of a distance link between two points at t = 0 [m]. It is the user's number or
-        function, or by default their distance at the initial pose."""
+        """Return the length of a distance link between two points at t = 0 [m]: the user's number, the user's
+        function of time at t = 0, or by default the distance of the points at the initial pose. ParameterError
+        is raised for a function value that is not positive, ModelError for coincident points without a given
+        length."""
         if callable(self.length):
             name = f"length of {self}"
             return positive(f"{name} at t = 0", called(self.length, name, 0.0, at="at t = 0 s"))
@@ -628,10 +649,10 @@ class Distance(Joint, Portable):
         tension_only: bool = False,
         name: str | None = None,
     ) -> SpringDamper:
-        """Make a spring and damper between the points of this distance link, for ``model.apply``. It takes
-        the place of the rigid link, which is then not connected to the model. ``stiffness`` [N/m] and
-        ``damping`` [N s/m] are its coefficients; with ``tension_only`` it goes slack instead of pushing.
-        ``name`` is that of the spring.
+        """Return a spring and damper for ``model.apply`` between the points of this distance link, instead of the
+        rigid link. The link is then not connected to the model. ``stiffness`` [N/m] and ``damping`` [N s/m] are
+        the coefficients; the rest length is the length of the link. With ``tension_only`` the spring goes slack
+        instead of pushing. ``name`` is the name of the spring.
 
         Args:
             stiffness: [N/m].
@@ -654,13 +675,15 @@ class Distance(Joint, Portable):
     @property
     def path(self) -> TimePath | None:
         """Return the squared length of a link of prescribed length divided by twice its initial length [m], as a
-        function of time; None for a link of constant length."""
+        function of time; None for a link of constant length. It is the time-dependent part of the link's
+        constraint."""
         return self._path()
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the single constraint function of a distance link: the squared distance of its points minus
-        the squared length, divided by twice the initial length (8.10). ``dimension`` is that of the model (1,
-        2 or 3)."""
+        """Return the single constraint function of a distance link, as a tuple of one: the squared distance of its
+        points minus the squared length, divided by twice the initial length (docs/theory.md, 8, (8.10)). A length
+        prescribed as a function of time enters through ``path``. ``dimension`` is the number of space dimensions
+        of the model (1, 2 or 3)."""
         row = constant_distance(self.first, self.second, self.initial_length(), "distance")
         if self.path is None:
             return (row,)

@@ -32,13 +32,14 @@ class RelationFunction(Bilinear):
 
     @property
     def is_angle(self) -> bool:
-        """Return whether all joint coordinates in a linear relation (gear, belt) are angles."""
+        """Return whether all joint coordinates in the weighted sum of a linear relation (gear, belt) are angles.
+        The constraint is then in radians instead of metres."""
         return all(coordinate.is_angle for coordinate, _ in self.parts)
 
 
 def not_zero(name: str, value: float) -> float:
-    """Return a number (``value``) unchanged after checking that it is finite and not zero. ``name`` is that
-    of the argument, for messages.
+    """Return the number ``value`` unchanged if it is finite and not zero; otherwise raise ParameterError. ``name``
+    is the name of the argument in the message.
 
     Raises:
         ParameterError: otherwise.
@@ -70,19 +71,19 @@ class JointRelation(ModelPart, ABC):
     @property
     @abstractmethod
     def parts(self) -> tuple[RelationPart, ...]:
-        """Return the joint coordinates in the sum of a linear relation between joints (gear, rack, screw, belt),
-        each with its factor."""
+        """Return the summands of a linear relation between joint coordinates (gear, rack, screw, belt): a tuple of
+        the joint, the name of its coordinate and its factor for each. Each kind of relation defines it."""
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Return the ports of all joints that a linear relation (gear, rack, screw, belt) connects. A port is
-        a point of a body, or of the ground."""
+        """Return the ports of all joints in a linear relation (gear, rack, screw, belt), the first and the second
+        port of each joint in turn. A port is a point of a body, or of the ground."""
         return tuple(port for part in self.parts for port in (part.joint.first, part.joint.second))
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the single constraint function of a linear relation between joint coordinates (8.16): the
-        sum of factor times coordinate minus its initial value. ``dimension`` is that of the model (1, 2 or
-        3).
+        """Return the single constraint function of a linear relation between joint coordinates, as a tuple of one:
+        the sum of factor times coordinate, minus the value of this sum at the initial pose (docs/theory.md, 8,
+        (8.16)). ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
 
         Raises:
             ModelError: an angle of a port without orientation.
@@ -127,7 +128,8 @@ class Relation(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Return the joint coordinates in the sum of a user-defined linear relation, each with its factor."""
+        """Return the summands of a user-defined linear relation between joint coordinates: a tuple of the joint,
+        the name of its coordinate and its factor for each."""
         return tuple(RelationPart(joint, joint.coordinate_name(name), f) for joint, name, f in self.terms)
 
 

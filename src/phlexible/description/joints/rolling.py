@@ -48,9 +48,9 @@ class TiltCoordinate(RoundedCoordinate):
     axis: DirectionOf
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of a wheel's tilt: the dot products of the wheel's axis with the
-        directions of the plane on which it rolls. A bilinear function is a sum of dot products of points and
-        directions of the bodies."""
+        """Return the functions of the pose on which the height of a tilted wheel depends: the dot products of the
+        wheel's axis with each direction of the plane on which the wheel rolls. The number of them is the length of
+        ``directions``."""
         return tuple(Bilinear((dot_term(self.axis, d),), 0.0, self.name) for d in self.directions)
 
 
@@ -76,9 +76,9 @@ class RollingCoordinate(GapCoordinate):
     radius: float
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions from which the sliding velocity of a rolling wheel is computed: the dot
-        product of the centre's position with a direction of the plane, and of the wheel's spokes with that
-        direction and with the normal."""
+        """Return the functions of the pose from which the sliding velocity of a rolling wheel's contact point is
+        computed. They are dot products: the centre's position relative to the plane with the direction ``along``
+        of the plane, each spoke (direction fixed to the wheel) with ``along``, and each spoke with the normal."""
         difference = between(self.first, self.second)
         rows = [Bilinear((BilinearTerm(1.0, difference, as_sum(self.along)),), 0.0, self.name)]
         rows += [Bilinear((dot_term(b, self.along),), 0.0, self.name) for b in self.spokes]
@@ -86,16 +86,17 @@ class RollingCoordinate(GapCoordinate):
         return tuple(rows)
 
     def value(self, y: Array) -> float:
-        """Return zero as the value of a rolling coordinate, of which only the rate is defined: the sliding
-        velocity of the contact point. y are its functions."""
+        """Return zero as the value of a rolling coordinate, whatever the values ``y`` of its functions are. Only
+        its rate is defined, by ``gradient``: the sliding velocity of the wheel's contact point."""
         return 0.0
 
     def _up(self, y: Array) -> Array:
         return np.asarray(y[1 + len(self.spokes) :])
 
     def gradient(self, y: Array) -> Array:
-        """Return the coefficients, shape (functions,), by which the rates of the bilinear functions y give the
-        sliding velocity of a rolling wheel's contact point."""
+        """Return the coefficients of a wheel's sliding velocity, shape (functions,): the velocity of the contact
+        point is their dot product with the rates of the coordinate's ``functions``. They are computed from the
+        values ``y`` of the functions and are not the gradient of any function."""
         up = self._up(y)
         return np.concatenate([[1.0], -self.radius * up / np.linalg.norm(up), np.zeros(len(up))])
 
@@ -138,8 +139,10 @@ class RollingRow(JointRelation):
         return self.first, self.second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the single constraint function of a rolling condition: the height of the wheel's centre over
-        the plane, or no sliding along one direction. ``dimension`` is that of the model (1, 2 or 3).
+        """Return the single constraint function of a rolling condition, as a tuple of one: the height of the
+        wheel's centre over the plane, or no sliding along one direction of the plane, as ``component`` says.
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3). ParameterError or ModelError is
+        raised for unsuitable normals, axes and points without orientation.
 
         Raises:
             ParameterError: in the plane, a normal that leaves it or an axis other than z.
@@ -217,10 +220,9 @@ class Rolling:
         set_fields(self, relations=tuple(RollingRow(*arguments, condition.value) for condition in RollingCondition))
 
     def connect_rows(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
-        """Add the conditions of rolling without slip (height, sliding along one or two directions) to a model,
-        and return them. The function ``connect`` is called with each condition, adds it to the model and returns
-        it as added; in a planar model the second direction is left out. ``dimension`` is that of the model (1, 2
-        or 3)."""
+        """Call ``connect`` with each condition of rolling without slip and return the results as a tuple: the
+        height, then no sliding along one direction (``dimension`` 2) or two (3). ``connect`` adds the condition to
+        the model. A condition that the dimension does not need is marked as used and left out."""
         for row in self.relations[dimension:]:
             receive(row, *row.ports)
         return tuple(connect(row) for row in self.relations[:dimension])

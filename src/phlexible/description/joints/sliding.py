@@ -60,25 +60,30 @@ class Line:
 
     @property
     def pieces(self) -> int:
-        """Return the number of pieces of a line; each is between two neighbouring nodes of the body."""
+        """Return the number of pieces of a line along a beam, rod or string; each piece is a cubic between two
+        neighbouring nodes of the body."""
         return len(self.first)
 
     @property
     def whole(self) -> float:
-        """Return the length of a whole line [m], undeformed."""
+        """Return the length of the undeformed line from its first to its last node [m]: the length of a piece
+        times the number of pieces."""
         return self.length * self.pieces
 
     @cached_property
     def windows(self) -> tuple[tuple[int, int], ...]:
-        """Ranges of the vectors that act at the same time: of each piece with both of its neighbours, as pairs of
-        the first vector and the last + 1."""
+        """Return for each piece of a line a range of vectors, as a pair of the first index and the last index + 1.
+        It contains the vectors (node positions and tangents) of the piece and its neighbours, which alone act at
+        the same time. The tuple is cached."""
         last = self.pieces - 1
         ends = [(max(e - 1, 0), min(e + 1, last)) for e in range(self.pieces)]
         return tuple((int(self.first[a]), int(self.first[b]) + PIECE_VECTORS) for a, b in ends)
 
     def weights_at(self, position: float) -> Array:
-        """Return the weights N_k of all K vectors of a line at a place along it [m], shape (4, K). Their first,
-        second and third derivatives by the place are the other rows."""
+        """Return the weights of all K vectors (node positions and tangents) of a line at a ``position`` along it
+        [m], shape (4, K). Row 0 are the weights N_k, rows 1 to 3 their first to third derivatives with respect to
+        the position. Weights of vectors outside the piece at ``position`` are zero; the end pieces are extended
+        beyond the ends."""
         piece = int(min(max(position // self.length, 0), self.pieces - 1))
         u, found = position / self.length - piece, np.zeros((4, len(self.vectors)))
         own = slice(self.first[piece], self.first[piece] + PIECE_VECTORS)
@@ -89,8 +94,9 @@ class Line:
         return found
 
     def nearest(self, vectors: Array) -> float:
-        """Return the place along a line that is nearest to the origin [m]. ``vectors`` are the values of its K
-        vectors as seen from there, shape (K, d); beyond its ends the line goes on as its last piece."""
+        """Return the position along a line [m] of its point nearest to the origin. ``vectors`` are the K vectors
+        of the line relative to that origin, shape (K, d). The nearest of sampled local minima are refined by
+        Newton's method. Beyond its ends the line is extended by its end pieces."""
         own = vectors[self.first[:, None] + np.arange(PIECE_VECTORS)]
         u = (np.arange(SAMPLES) + 0.5) / SAMPLES
         samples = np.einsum("pkc,cu,pkd->pud", self.weights, u ** np.arange(4)[:, None], own).reshape(
@@ -103,8 +109,9 @@ class Line:
         return min(positions, key=lambda position: float(((self.weights_at(position)[0] @ vectors) ** 2).sum()))
 
     def _descend(self, position: float, vectors: Array) -> float:
-        """Return the place along a line where the square of its distance from the origin is least, found by
-        Newton's method from ``position`` [m]. ``vectors`` are the values of its K vectors, shape (K, d)."""
+        """Return the position along a line [m] where the squared distance from the origin has a local minimum, by
+        Newton's method. It starts from ``position`` [m] and does a fixed number of steps, each at most one piece
+        long. ``vectors`` are the K vectors of the line, shape (K, d) in d dimensions."""
         for _ in range(ITERATIONS):
             here, slope, bend, _ = self.weights_at(position) @ vectors
             curvature = slope @ slope + here @ bend
@@ -114,8 +121,9 @@ class Line:
 
 
 def line_of(placed: PlacedWhole | PlacedBody) -> Line:
-    """Return the line along a rod, beam or string, ``placed`` in a model. That of a rod or beam has the directions
-    of its sections as tangents, that of a string passes its nodes with tangents from the neighbouring ones."""
+    """Return the line of cubic pieces through the nodes of a rod, beam or string (``placed`` in a model). The
+    tangents of a rod or beam are the axial directions of its cross-sections; the tangents of a string are computed
+    from its neighbouring nodes."""
     if not isinstance(placed.body, String):
         nodes, length = _sections(placed)
         axes = [DirectionOf(node, node.placed.rotation[:, 0]) for node in nodes]
@@ -138,7 +146,8 @@ def line_of(placed: PlacedWhole | PlacedBody) -> Line:
 
 
 def _sections(placed: PlacedWhole | PlacedBody) -> tuple[Sequence[Attachment], float]:
-    """Return the cross-sections at the nodes of a rod or beam and the length between two of them [m]."""
+    """Return the cross-sections at the nodes of a rod or beam from start to end, and the undeformed length between
+    two neighbours [m]. Cross-sections are points with an orientation."""
     if isinstance(placed, PlacedRod):
         return placed.nodes(), float(placed.body.node_positions[1])
     parts = placed.parts if isinstance(placed, PlacedWhole) else (placed,)
@@ -172,9 +181,9 @@ class LineCoordinate(Coordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions of a joint that slides along a line: the components of all K vectors of
-        the line, as seen from the sliding point, d for each. A bilinear function is a sum of dot products of
-        points and directions of the bodies."""
+        """Return the functions of the pose of a joint that slides along a line: the d components of each of the K
+        vectors of the line, in the axes from which the joint sees it. Node positions are relative to the sliding
+        point. The tuple of d K functions is cached."""
         axes = [as_sum(direction) for direction in self.directions]
         sums = [
             between(self.slider, each.port) if isinstance(each, PointOf) else as_sum(each)
@@ -184,18 +193,22 @@ class LineCoordinate(Coordinate):
 
     @property
     def windows(self) -> tuple[tuple[int, int], ...]:
-        """Return the ranges of functions that act at the same time, as pairs of the first and the last + 1."""
+        """Return for each piece of a line a range of its functions, as a pair of the first index and the last
+        index + 1. Only functions of the piece and of its neighbours, which this range contains, act at the same
+        time."""
         d = len(self.directions)
         return tuple((d * first, d * last) for first, last in self.line.windows)
 
     def value(self, y: Array) -> Array | float:
-        """Return the place along the line, or the offset from it [m], from the values y of the functions. Their
-        shape is (functions,) or (functions, T)."""
+        """Return the value of this coordinate [m] from the values ``y`` of its functions: the position along the
+        line nearest to the sliding point, or one component of the point's offset across the line. For ``y`` of
+        shape (functions,) it is a number, for (functions, T) an array of shape (T,)."""
         return self._at_instants(self._value, y)
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient of the place along a line, or of an offset from it, with respect to the functions y.
-        It has the shape of y."""
+        """Return the derivatives of the position along a line, or of an offset across it, with respect to the
+        values ``y`` of the coordinate's functions. The result has the shape of ``y``, (functions,) or (functions,
+        T)."""
         return np.asarray(self._at_instants(self._gradient, y))
 
     def _at_instants(self, function: Callable[[Array], Array | float], y: Array) -> Array | float:
@@ -219,8 +232,9 @@ class LineCoordinate(Coordinate):
         return -found.ravel() / float(slope @ slope + here @ bend)
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the place along a line, or of an offset from it, with respect to the
-        functions y. Their shape is (functions, functions); those of an offset are those where it is zero."""
+        """Return the second derivatives of the position along a line, or of an offset across it, shape (functions,
+        functions). They are with respect to the values ``y`` of the coordinate's functions. For an offset they are
+        exact only where the offset is zero, as on a constraint."""
         weights, (here, slope, bend, twist) = self._at(y)
         unit, d = np.eye(len(slope)), len(slope)
         size = float(slope @ slope + here @ bend)
@@ -240,8 +254,9 @@ class LineCoordinate(Coordinate):
         return np.asarray(-steeper / size + np.outer(numerator, widened) / size**2)
 
     def _at(self, y: Array) -> tuple[Array, Array]:
-        """Return the weights at the nearest place of a line, shape (4, K), and the vector to it, shape (4, d). Both
-        have three derivatives by the place as rows, and follow from the values y of the functions."""
+        """Return the weights of a line's K vectors at its point nearest to the sliding point, and the vector to
+        that point. Their shapes are (4, K) and (4, d): row 0 has the values, rows 1 to 3 the derivatives with
+        respect to the position along the line. ``y`` are the values of the coordinate's functions."""
         vectors = self._vectors(y)
         weights = self.line.weights_at(self.line.nearest(vectors))
         return weights, weights @ vectors
@@ -250,13 +265,14 @@ class LineCoordinate(Coordinate):
         return y.reshape(len(self.line.vectors), len(self.directions))
 
     def driven_constraint(self, path: TimePath) -> Bilinear:
-        """Return the constraint function by which the place along a line equals a prescribed path p(t)."""
+        """Return the constraint function of a drive along a line [m]. It is the position of the sliding point
+        along the line minus the prescribed function of time ``path``."""
         return RelationFunction((), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE), ((self, 1.0),))
 
 
 def across(tangent: Array) -> Array:
-    """Return the unit vectors perpendicular to a tangent, shape (d,): one in the plane, two in space, as rows of
-    shape (d - 1, d)."""
+    """Return the unit vectors perpendicular to the vector ``tangent`` of shape (d,), as rows of shape (d - 1, d):
+    one in the plane, two in space. The tangent need not have unit length."""
     t = tangent / np.linalg.norm(tangent)
     if len(t) == 2:
         return np.array([[-t[1], t[0]]])
@@ -264,8 +280,8 @@ def across(tangent: Array) -> Array:
 
 
 def across_rates(tangent: Array, rates: Array) -> list[Array]:
-    """Return the changes of the unit vectors ``across`` a tangent, shape (d,), a list of arrays of shape (d, n).
-    They are due to n changes of the tangent, ``rates``, shape (d, n)."""
+    """Return the derivatives of each unit vector that ``across`` computes, a list of d - 1 arrays of shape (d, n).
+    They are the changes due to n changes of the tangent, the columns of ``rates``, shape (d, n)."""
     size = np.linalg.norm(tangent)
     t = tangent / size
     turn = (rates - np.outer(t, t @ rates)) / size
@@ -345,8 +361,9 @@ class Sliding(Joint):
         super().__post_init__()
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions by which a point stays on a line: its offset across the line is zero,
-        one in the plane and two in space. ``dimension`` is that of the model (1, 2 or 3).
+        """Return the constraint functions by which a point stays on the line along a beam, rod or string: each
+        component of its offset across the line is zero, one in the plane and two in space. ``dimension`` is the
+        number of space dimensions of the model (1, 2 or 3).
 
         Raises:
             ModelError: a model on a line.
@@ -361,8 +378,9 @@ class Sliding(Joint):
         return tuple(rows)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of a joint that slides along a line: the position along it, a length of
-        the undeformed line [m]. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the single coordinate of a joint that slides along a line, as a tuple of one: the position of the
+        point along the undeformed line [m]. ``dimension`` is the number of space dimensions of the model (1, 2 or
+        3)."""
         return self._quantities(dimension)[:1]
 
     @cached_on_owner
@@ -381,8 +399,9 @@ class Sliding(Joint):
         return made
 
     def _directions(self, dimension: int) -> tuple[Vector, ...]:
-        """Return the directions along which the line is seen from the sliding point: those of its body, of the
-        rod or beam where it has none, else of the world. ``dimension`` is that of the model (2 or 3)."""
+        """Return the axes in which a sliding joint computes the components of its line, one for each of the
+        ``dimension`` directions (2 or 3). They are fixed to the body of the sliding point, else to the rod or beam
+        at the line's start, else (both without orientation) to the world."""
         held = next((port for port in (self.slider, self.line.start) if port.has_orientation), None)
         axes = AXES[:dimension]
         return tuple(WorldAxis(axis) if held is None else DirectionOf(held, axis) for axis in axes)

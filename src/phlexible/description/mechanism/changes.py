@@ -66,8 +66,8 @@ Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | Pl
 
 
 def check_unique_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRelation]) -> None:
-    """Raise ModelError if a joint or relation has a name that another one among the ``existing`` ones has. Parts
-    without a name are accepted.
+    """Raise ModelError if a joint or relation has the name of another one in ``existing``. Joints without a name
+    are accepted, and the joint itself may be in ``existing``.
 
     Raises:
         ModelError: the name is taken.
@@ -172,8 +172,8 @@ _CHANGE: ContextVar[Change | None] = ContextVar("_CHANGE", default=None)
 
 @contextmanager
 def changed_bodies(change: Change) -> Iterator[None]:
-    """Context manager in which ``Mechanism.add`` places ``change(body)`` instead of the user's body, for comparing
-    discretizations of a model."""
+    """Context manager in which ``Mechanism.add`` places the body ``change(body)`` instead of the user's ``body``.
+    It serves to compare discretizations of a model; the previous setting is restored at the end."""
     token = _CHANGE.set(change)
     try:
         yield

@@ -76,9 +76,9 @@ def event(
     constraints: Sequence[Constraint],
     released: Collection[Constraint] = (),
 ) -> Event:
-    """Return a new event that locks or releases a joint or relation at a time or when a condition is met, after
-    checking the arguments. A locked joint gets one new relation for each free coordinate, which keeps it constant.
-    The event is not stored in the model here.
+    """Return a new event that locks or releases a joint or relation at a time or when a condition is met. A locked
+    joint gets one new relation for each free coordinate, which keeps it constant. ParameterError or ModelError is
+    raised for unsuitable arguments, such as locking a driven joint. The event is not stored in the model here.
 
     Args:
         when: time of the event [s], or a condition.
@@ -181,9 +181,9 @@ def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[J
 
 
 def switches_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[Switch]:
-    """Yield one ``Switch`` for each constraint that the given events lock or release, in order of occurrence. It
-    also says whether the constraint is active at the start, which holds if it is among the existing constraints
-    ``known``."""
+    """Yield one ``Switch`` for each constraint that the given events lock or release, in the order of ``events``.
+    Each constraint occurs once. A switch also says whether the constraint is active at the start, which holds if
+    it is in ``known``, the existing constraints."""
     seen: list[Constraint] = []
     for event in events:
         for constraint in (*event.locked, *event.released):

@@ -98,8 +98,8 @@ class Mechanism(MechanismParts):
 
     def with_locks(self) -> Self:
         """Return a copy of the mechanism for a run, to which the constraints that its events will lock are added.
-        Switches say which of them are active at the start. The mechanism itself is returned if it has no events or
-        has switches already."""
+        Its switches say which constraints of events are active at the start. The mechanism itself is returned if
+        it has no events or has switches already."""
         if not self._events or self._switches:
             return self
         copy = copies.copy(self)
@@ -168,8 +168,9 @@ class Mechanism(MechanismParts):
         large: bool = False,
     ) -> PlacedBody | PlacedWhole:
         """Add a body to the model at a ``position`` [m], ``rotation`` and initial ``velocity`` [m/s], and return
-        its handle. Attachment points of the handle are ports for joints and loads. The same description may be
-        added any number of times.
+        the placed body. Points of the placed body are ports for joints and loads. A rod or a beam in parts is
+        added as several bodies; ``shape`` is the initial shape of a string or rod. One description may be added
+        several times.
 
         Args:
             body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
@@ -231,9 +232,9 @@ class Mechanism(MechanismParts):
         return placed
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
-        """Declare equal beams that are already in the model, given by their names from start to end, as one long
-        beam. Return its handle, which stands for the whole and is stored under ``name``. No bodies or joints are
-        added.
+        """Store equal beams that are already in the model, given by their names from start to end, as one long
+        beam. Return the object that stands for the whole beam, which is stored under ``name``. No bodies or joints
+        are added.
 
         Raises:
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
@@ -247,8 +248,8 @@ class Mechanism(MechanismParts):
         self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
     ) -> PlacedRod:
         """Connect rigid sections that are already in the model, given by their names from start to end, by the
-        elastic elements of a rod. Return the rod's handle, which is stored under ``name``. ``stress_free`` are the
-        strains without stress, or None for those of the rod's description.
+        elastic elements of a rod. Return the object that stands for the rod, which is stored under ``name``.
+        ``stress_free`` are the strains without stress, or None for the strains of the rod's description.
 
         Args:
             name: of the rod.
@@ -315,7 +316,8 @@ class Mechanism(MechanismParts):
         return joint
 
     def apply(self, part: Applied) -> Applied:
-        """Add ``part``, a load, a force element or a drive, to the model and return it.
+        """Add ``part``, a load, a force element, a drive or a controller, to the model and return it unchanged. A
+        compound part is split into its components, which are added. ModelError is raised for other objects.
 
         If its name is taken, it is renamed ("force on beam.end 2").
 
@@ -399,7 +401,8 @@ class Mechanism(MechanismParts):
         return made
 
     def expect(self, event: Event) -> None:
-        """Append an event of a run to the model's list; its joints must belong to this model."""
+        """Append an ``event`` to the model's list of events, without a check. Its locked relations are removed
+        from the lists of unused parts on their bodies."""
         for lock in event.locked:
             receive(lock, *ports_of(lock))
         self._events.append(event)
@@ -469,14 +472,14 @@ class Mechanism(MechanismParts):
         return copy
 
     def copy(self) -> Self:
-        """Return a copy of the model whose bodies, joints and loads have the same names. Later changes of one do
-        not affect the other.
-        """
+        """Return a copy of the model with new bodies, joints and loads of the same names and values. Later changes
+        of one model do not affect the other."""
         return self.replace()
 
     def remove(self, *parts: Removable | str) -> Self:
-        """Remove ``parts`` (bodies, joints, relations, loads, force elements, drives, events) from the model,
-        in place, and return it.
+        """Remove ``parts`` (bodies, joints, relations, loads, force elements, drives, events; objects or names)
+        from the model, in place, and return the model. ModelError is raised if a remaining part refers to a
+        removed one. A beam that no joint clamps any longer gets a free floating frame.
 
         Handles of other parts stay valid. ``model.copy().remove("motor")`` does not change this model.
 

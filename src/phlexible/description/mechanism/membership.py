@@ -56,13 +56,14 @@ def ports_of(part: object) -> tuple[Port, ...]:
 
 
 def joints_of(part: ModelPart | Sensor) -> Iterator[Joint]:
-    """Yield the joints in which ``part``, a spring, motor or drive, acts, or which its controller measures."""
+    """Return an iterator over the joints to which ``part`` refers: those in which a spring, motor or drive acts,
+    and those that its controller measures."""
     return (reference for reference in references(part) if isinstance(reference, Joint))
 
 
 def clamped_starts(joint: Joint) -> Iterator[Attachment]:
-    """Yield the start attachments of bodies that a ``Fixed`` joint clamps there; they decide which floating frame a
-    beam gets."""
+    """Yield the points of bodies at x = 0 that a ``Fixed`` joint connects; beams clamped there get another
+    floating frame. Nothing is yielded for other joints and points."""
     for port in (joint.first, joint.second):
         if isinstance(joint, Fixed) and isinstance(port, Attachment) and port.location in (Start(), Along(0.0)):
             yield port
@@ -86,8 +87,9 @@ def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints:
 
 
 def check_nodes(part: Part) -> None:
-    """Raise AttachmentError if a part (joint or load) acts where none may: between two nodes of a string, or on a
-    point of a flexible body that is not one of its interfaces.
+    """Raise AttachmentError if a part (joint or load) acts where no forces can act: between two nodes of a string,
+    or on a point of a flexible body that is not one of its interfaces. Points that a controller only measures may
+    be such points of flexible bodies, but not means of nodes of a soft body.
 
     Raises:
         AttachmentError: the message names the attachment and possible locations.
@@ -121,9 +123,9 @@ def check_nodes(part: Part) -> None:
 
 
 def _any_port(placed: PlacedBody) -> Attachment:
-    """Return an attachment of a body (``placed``) at which joints and loads may act, for advice in messages. It
-    is the start of a string, the first node of a soft body, the first interface of a flexible body, else the
-    origin."""
+    """Return a point of a body (``placed``) at which joints and loads may act, for error messages or as a
+    representative point. It is the start of a string, the first node of a soft body, the first interface of a
+    flexible body, else the origin."""
     if isinstance(placed.body, String):
         return placed.start
     if isinstance(placed.data.points, SoftPoints):
@@ -175,10 +177,10 @@ def place(
     shape: Field | None,
     equal: PlacedBody | None = None,
 ) -> PlacedBody:
-    """Check the arguments of ``Mechanism.add`` for one body, compute its mass and stiffness data or share
-    those of an equal body, and return its handle. They are ``name``, ``position``, ``rotation``,
-    ``velocity``, ``angular_velocity`` and ``shape``; ``equal`` is the equal body, if there is one.
-    ``dimension`` is that of the model (1, 2 or 3).
+    """Check the arguments of ``Mechanism.add`` for one body, compute its mass and stiffness data, and return the
+    placed body. The data of an ``equal`` body, or of the context ``sharing_data``, are shared instead of computed.
+    ``name``, ``position``, ``rotation``, ``velocity``, ``angular_velocity`` and ``shape`` are those arguments.
+    ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
 
     Args:
         equal: a handle of the same description, whose data this one shares unless a joint has clamped it.
@@ -276,9 +278,9 @@ def check_initial_shape(placed: PlacedBody) -> None:
 
 
 def single_velocity(name: str, velocity: Field) -> Array:
-    """Return the initial velocity of a body's origin from the user's argument ``velocity``, shape (3,) [m/s];
-    raise ModelError for a function of position, which only strings and rods take. ``name`` is that of the
-    body.
+    """Return the initial velocity of a body's origin from the user's argument ``velocity``, shape (3,) [m/s].
+    ModelError is raised for a function of position, which only strings and rods accept. ``name`` is the name of
+    the body.
 
     Raises:
         ModelError: a function.

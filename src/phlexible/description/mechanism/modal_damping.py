@@ -18,9 +18,9 @@ OFF = 2.0
 
 
 def warn_of_damping_ratios(mechanism: MechanismParts) -> None:
-    """Warn of bodies whose first mode in a ``mechanism`` is damped much more or less than their ``damping_ratio``
-    says. Only bodies that ``Fixed`` joints clamp to the ground or to heavier bodies are checked; the ratio holds
-    for the modes of their own frame."""
+    """Warn of bodies in ``mechanism`` whose first mode is damped much more or less than their ``damping_ratio``
+    says. Only bodies that ``Fixed`` joints clamp to the ground or to heavier bodies are checked, each as if the
+    other side were fixed. The ratio that a user gives holds in the body's own frame."""
     clamped: dict[PlacedBody, list[Attachment]] = {}
     for joint in mechanism.joints:
         for port, other in ((joint.first, joint.second), (joint.second, joint.first)):
@@ -42,15 +42,16 @@ def _requested_ratio(placed: PlacedBody) -> float:
 
 
 def _mass(port: object) -> float:
-    """Return the mass of the body at a ``port`` [kg]: infinity for a point of the ground, 0 for bodies without a
-    moving frame."""
+    """Return the mass of the body at a ``port`` [kg]: infinity for a point of the ground, 0 for bodies with nodal
+    unknowns (strings, soft bodies, shells). A port is a point of a body, or of the ground."""
     if not isinstance(port, Attachment):
         return np.inf
     return port.placed.data.mass if isinstance(port.placed.data, FloatingBody) else 0.0
 
 
 def _first_ratio(placed: PlacedBody, ports: list[Attachment]) -> float:
-    """Return the damping ratio of the lowest mode of a body that is clamped at its ``ports``."""
+    """Return the damping ratio of the lowest mode of a body whose ``ports`` (points) are fixed, with its other
+    rigid and elastic motions free. It is computed from that mode without damping, for the undeformed body."""
     body, eye = placed.data, np.eye(3)
     assert isinstance(body, FloatingBody)
     rows = []

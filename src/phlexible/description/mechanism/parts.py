@@ -171,13 +171,13 @@ class MechanismParts:
 
     @property
     def switches(self) -> tuple[Switch, ...]:
-        """Return the constraints of the model that events lock or release in a run, with their initial state. They
-        exist only in the copy that ``with_locks`` returns."""
+        """Return the constraints of the model that events lock or release in a run, each with whether it is active
+        at the start. The tuple is empty except in the copy that ``with_locks`` returns."""
         return self._switches
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """Return the body with this name, or the handle of a rod or of a beam that was added in parts. A
-        handle is the object that stands for a body in a model.
+        """Return the placed body with this name, or the object that stands for a whole rod or for a beam that was
+        added in parts. ModelError with the known names is raised if there is none.
 
         Raises:
             ModelError: there is none; the message lists the names.
@@ -194,7 +194,8 @@ class MechanismParts:
         raise TypeError("a model is not a sequence; its bodies are model.bodies")
 
     def joint(self, name: str) -> Joint:
-        """Return the joint with this name, as given in ``Revolute(..., name="elbow")``.
+        """Return the joint with this name, as given in ``Revolute(..., name="elbow")``. ModelError is raised if no
+        joint or several joints have the name.
 
         Raises:
             ModelError: there is none; lists the names.
@@ -203,7 +204,7 @@ class MechanismParts:
 
     def part(self, name: str) -> Named:
         """Return the joint, relation, load, force element or drive with this name, which the user set or which is
-        automatic ("force on beam.end").
+        automatic ("force on beam.end"). ModelError is raised if no part or several parts have the name.
 
         Raises:
             ModelError: there is none, or there are several; lists the names.
@@ -226,9 +227,8 @@ def named_parts(mechanism: MechanismParts) -> tuple[Named, ...]:
 
 
 def part_counts(mechanism: MechanismParts) -> str:
-    """Return the numbers of parts of a mechanism as text, "3 bodies, 4 joints, 1 load"; a rod counts as one
-    body.
-    """
+    """Return the numbers of parts of a mechanism as text, "3 bodies, 4 joints, 1 load". A rod counts as one body,
+    and kinds without parts are left out; "no bodies" for an empty mechanism."""
     nodes = sum(len(rod.handle.parts) - 1 for rod in mechanism.rods)
     counts = (
         (len(mechanism.bodies) - nodes, "body", "bodies"),

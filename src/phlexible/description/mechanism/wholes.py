@@ -40,13 +40,14 @@ class RodInModel(NamedTuple):
 
     @property
     def stress_free(self) -> Array:
-        """Return the strains (stretch and shear, then curvatures) at which a rod in a model has no stress. They are
-        those at its quadrature points, shape (elements, points, 6)."""
+        """Return the strains at which a rod in a model has no stress, at its quadrature points, shape (elements,
+        points, 6). The six are stretch and two shears, then twist and two curvatures."""
         return np.array([element.rest_strains for element in self.elements])
 
 
 def handle_of(whole: PlacedSplitBeam | RodInModel) -> PlacedWhole:
-    """Return the handle, which the user sees, of ``whole``, a beam in several parts or a rod."""
+    """Return the object by which the user refers to ``whole``: for a rod its ``handle``, for a beam in several
+    parts ``whole`` itself."""
     return whole.handle if isinstance(whole, RodInModel) else whole
 
 
@@ -63,8 +64,8 @@ def rod_sections(
 ) -> list[SectionToAdd]:
     """Return the arguments of ``Mechanism.add`` for each rigid section of a rod, from start to end. They are
     computed from the arguments with which the user added the rod: ``name``, ``position``, ``rotation``,
-    ``velocity``, ``angular_velocity``, ``shape``. Raise ``ModelError`` if the name of a section is ``taken``.
-    ``dimension`` is that of the model (1, 2 or 3).
+    ``velocity``, ``angular_velocity``, ``shape``. ModelError is raised if the name of a section is in ``taken``.
+    ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
 
     With a velocity alone only the first section has one, and the others follow like those of a rigid body, which
     does not rotate unless a joint makes it; a velocity field determines the velocity and spin of all sections.
@@ -82,9 +83,9 @@ def rod_sections(
 
 
 def assemble_rod(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
-    """Make a rod out of rigid sections (``nodes``) that are placed in a model, by creating the elastic
-    elements between them. ``name`` is that of the rod, ``stress_free`` are strains without stress (None:
-    those of ``rod``).
+    """Return a rod made of rigid sections (``nodes``) that are placed in a model, with new elastic elements
+    between them. ``name`` is the name of the rod. ``stress_free`` are strains without stress; if None, those of
+    ``rod`` are computed now and stored. ModelError is raised for wrong bodies.
 
     Raises:
         ModelError: they are not the sections of this rod.
@@ -99,8 +100,8 @@ def assemble_rod(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: 
 
 
 def names_of_parts(name: str, kind: str, count: int, taken: Collection[str]) -> list[str]:
-    """Return the names of the ``count`` parts of a rod or split beam, such as "name node 1", "name node 2" with the
-    ``kind`` "node".
+    """Return the names of the ``count`` parts of a rod or split beam, such as "name node 1", "name node 2" with
+    the ``kind`` "node". ModelError is raised if one of the names is in ``taken``.
 
     Raises:
         ModelError: one of them is among the names ``taken`` in the model.
@@ -119,9 +120,10 @@ def _section_velocities(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
 ) -> tuple[list[Array | None], list[Array | None]]:
-    """Return two lists with one entry, shape (3,), for each rigid section: initial velocity [m/s] and angular
-    velocity [rad/s] of a ``rod`` at its ``positions`` [m], given those of its ``origin``. Each is None where
-    it is to be solved from the joints. ``dimension`` is that of the model (1, 2 or 3)."""
+    """Return the initial velocities [m/s] and angular velocities [rad/s] of the rigid sections of a ``rod``, two
+    lists of arrays of shape (3,). They follow from the user's ``velocity`` (of the origin, or a field along the
+    rod) and ``angular_velocity`` about ``origin``. An entry is None where it shall follow from the joints.
+    ``positions`` are those of the sections."""
     count = len(positions)
     spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
     if velocity is None:
@@ -153,8 +155,8 @@ def part_poses(
     taken: Collection[str],
 ) -> list[tuple[str, Array, Array]]:
     """Return name, initial position and rotation matrix of each part of a split beam, computed from the arguments
-    with which the user added the beam. Raise ``ModelError`` if the name of a part is ``taken``. ``dimension`` is
-    that of the model (1, 2 or 3).
+    with which the user added the beam. ModelError is raised if the name of a part is in ``taken``. ``dimension``
+    is the number of space dimensions of the model (1, 2 or 3).
 
     Raises:
         ModelError: a part's name is taken.
@@ -167,8 +169,8 @@ def part_poses(
 
 
 def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
-    """Return the handle of the beam ``name`` in several parts, which are the given bodies from start to end.
-    A handle is the object that stands for a body in a model.
+    """Return the object that stands for the beam ``name`` in several parts, which are the given bodies from start
+    to end. ModelError is raised unless all are beams of one length.
 
     Raises:
         ModelError: they are not beams of one length.
@@ -182,8 +184,9 @@ def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBe
 
 
 def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
-    """Return new body descriptions by the names of single bodies. The description of a split beam or rod (in
-    ``known``) is divided into those of its parts.
+    """Return new body descriptions by the names of single bodies. The description of a split beam or rod in
+    ``known`` is divided into descriptions of its parts. ModelError is raised if it has other parts than the old
+    one.
 
     Raises:
         ModelError: another number of parts, another kind of body, or a rod of another length.
