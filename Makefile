@@ -110,13 +110,14 @@ clean:
 	rm -rf $(VENV) $(LOWEST) results build dist docs/tutorials docs/gallery docs/extra docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Rebuilt only when pyproject.toml changes. The stamp is written last, so a broken install is done again.
+# Rebuilt only when pyproject.toml changes. The stamp is written last, so a broken install is done again. Bytecode of
+# packages is written by the first import: pip would compile 10 000 files, most of which nothing imports.
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "phlexible needs Python 3.11 or newer; set it with: make PYTHON=/path/to/python" >&2; exit 1; }
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	touch $@
 
 # uv chooses the lowest versions of what pyproject.toml names, and the newest of what these need.
