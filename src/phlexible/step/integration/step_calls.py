@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from sys import maxsize
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -31,6 +30,8 @@ ALONE = ("measures", "is_around_contacts", "is_tried", "gradient_iterations")
 """Requests of these are for a mechanism alone."""
 
 
+UNGUARDED = nullcontext()
+
 TURN: ContextVar["Lock | None"] = ContextVar("TURN", default=None)
 """Lock that a thread of a batch holds while it runs Python, so that one at a time does and others step meanwhile.
 Threads that share the interpreter evenly would come to their steps at the same time. None: there are no others."""
@@ -49,7 +50,7 @@ def out_of_turn(loop: Callable[..., Result], *arguments: Any) -> Result:
         turn.acquire()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class StepCall:
     """A call for steps of one mechanism: arguments of ``advance``, the loop that takes them, the answer or an
     error."""
@@ -66,7 +67,7 @@ class StepCall:
     taken: tuple[int, int] | None = None
     error: BaseException | None = None
     is_in_lanes: bool = False
-    most: int = maxsize  # steps that are to be taken alone
+    most: int | None = None  # steps that are to be taken alone; None: all
     stored: Array | None = None  # rows that lanes stored in place of ``rows``
 
     @property
@@ -99,12 +100,12 @@ class StepCall:
         """Call the compiled time step loop for this call alone, not in SIMD lanes with others, and store its
         result in ``taken``. An exception that it raises is stored in ``error``. At most ``most`` time steps are
         taken."""
-        if self.most < self.request[0]["steps"]:
+        if self.most is not None and self.most < self.request[0]["steps"]:
             self.request = self.request.copy()
             self.request["steps"] = self.most
         arguments = self.sizes, self.request, self.moving, self.loads, self.reactions, self.rows
         try:
-            with self.guard() if self.guard else nullcontext():
+            with self.guard() if self.guard else UNGUARDED:
                 self.taken = out_of_turn(self.loop, self.memory.header, *arguments)
             self.memory.steps_alone += self.steps_taken
         except BaseException as error:  # of the run, which sees it when it goes on

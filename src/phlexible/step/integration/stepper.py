@@ -105,7 +105,8 @@ class Stepper(MechanismState):
         if self._steady is not None and not assembly.moving and len(self.shares) == 1:
             self._still = Course(self.shares, np.zeros((2, 0)), self._steady)
         self._request = empty_request(StepRequest)
-        self._requested: StepRequest | None = None  # what is written there
+        self._requested: object = None  # what is written there, for substeps of these sizes [s]:
+        self._sizes = NOTHING
         self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
@@ -291,20 +292,15 @@ class Stepper(MechanismState):
             course: inputs of their substeps; without any the state as it is becomes a row.
             purpose: purpose of the call.
         """
-        sizes = step * course.shares
-        request = self.request(
-            len(course.loads) // len(sizes),
-            float(np.abs(sizes).max()) if purpose.is_around_contacts else step,
-            rows.every,
-            rows.since_stored,
-            rows.continues,
-            purpose,
-        )
-        if request != self._requested:  # writing it takes longer than looking
-            self._request[0] = self._requested = request
+        options = rows.every, rows.since_stored, rows.continues, purpose
+        requested = step, self.least_motion, len(course.loads), options
+        if requested != self._requested or purpose.is_around_contacts:  # writing it takes longer than looking
+            self._requested, self._sizes = requested, step * course.shares
+            longest = float(np.abs(self._sizes).max()) if purpose.is_around_contacts else step
+            self._request[0] = self.request(len(course.loads) // len(self._sizes), longest, *options)
         loads = course.loads + self._controller_values if self._controller_values.size else course.loads
         reactions = np.zeros(len(rows.first))
-        given = sizes, self._request, course.moving, loads, reactions, rows.rest
+        given = self._sizes, self._request, course.moving, loads, reactions, rows.rest
         return StepCall(self.memory, *given, self._loop, self._laws.guard)
 
     def request(
