@@ -194,6 +194,8 @@ class CircularSection(_OneMaterial):
 class RectangularSection(_OneMaterial):
     """A full rectangular cross-section of a beam or rod, with sides along local y and z.
 
+    A model in the xy plane bends a beam about z, so the width is the thickness in the plane of bending.
+
     Attributes:
         width: along y [m].
         height: along z [m].
