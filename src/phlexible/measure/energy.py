@@ -77,8 +77,8 @@ class Energy:
 
 
 def energy_of(recording: RecordedStates) -> Energy:
-    """Return the recorded stored energies, works and losses of a run (``recording``) as an ``Energy`` object,
-    which computes totals and the balance error."""
+    """Return the recorded stored energies, works and losses of a run as an ``Energy`` object, which computes
+    totals and the balance error from them. ``recording`` are the recorded states of the run."""
     return Energy(
         recording.kinetic,
         recording.strain,
@@ -94,8 +94,9 @@ NEGLIGIBLE = 1e-6
 
 
 def most_deformed_instant(recording: RecordedStates) -> int:
-    """Return the index of the recorded instant (of ``recording``) with the largest strain energy; with the
-    largest kinetic energy if the strain energy changes by at most 1e-6 of the larger of both."""
+    """Return the index of the recorded instant with the largest strain energy, to be drawn. If the strain energy
+    changes by at most 1e-6 of the larger of both energies, return the index with the largest kinetic energy
+    instead. ``recording`` are the recorded states of a run."""
     strain, kinetic = recording.strain, recording.kinetic
     largest = max(float(np.abs(strain).max()), float(kinetic.max()))
     return int(np.argmax(strain if np.ptp(strain) > NEGLIGIBLE * largest else kinetic))
@@ -148,10 +149,9 @@ def momentum(run: RecordedRun) -> Momentum:
 
 
 def _body_angular_momentum(run: RecordedRun, index: int, data: FloatingBody) -> Array:
-    """Return the angular momentum of one floating body about its reference point, at all instants of a run, shape
-    (instants, 3) [kg m^2/s]. It is in world axes. The reference point is the one of ``data``, the arrays of mass,
-    first moments and inertia of the body. ``index`` is the number of the body; bodies that do not rotate have
-    zeros."""
+    """Return the angular momentum of one floating body about its reference point at all instants of a run, shape
+    (instants, 3) [kg m^2/s]. It is in world axes, and zero for bodies that do not rotate. ``data`` has mass, first
+    moments and inertia of the body about that point, ``index`` is the number of the body."""
     if not data.rotates:
         return np.zeros((run.count, 3))
     result = np.zeros((run.count, 3))
@@ -193,8 +193,9 @@ class Happened:
 
 
 def occurred_events(recording: RecordedStates, mechanism: Mechanism) -> tuple[Happened, ...]:
-    """Return the events of the mechanism (such as releasing a joint) that occurred in a run (``recording``),
-    in the order of their times. Each comes with the energy it dissipated."""
+    """Return the events of the ``mechanism`` that have occurred at the last instant of a run, in the order of
+    their times. Such an event releases a joint, for example; each comes with the energy that it dissipated.
+    ``recording`` are the recorded states of the run."""
     times, losses = recording.event_times[-1], recording.event_losses[-1]
     order = sorted(np.flatnonzero(~np.isnan(times)).tolist(), key=lambda k: float(times[k]))
     return tuple(Happened(float(times[k]), str(mechanism.events[k]), float(losses[k])) for k in order)

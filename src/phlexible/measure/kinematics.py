@@ -27,9 +27,9 @@ def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:
 
 
 def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
-    """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3,
-    3). ``target`` is a body, an attachment or a frame. The rotations are those of a body, of the material
-    around an attachment, or of a moving ground frame.
+    """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3, 3).
+    ``target`` is a body, a point of a body (for the material around it), or a frame on the ground. ModelError is
+    raised for points without orientation.
 
     Of a body: its frame. Of an attachment: the material around it, which has turned in the frame
     by the small rotation vector ``rotations @ eta`` (its exact exponential). Of a moving frame:
@@ -49,8 +49,9 @@ def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
 
 
 def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
-    """Return the small rotation vector of the material around an attachment relative to its body's frame, at
-    all instants of a run. The shape is (instants, 3) [rad]; it is zero on a rigid body."""
+    """Return the small rotation vector of the material around a point of a body (``attachment``), at all instants
+    of a run. It is relative to the body's frame, shape (instants, 3) [rad], and zero on a rigid body and for
+    points without orientation."""
     rotations = attachment.point.rotations
     if rotations is None:
         return np.zeros((run.count, 3))
@@ -58,8 +59,8 @@ def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
 
 
 def oriented_body_index(run: RecordedRun, target: PlacedBody | Attachment) -> int:
-    """Return the index of the body in a run that ``target`` is or is attached to; raise a ``ModelError`` if
-    this body has no orientation (a point mass or string).
+    """Return the index in a run of the body that ``target`` is, or on which the point ``target`` is. ModelError is
+    raised if this body has no orientation (a point mass or string).
 
     Raises:
         ModelError: a point mass, which has no orientation.
@@ -75,16 +76,17 @@ def oriented_body_index(run: RecordedRun, target: PlacedBody | Attachment) -> in
 
 
 def velocity(run: RecordedRun, port: Port) -> Array:
-    """Return the velocity of a point (``port``) of a body or of the ground at all recorded instants of a run.
-    It is in world axes, shape (instants, 3) [m/s]."""
+    """Return the velocity of a point (``port``) of a body or of the ground at all recorded instants of a run,
+    shape (instants, 3) [m/s]. It is in world axes and computed from velocities that were projected so that they
+    satisfy the joints."""
     weights, vectors = run.point(port)
     return np.asarray(np.einsum("k,tki->ti", weights, vectors.rates(run.instants, run.velocities)))
 
 
 def angular_velocity(run: RecordedRun, target: PlacedBody | Port) -> Array:
-    """Return the angular velocity of a body, of the material around an attachment, or of a moving ground
-    frame. ``target`` is the body, attachment or frame. It is in world axes at all instants of a run, shape
-    (instants, 3) [rad/s].
+    """Return the angular velocity of the ``target`` in world axes at all instants of a run, shape (instants, 3)
+    [rad/s]. The target is a body, a point of a body (for the material around it), or a frame on the ground.
+    ModelError is raised for points without orientation.
 
     At an attachment of a flexible body it is R (w + L deta/dt), where L turns the rate of the small
     rotation vector into an angular velocity.
@@ -120,8 +122,8 @@ def rotation_vector_spin(vectors: Array, rates: Array) -> Array:
 
 
 def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
-    """Return the coordinates (angles, displacements) that a joint leaves free. They are those of the joint in the
-    model of a run; ``joint`` may also be its counterpart in a copy of that model.
+    """Return the coordinates (angles, displacements) that a joint leaves free, as the run's model has them.
+    ``joint`` may also be the corresponding joint in a copy of that model.
 
     Raises:
         ModelError: a joint of another model.
@@ -141,9 +143,9 @@ def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath 
 
 def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath | None = None) -> Array:
     """Return the values of a joint coordinate at all recorded instants of a run, shape (instants,) [rad or m]. An
-    angle starts between -pi and pi and is continuous over full turns, which are counted with its rates. If a drive
-    prescribes the angle (``path``) and the angle is at this value, the full turns are those of the function of
-    time.
+    angle starts between -pi and pi and then continues over full turns, which are counted by its rates. If a drive
+    prescribes the angle by the function of time ``path`` and the angle follows it, that function gives the full
+    turns.
 
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
@@ -159,9 +161,9 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
 
 
 def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:
-    """Return the number of full turns by which angles between -pi and pi, ``wrapped``, differ from a
-    prescribed path at the instants ``time``, shape (instants,). None if the angles differ from the path by
-    more than 1e-6 turns, or if the path has no function (motions from files)."""
+    """Return the number of full turns from the angles ``wrapped``, between -pi and pi, to a prescribed function
+    ``path``, shape (instants,). ``time`` are the instants. Return None if any angle differs from ``path`` by more
+    than 1e-6 turns besides full turns. None is also returned if ``path`` has no function (motions from files)."""
     try:
         turns = (path.at_times(time) - wrapped) / (2 * np.pi)
     except ModelError:
@@ -171,8 +173,9 @@ def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:
 
 
 def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
-    """Unwrap angles between -pi and pi, ``wrapped``, to continuous angles over full turns, shape (instants,)
-    [rad]. Their rates, ``rate`` [rad/s], show how many turns lie between two instants of ``time`` [s]."""
+    """Return continuous angles over full turns for the angles ``wrapped`` between -pi and pi, shape (instants,)
+    [rad]. Their rates ``rate`` [rad/s], integrated over the instants ``time`` [s], show how many turns lie between
+    two instants."""
     if len(wrapped) == 1:
         return wrapped
     steps = np.diff(time) * (rate[1:] + rate[:-1]) / 2
@@ -183,7 +186,8 @@ def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
 
 def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: IntArray) -> Array:
     """Return the range (largest minus smallest value) of each joint coordinate over the chosen ``instants``
-    (indices) of a run, shape (coordinates,) [rad or m].
+    (indices) of a run, shape (coordinates,) [rad or m]. Angles are first unwrapped, where changes between
+    neighbouring instants count as less than half a turn.
 
     The result is approximate: instants in between are ignored, and angles are unwrapped.
     """
@@ -209,9 +213,9 @@ UNIT_AXES = np.eye(3)
 
 
 def weighted_point(sensor: object) -> tuple[Attachment, Array] | None:
-    """Return the point of a body that a sensor measures, and the derivative of its value with respect to the
-    point's position. The derivative has the shape (components, 3). Return None if the value is not linear in the
-    position, depends on the velocity, or is that of a point of the ground."""
+    """Return the point of a body that a sensor measures, and the derivative of the sensor value with respect to
+    the point's position. The derivative has the shape (components, 3). Return None if the value is not a linear
+    function of the position of one point of a body, for example if it depends on velocities."""
     share = sensor.linear_reading if isinstance(sensor, Sensor) else None
     if share is None or not isinstance(share[0], Attachment) or share[1][:, 3:].any():
         return None
@@ -219,9 +223,9 @@ def weighted_point(sensor: object) -> tuple[Attachment, Array] | None:
 
 
 def point_derivatives(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
-    """Return the indices of the velocities whose motions move an attachment point, shape (d,), and the
-    derivatives of its position with respect to them. The derivatives are those at all instants of a run,
-    shape (instants, 3, d). They are in world axes."""
+    """Return the velocities that move a point of a body, as indices of shape (d,), and the derivatives of the
+    point's velocity with respect to them. The derivatives are in world axes at all instants of a run, shape
+    (instants, 3, d). An index may occur several times; then the derivatives add up."""
     layout, at = run.system.layout, run.instants
     weights, vectors = run.point(point)
     frame, axis, index = layout.spin

@@ -57,8 +57,8 @@ Newton's method has been seen to fail from 1e4 on, with 12 halvings, and rarely.
 
 def wave_time(body: AbsoluteBody) -> float:
     """Return the shortest time that a longitudinal wave takes along one element of an undeformed string (``body``)
-    [s]. It is the distance of neighbouring nodes over the wave speed; elements with viscosity do not count, and it
-    is infinite without others."""
+    [s]. It is the distance of neighbouring nodes over the wave speed. Elements with viscosity do not count;
+    without other elements it is infinite."""
     shortest = np.inf
     line_density = body.mass / sum(float(group.weights.sum()) for group in body.strains) if body.strains else 0.0
     for group in body.strains:
@@ -70,8 +70,8 @@ def wave_time(body: AbsoluteBody) -> float:
 
 
 def stiff_strings(system: System, step: float) -> list[str]:
-    """Return a warning message for each string of a system whose waves pass an element more than a thousand
-    times in one time step. ``step`` is the time step [s]."""
+    """Return a warning message for each string of a system whose waves pass an element more than a thousand times
+    in one time step. ``step`` is the size of the time step [s]; the list is empty if there is no such string."""
     return [
         f"a step is {step / time:.0f} times as long as a wave takes along an element of {placed.name}"
         f" ({time:.2g} s): where the string slackens or is plucked, Newton's method needs many halved steps and"
@@ -85,8 +85,9 @@ def stiff_strings(system: System, step: float) -> list[str]:
 
 
 def falling_bodies(run: RecordedRun) -> list[str]:
-    """Return a warning message for each group of bodies that falls from rest in a run because nothing holds
-    it: no joint, force element or load acts between it and the world."""
+    """Return a warning message for each group of connected bodies at rest at the start of a run that falls because
+    nothing supports it. No joint, force element or load acts between such a group and the ground. The list is
+    empty without gravity."""
     mechanism = run.mechanism
     if not np.any(mechanism.gravity):
         return []
@@ -115,8 +116,8 @@ def redundant_joints(run: RecordedRun) -> list[str]:
 
 
 def _unsupported_groups(mechanism: Mechanism) -> list[set[PlacedBody]]:
-    """Return the groups of connected bodies of a mechanism that no joint or element connects with the world and no
-    load acts on."""
+    """Return the groups of connected bodies of a mechanism that are not connected with the ground and on which no
+    load acts. Bodies are connected by joints and elements. Each group is a set; a single body may be a group."""
     number = {placed: k for k, placed in enumerate(mechanism.bodies)}
     links = [(set(whole.parts), False) for whole in mechanism.wholes.values()]
     parts: tuple[Part, ...] = (*mechanism.joints, *mechanism.drives, *mechanism.elements, *mechanism.loads)
@@ -135,8 +136,8 @@ def _unsupported_groups(mechanism: Mechanism) -> list[set[PlacedBody]]:
 
 
 def _bodies_of_part(part: Part) -> tuple[set[PlacedBody], bool]:
-    """Return the bodies that ``part`` (joint, element, drive or load) acts on, and whether it supports them.
-    It does if it connects them with the world or loads them."""
+    """Return the bodies on which ``part`` (joint, element, drive or load) acts, and whether it supports them. It
+    does if it is a load, if one of its ports is on the ground, or if it acts on fewer than two bodies."""
     ports = list(ports_of(part))
     own = {port.placed for port in ports if isinstance(port, Attachment)}
     return own, len(own) < 2 or any(not isinstance(port, Attachment) for port in ports) or isinstance(part, Load)
@@ -159,8 +160,9 @@ NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a
 
 
 def ringing_dampers(run: RecordedRun) -> list[str]:
-    """Return a warning message for each damper or servo of a run that is too strong for the time step: the
-    rate that it damps changes its sign at every recorded instant."""
+    """Return a warning message for each damper or servo of a run that is too strong for the time step. The rate
+    that it damps then changes its sign at every recorded instant. Only windows at the start, in the middle and at
+    the end are checked, and nothing in runs with very many force elements."""
     laws = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
     damped = [each for each in laws if not each.force.coordinate.history_variable_count]  # of several rates
     if not damped or len(damped) > MOST_FORCES:
@@ -214,9 +216,9 @@ def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
 
 
 def _alternates(swing: Array, rates: Array) -> bool:
-    """Return whether a rate changes its sign from each instant to the next. It does if the squares of its
-    alternating part ``swing`` are more than a quarter of those of ``rates``, and the products of neighbouring
-    ``swing`` values are below minus a quarter of its squares, in sum over the instants."""
+    """Return whether a rate changes its sign from each instant to the next, judged by sums over the instants. It
+    does if the squares of its alternating part ``swing`` exceed a quarter of the squares of ``rates``. Also,
+    products of neighbouring ``swing`` values must be below minus a quarter of the squares of ``swing``."""
     square = float((swing**2).sum())
     changes = float((swing[1:] * swing[:-1]).sum())
     return square > SHARE * float((rates**2).sum()) > 0 and changes < -SHARE * square
@@ -255,8 +257,8 @@ def some_instants(run: RecordedRun) -> IntArray:
 def large_turns(run: RecordedRun) -> Iterator[str]:
     """Yield a warning message for each meshed body of a run that deforms beyond the limits of its strain measure.
     The limits in the frame of the body are rotations of interfaces of 0.2 rad (linear strain: 0.05) and
-    displacements of half its size (linear strain: a tenth). A message says how far, since when, and what to do. At
-    most 2000 instants are looked at."""
+    displacements of half its size (linear strain: a tenth). A message says how much, since when, and what to do.
+    At most 2000 instants are checked."""
     for index, placed in enumerate(run.system.bodies):
         body = placed.resolved
         if not isinstance(body, FlexibleBody):
@@ -288,8 +290,8 @@ def large_turns(run: RecordedRun) -> Iterator[str]:
 
 def _deflections_of_mesh(body: FlexibleBody, eta: Array) -> Array:
     """Return the largest elastic displacement of a node of a meshed body at each instant, shape (instants,) [m],
-    for elastic coordinates ``eta``, shape (instants, n). Only those nodes are looked at that have the largest
-    displacement in one of the n shape functions; without shape functions it is zero."""
+    for elastic coordinates ``eta``, shape (instants, n). Only nodes are checked at which one of the n shape
+    functions has its largest component. It is zero without shape functions."""
     shapes = body.points.shapes
     if not shapes.size:
         return np.zeros(len(eta))
@@ -305,8 +307,9 @@ MARGIN = 1.2
 
 
 def coarse_rods(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each rod of a run whose neighbouring sections rotate by more than the
-    largest accurate rotation against each other: how far, when, and how many elements to take."""
+    """Yield a warning message for each rod of a run in which neighbouring sections rotate against each other by
+    more than elements represent accurately. A message says how much, when, and how many elements to use. At most
+    2000 instants are checked."""
     if not run.mechanism.rods:
         return
     rows = some_instants(run)
@@ -337,8 +340,9 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
 
 
 def _rod_tension(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
-    """Return the largest tension of a rod in the first ``count`` instants of a run [N]. Return also the tension
-    beyond which its sections oscillate [N], and the distance of its sections [m].
+    """Return three numbers: the largest tension of a rod in the first ``count`` instants of a run [N], a limit of
+    tension [N], and the distance of its sections [m]. Beyond the limit, 4 times the least bending stiffness over
+    the squared distance, the sections oscillate.
 
     Sections that rotate by phi to alternating sides shorten their mean direction by phi^2 / 2: the work of the
     tension N is N l phi^2 / 2, the bending energy 2 EI phi^2 / l.
@@ -360,9 +364,9 @@ GREATEST_STRAIN = 0.1
 
 
 def large_deflections(run: RecordedRun) -> list[str]:
-    """Return warning messages about bodies of a run that deform more than their strain measure allows: beams
-    with slopes above 0.2 or deflections above a tenth of their length in their frames, meshed bodies and
-    rods."""
+    """Return warning messages about bodies of a run that deform more than their strain measure allows. These are
+    beams with slopes above 0.2 or deflections above a tenth of their length in their frames, and the results of
+    ``large_turns`` (meshed bodies) and ``coarse_rods``. At most 2000 instants are checked."""
     found: dict[int, str] = {}
     for beams, time, ratios in _beams_beyond(run, _deflection_ratios):
         slopes, ways = beams.largest(ratios[0]), beams.largest(ratios[1])
@@ -384,8 +388,8 @@ def large_deflections(run: RecordedRun) -> list[str]:
 
 
 def large_strains(run: RecordedRun) -> list[str]:
-    """Return a warning message for each beam of a run whose strain exceeds one tenth, where no material is
-    linear."""
+    """Return a warning message for each beam of a run whose strain exceeds one tenth, where no material is linear
+    any more. At most 2000 instants are checked."""
     found: dict[int, str] = {}
     for beams, time, ratios in _beams_beyond(run, _strain_ratios):
         strains = beams.largest(ratios[0])
@@ -403,17 +407,19 @@ def large_strains(run: RecordedRun) -> list[str]:
 
 
 def _deflection_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
-    """Return slopes and deflections at the stations of ``beams`` over their limits, shape (2, rows, stations).
-    ``fields`` are those at the stations, ``eta`` elastic coordinates, shape (rows, n)."""
+    """Return slopes and deflections at the stations of ``beams``, each divided by its limit, shape (2, rows,
+    stations). Stations are positions along a beam. ``fields`` are slopes and deflections there per unit elastic
+    coordinate, ``eta`` the elastic coordinates, shape (rows, n)."""
     slopes = np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T)
     ways = np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T)
     return np.array([slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * beams.beam.length)])
 
 
 def _strain_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
-    """Return the largest strain at the stations of ``beams`` over its limit, shape (1, rows, stations). ``fields``
-    are those at the stations, ``eta`` elastic coordinates, shape (rows, n). It is axial strain plus bending
-    strain at the radii of gyration, or shear strain if that is larger."""
+    """Return the largest strain at the stations of ``beams`` (positions along a beam) divided by its limit, shape
+    (1, rows, stations). It is axial strain plus bending strain at the radii of gyration, or shear strain if that
+    is larger. ``fields`` are strains per unit elastic coordinate, ``eta`` the elastic coordinates, shape (rows,
+    n)."""
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
     axial = np.abs(eta @ fields.stretch.T + slopes / 2)
     radius_y, radius_z = beams.beam.radii_of_gyration(beams.points.stations)  # less than the half height
@@ -446,9 +452,9 @@ class _EqualBeams:
 
 @cached_on_owner
 def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
-    """Group the beams of a run by equal description, so that equal beams are checked in one array operation. Each
-    group also gets the largest absolute value of each elastic coordinate over the checked instants, and is limited
-    to about 4096 rows (bodies times instants)."""
+    """Return the beams of a run in groups of equal description, cached, so that equal beams are checked in one
+    array operation. Each group also has the largest absolute value of each elastic coordinate over the checked
+    instants. A group has at most about 4096 rows (bodies times instants)."""
     rows = _checked_instants(run)
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
@@ -466,10 +472,10 @@ def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
 def _beams_beyond(
     run: RecordedRun, ratios: "Callable[[_EqualBeams, BeamFields, Array], Array]"
 ) -> Iterator[tuple[_EqualBeams, Array, Array]]:
-    """Yield (group, times, ratios) for groups of equal beams of a ``run`` that may exceed a limit; ``times`` are at
-    most 2000 recorded instants [s]. The function ``ratios`` returns quantities over their limits, shape (limits,
-    bodies * instants, stations), from the group, its fields and elastic coordinates. It is first called with the
-    largest absolute coordinates, a bound: groups that stay below 1 there are skipped."""
+    """Yield (group, times, ratios) for groups of equal beams of a ``run`` that may exceed a limit; ``times`` are
+    at most 2000 recorded instants [s]. The function ``ratios`` returns quantities divided by their limits, shape
+    (limits, bodies * instants, stations). It is first called with the largest absolute coordinates, which gives a
+    bound: groups below 1 there are skipped."""
     for beams in _equal_beams(run):
         if not ratios(beams, beams.points.station_sizes, beams.sizes).max(initial=0.0) <= 1:
             rows = _checked_instants(run)
@@ -478,7 +484,8 @@ def _beams_beyond(
 
 
 def _checked_instants(run: RecordedRun) -> IntArray | slice:
-    """Return the indices of ``some_instants`` of a run, or a slice of all where there are no more."""
+    """Return the indices of at most 2000 evenly spread recorded instants of a run, or a slice of all instants if
+    there are no more."""
     return some_instants(run) if run.count > INSTANTS else slice(None)
 
 
@@ -489,9 +496,9 @@ FAST = 0.3  # of the lowest frequency; slower rotation changes stiffness by less
 
 
 def missing_stiffening(run: RecordedRun) -> list[str]:
-    """Return a warning message for each spinning beam of a run that bent far although centrifugal forces
-    would straighten it. Far is more than 0.3 of its length. Linear strain, which it uses, has no centrifugal
-    stiffening.
+    """Return a warning message for each fast spinning beam with linear strain that bent by more than 0.3 of its
+    length in a run. Linear strain has no centrifugal stiffening, which would straighten the beam. Fast is relative
+    to the lowest frequency of the beam in its frame.
 
     The centrifugal force pulls a bent beam straight, but only through the square of the slope in its
     strain; without it the same force pushes the beam out, past its lowest frequency without bound
@@ -548,8 +555,9 @@ LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late
 
 
 def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
-    """Return a warning message for each contact or stop of a run that bounced too fast for the given time
-    step [s]. The frequency of its spring is taken at the deepest penetration.
+    """Return a warning message for each contact or stop of a run that bounced too fast for time steps of the size
+    ``step`` [s]. The frequency of its spring at the deepest penetration is compared with the step. The list is
+    empty unless a recorded interval has as many contact substeps as are allowed.
 
     If no step had the largest number of substeps, there are none: substeps follow from a bound of the frequency
     (8.23).
@@ -595,10 +603,10 @@ LOST = 1e-10  # of the energy, in round-off of positions
 
 
 def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
-    """Return warning messages about time steps of a run that are too long or too short. Too long: an
-    estimated error above 0.01 of the longest body, alternating rates, more than 15 Newton iterations,
-    contacts. Too short: round-off. ``steps`` is their number; None: unknown, and only the error, contacts
-    that were passed through and damped rates are judged.
+    """Return warning messages about time steps of a run that are too long or too short. Too long: an estimated
+    error above 0.01 of the longest body, alternating rates, more than 15 Newton iterations, contacts. Too short:
+    round-off. ``steps`` is the number of time steps; with None only errors, passed contacts and damped rates are
+    checked.
 
     Args:
         steps: number of steps, or of substeps of composed steps, between the first and the last instant; None:
@@ -644,9 +652,9 @@ def _stored_energy(run: RecordedRun) -> Array:
 
 
 def round_off_energy_share(run: RecordedRun, steps: int, least: float = 0.0) -> float:
-    """Estimate the share of the energy of a run that numerical round-off of positions adds in all its time
-    steps. It comes from closing joints to the last digit, and is 0 without joints. Where the stored energy alone
-    shows that it is no more than ``least``, that bound is returned."""
+    """Return an estimate of the share of the energy of a run that numerical round-off of positions adds in all its
+    time steps. Round-off enters when joints are closed to the last digit; the share is 0 without joints and at
+    rest. If a quick bound from the stored energy is at most ``least``, return ``least``."""
     record, system = run.recording, run.system
     duration = float(record.time[-1] - record.time[0])
     if not system.owners or not duration:
@@ -667,9 +675,10 @@ def round_off_energy_share(run: RecordedRun, steps: int, least: float = 0.0) -> 
 
 
 def alternating_share(run: RecordedRun, least: float = 0.0) -> float:
-    """Return the share of the energy of a run that is in elastic rates which change their sign in every time step;
-    zero for fewer than three instants. It is computed from second differences of recorded velocities. A large share
-    shows vibrations faster than the time step. If a quick upper bound is at most ``least``, the bound is returned.
+    """Return the share of the energy of a run that is in elastic rates which change their sign in every time step.
+    It is computed from second differences of recorded velocities; zero for fewer than three instants. A large
+    share shows vibrations faster than the time step. If a quick upper bound is at most ``least``, return the
+    bound.
 
     A hinge or a spring gives the frame a part that alternates against it: what both have together counts where it
     is less. The frame may seem to alternate alone where a body turns by radians in a step.
@@ -700,9 +709,9 @@ def _alternating(values: Array) -> Array:
 
 def _whole_energies(body: FloatingBody, about_centre: FloatingBody, velocities: Array, elastic: Array) -> Array:
     """Return twice the kinetic energy of the alternating part of the ``velocities`` of a floating body, shape
-    (instants - 2,). The alternating part changes its sign in every step. ``velocities`` has the shape (instants,
-    velocities); ``elastic`` is twice the kinetic energy of the elastic rates alone; ``about_centre`` is the body
-    with its centre of mass as reference point."""
+    (instants - 2,). That part changes its sign at every instant. ``velocities`` has the shape (instants,
+    velocities). ``elastic`` is twice the energy of the elastic rates alone; ``about_centre`` is the body with its
+    centre of mass as reference point."""
     d, rigid, nu = body.dimension, body.rigid_count, _alternating(velocities)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     rows = as_array(undeformed_mass(about_centre)[d:rigid])
@@ -719,8 +728,8 @@ ROUND_OFF = 1e-14  # of the parts that energies are made of, in each iteration o
 
 
 def energy_scale(run: RecordedRun) -> float:
-    """Return the energy [J] relative to which numerical round-off in the energies of a run is judged: forces times
-    moment arms, plus what rounded positions make of the kinetic energy.
+    """Return a scale of energies of a run [J] for numerical round-off: the largest sum of joint and element forces
+    times moment arms, plus a term for the kinetic energy due to rounded positions.
 
     Their round-off is ``ROUND_OFF`` of it in each iteration of a step.
     """
@@ -736,14 +745,14 @@ def energy_scale(run: RecordedRun) -> float:
 
 
 def iterations(record: RecordedStates) -> int:
-    """Return the number of Newton iterations in a whole run (``record``), at least one."""
+    """Return the number of Newton iterations in a whole run, at least one. ``record`` are its recorded states."""
     return max(1, int(record.iterations[-1]))
 
 
 def balance_faults(run: RecordedRun, scale: float, parts: float) -> list[str]:
-    """Return a list with one message if the energy balance of a run is violated; else an empty list. The
-    limit is 1e-6 of ``scale`` plus 1e-14 of ``parts`` for each iteration. ``scale`` is that of the energies,
-    ``parts`` that of their round-off [J].
+    """Return a list with one message if the energy balance of a run is violated; else an empty list. The error may
+    be 1e-6 of ``scale``, the scale of the energies, plus 1e-14 of ``parts``, the scale of their round-off, for
+    each iteration [J].
 
     Args:
         run: run to be checked.
@@ -801,23 +810,23 @@ class MotionCheck:
 
 
 def energies_in(energy: Energy) -> float:
-    """Return a scale of the energies of a run [J]: the largest stored energy plus the largest absolute work of each
-    load and drive."""
+    """Return a scale of the energies of a run [J]: the largest stored energy (with absolute values of its parts)
+    plus the largest absolute work of each load and drive."""
     stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     return float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
 
 
 def balance_error(run: RecordedRun) -> float:
-    """Return the largest error of the energy balance of a run, relative to its energies (dimensionless). If
-    the scale of their round-off is larger, it is relative to that; if both are zero, it is the error itself
-    [J]."""
+    """Return the largest error of the energy balance of a run divided by the scale of its energies
+    (dimensionless). The scale of round-off (``energy_scale``) is used if it is larger; if both are zero, the error
+    itself is returned [J]."""
     energy = energy_of(run.recording)
     return float(np.abs(energy.balance_error).max()) / (max(energies_in(energy), energy_scale(run)) or 1.0)
 
 
 def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type[Warning]]]:
-    """Return all warning messages about the time steps of a run and about the limits of its models. They are
-    pairs of a message and the class of its warning.
+    """Return all warning messages about the time steps of a run and the limits of its models, as pairs of message
+    and warning class. ``steps`` is the number of time steps; None if it is unknown.
 
     Args:
         run: run with its recording.
@@ -861,7 +870,8 @@ AT_ONCE = 100_000  # positions that are looked at together
 
 def passage_warnings(run: RecordedRun) -> list[str]:
     """Return one warning message for each contact of a run in which a ball or point went through another body
-    between two recorded instants. It did not touch that body."""
+    without touching it. Passages are sought between neighbouring recorded instants, and only one of each contact
+    is reported."""
     if run.count < 2:
         return []
     contacts = [each for each in run.mechanism.elements if isinstance(each, Contact)]
@@ -882,8 +892,9 @@ class _Crossings:
         self._members = _members(contact, run.system.dimension)
 
     def message(self) -> str:
-        """Return a warning message about the first passage of a ball through another member of this contact,
-        between two recorded instants; an empty text if there is none."""
+        """Return a warning message about a ball that went through another shape of this contact between two
+        recorded instants without touching it. The first such pair among at most a fixed number of pairs, fastest
+        balls first, is reported. Return an empty text if there is none."""
         for i, j in islice(self._candidates(self._largest_moves()), MOST_PAIRS):
             ball, other = self._members[i], self._members[j]
             x, y = self._positions([ball.start])[:, 0], self._positions([other.start])[:, 0]
@@ -901,8 +912,9 @@ class _Crossings:
         return ""
 
     def _largest_moves(self) -> Array:
-        """Return the largest displacement of each member (surface) of this contact from one recorded instant to the
-        next, shape (members,) [m]."""
+        """Return the largest displacement of each shape of this contact (sphere, segment, solid) between two
+        neighbouring recorded instants, shape (shapes,) [m]. Displacements are those of the start points of the
+        shapes."""
         vectors = self._run.system.vectors([PointOf(each.start) for each in self._members])
         moved, count = np.zeros(len(self._members)), max(2, AT_ONCE // len(self._members))
         for begin in range(0, self._run.count - 1, count - 1):
@@ -930,8 +942,8 @@ class _Crossings:
     def _passages(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
         """Return the indices of the recorded instants after which a ball passed straight through another contact
         shape (``other``) without touching it. ``x`` and ``y`` are their positions, shape (instants, 3) [m].
-        Distances are computed at up to a fixed number of places on the straight way between two instants; ways
-        that bend are left out."""
+        Distances are computed at a limited number of positions on the straight way between two instants. Ways that
+        bend are left out."""
         ends = y if other.start is other.end else self._positions([other.end])[:, 0]
         relative = x - y
         axes = None
@@ -976,7 +988,7 @@ def _thickness(ball: Member, other: Member) -> float:
 
 
 def _can_touch(ball: Member, other: Member) -> bool:
-    """Return whether a ``ball`` and another contact shape (``other``) can touch. They must belong to different
-    bodies and to opposite sides of the contact, and one of them must be solid or have a radius."""
+    """Return whether a ``ball`` and another contact shape (``other``) can touch. They must be on different bodies
+    and on opposite sides of the contact, and ``other`` must be solid or one of the radii positive."""
     is_opposed = ball.owner != other.owner and ball.side | other.side == 3
     return is_opposed and (other.kind.is_solid or ball.radius + other.radius > 0)

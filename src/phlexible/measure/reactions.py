@@ -30,10 +30,10 @@ from phlexible.state.recorded_run import RecordedRun
 
 
 def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelation) -> Array:
-    """Return the force of ``element`` (spring, damper, motor, drive or joint relation) along its coordinate
-    at all instants of a run. It has the shape (instants,) or (instants, forces) [N or N m]. The force of a
-    force element is positive if it increases the coordinate: that of a stretched spring or tendon is
-    negative.
+    """Return the force of ``element`` (spring, damper, motor, drive or joint relation) along its coordinate at all
+    instants of a run. Its shape is (instants,) or (instants, forces) [N or N m]. It is positive if it increases
+    the coordinate, so it is negative for a stretched spring. For drives and joint relations it is the multiplier.
+    ModelError is raised for contact groups and unknown elements.
 
     Raises:
         ModelError: it is not part of the model.
@@ -51,9 +51,9 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
 
 
 def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
-    """Return the tension of a tendon at all instants of a run, its damper included, shape (instants,) [N]. A tendon
-    with friction on its guides has a tension in each piece between two guides, without its damper, shape (instants,
-    pieces).
+    """Return the tension of a tendon at all instants of a run, with its damper, shape (instants,) [N]. A tendon
+    with friction on its guides has a tension in each piece between two guides, returned without the damper, shape
+    (instants, pieces).
 
     Raises:
         ModelError: it is not part of the model.
@@ -73,8 +73,9 @@ def tendon_tension(run: RecordedRun, tendon: Tendon) -> Array:
 
 
 def drive_forces(run: RecordedRun, joint: Joint) -> Array:
-    """Return the forces or torques that the drives of a joint need to follow their prescribed paths in a run.
-    They have the shape (instants,) or (instants, drives) [N or N m], in the order of the joint's coordinates.
+    """Return the forces or torques that the drives of a joint need to follow their prescribed functions of time in
+    a run. Their shape is (instants,) or, for several drives, (instants, drives) [N or N m], in the order of the
+    joint's coordinates. ModelError is raised for a joint without drives.
 
     Raises:
         ModelError: a joint of another model, or one that no drive moves.
@@ -93,8 +94,9 @@ def drive_forces(run: RecordedRun, joint: Joint) -> Array:
 
 
 def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
-    """Return the force [N] and the moment [N m] that a joint with its drives exerts on its second attachment
-    in a run. They are in world axes. Each has the shape (instants, 3).
+    """Return the force [N] and the moment [N m] that a joint with its drives exerts on the body of its second
+    port. Each has the shape (instants, 3), in world axes at all instants of a run. The moment is about the second
+    port; both follow from the multipliers.
 
     Returns:
         World axes, about the attachment's point, each of shape (N + 1, 3).
@@ -132,8 +134,9 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
 
 
 def is_attached_to(vector: Vector, port: Port) -> bool:
-    """Return whether a symbolic world vector is a point or direction of the given ``port`` (attachment of a
-    body or ground point). If this is a rigid or hinged edge, those of its nodes count too."""
+    """Return whether a ``vector`` in a constraint function is a point or direction of the given ``port``. If the
+    port is a rigid or hinged edge of a shell, points and directions of its nodes count too. A port is a point of a
+    body, or of the ground."""
     if isinstance(vector, WorldAxis) or vector.port is port:
         return not isinstance(vector, WorldAxis)
     own = vector.port
@@ -171,8 +174,8 @@ class SlackPart(NamedTuple):
 
 
 def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the stretch of a string, ``placed`` (deformed over undeformed length), at its quadrature points
-    from its start on. It is given at all instants of a run, shape (instants, points).
+    """Return the stretch of a string ``placed`` in a model (deformed over undeformed length) at its quadrature
+    points, in order from its start. It is given at all instants of a run, shape (instants, points).
 
     Raises:
         ModelError: a body that is not a string.
@@ -213,7 +216,8 @@ UNEVEN = 0.02
 
 def slack_parts(run: RecordedRun) -> list[SlackPart]:
     """Return, for each string of a run that becomes slack, its first slack element and the time from which it is
-    slack. Models of dimension one have none."""
+    slack. Slack means compressed by more than a hundredth of the largest tension. The list is empty for models of
+    dimension one."""
     found: list[SlackPart] = []
     if run.system.dimension == 1:
         return found
@@ -236,9 +240,9 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 
 def sliders_out_of_balance(run: RecordedRun) -> list[str]:
-    """Return a warning message for each point that slides along a string and that a node holds beside its place of
-    rest. The tensions before and behind the point differ there although no force acts along the string. Only
-    equilibria have such points."""
+    """Return a warning message for each point that slides along a string and rests at a wrong position, stopped by
+    a node of the string. There the tensions before and behind the point differ although no force acts along the
+    string. Only equilibria are checked."""
     found = list[str]()
     acted = [getattr(part, "joint", None) for part in (*run.mechanism.elements, *run.mechanism.drives)]
     for joint in run.mechanism.joints if run.is_at_rest else ():
@@ -268,9 +272,9 @@ def sliders_out_of_balance(run: RecordedRun) -> list[str]:
 
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
-    """Return the squared stretch of a string with this ``law`` below which it counts as slack: compressed by
-    more than a hundredth of the largest tension; None if it never is. In the run the squared stretch lies
-    between ``lowest`` and ``highest``."""
+    """Return the squared stretch of a string with this ``law`` below which it counts as slack: compressed by more
+    than a hundredth of the largest tension. Return None if that does not occur between ``lowest`` and ``highest``,
+    the range of the squared stretch in the run. It is found by samples and Brent's root search."""
     from scipy.optimize import brentq  # here: it takes long to import
 
     strains = np.linspace(lowest, highest, SAMPLES)
@@ -287,9 +291,9 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
 
 
 def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
-    """Return the squared stretch of a string (``placed``) at its quadrature points at all instants of a run,
-    shape (instants, points). Each group of strains with one law has its own; the list has pairs (group,
-    squared stretch)."""
+    """Return the squared stretch of a string (``placed``) at its quadrature points at all instants of a run, as
+    pairs (group, squared stretch). A group of quadrature points has one elastic law; its squared stretch has the
+    shape (instants, points). ModelError is raised for bodies with a floating frame."""
     from phlexible.bodies.mechanics.absolute import strain_values
 
     index = run.body_index(placed, "string")

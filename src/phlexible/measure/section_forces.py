@@ -54,8 +54,8 @@ def stations(mesh: BeamMesh) -> Array:
 
 
 def checked_positions(length: float, x: ArrayLike) -> Array:
-    """Convert positions along a beam, passed by the user, to an array in their order, shape (s,) [m]. Raise
-    ``ParameterError`` outside 0 <= x <= length.
+    """Return the positions ``x`` along a beam, which the user passed, as an array in their order, shape (s,) [m].
+    ParameterError is raised if any is outside 0 <= x <= ``length``; round-off beyond the ends is cut off.
 
     Raises:
         ParameterError: no numbers in one row, or one outside 0 <= x <= length.
@@ -105,8 +105,8 @@ def section_resultants(
 
 
 def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
-    """Return the rod in the model of a run that a handle (``target``) stands for: the same object, or the one
-    of equal name and description.
+    """Return the rod in the model of a run for which ``target`` stands: the same object, or the rod of equal name
+    and description. ModelError is raised if there is none.
 
     Raises:
         ModelError: there is none.
@@ -154,8 +154,9 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
 
 
 def interpolated_along(positions: Array, values: Array, x: Array) -> Array:
-    """Interpolate values along a rod, shape (instants, points, 6), linearly from the ``positions`` to the
-    positions ``x`` [m]. Beyond the ends they are extrapolated."""
+    """Return values along a rod, shape (instants, points, 6), interpolated linearly from the ``positions`` of the
+    points to the positions ``x`` [m]. Beyond the end points they are extrapolated; with one point they are
+    constant."""
     if len(positions) == 1:
         return np.repeat(values, len(x), axis=1)
     left = np.clip(np.searchsorted(positions, x) - 1, 0, len(positions) - 2)
@@ -223,9 +224,9 @@ class BeamStress:
 
 
 def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-    """Return the section forces and moments of a beam or rod (``target``) at the positions ``x`` along it
-    [m], at all instants of a run. Each has the shape (instants, positions). Without positions they are at
-    default stations."""
+    """Return the section forces and moments of a beam or rod (``target``) at the positions ``x`` along it [m], at
+    all instants of a run. Each has the shape (instants, positions). With ``x`` None they are at two Gauss points
+    of each element, or at the quadrature points of a rod."""
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
     columns, positions, results = [], [], []
@@ -261,9 +262,9 @@ def stress(
     fibres: ArrayLike | None = None,
 ) -> BeamStress:
     """Return the largest and smallest normal stress and the largest shear stress in sections of a beam or rod
-    (``target``) in a run. The positions ``x`` along it are in m; normal stress is taken at the points
-    ``fibres`` (y, z) of the section, or (None) over the whole section. Each has the shape (instants,
-    positions) [Pa]."""
+    (``target``) in a run. Their shape is (instants, positions) [Pa]. They follow from the section forces at the
+    positions ``x`` [m]. Normal stress is evaluated at the points ``fibres`` (y, z) of the section, or (None) over
+    the whole section."""
     forces = section_forces(run, target, x)
     positions = None if fibres is None else fibre_positions(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
@@ -280,7 +281,7 @@ def stress(
 
 def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
     """Return the cross-section of a beam or rod (``target``) of a run at each of the positions ``x``, shape (s,)
-    [m], along its whole length. A beam that is split into several bodies is asked body by body."""
+    [m], along its whole length. For a beam split into several bodies, the body at each position is used."""
     if isinstance(target, PlacedRod):
         return target.body.sections_at(x)
     parts = _beam_parts(run, target)
@@ -295,7 +296,7 @@ def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> li
 
 def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
     """Return positions just inside both ends of each element of a beam (``target``) in a run, shape (2 *
-    elements,) [m]. Section forces are drawn there. For a rod they are its quadrature points."""
+    elements,) [m]. Section forces are drawn there. For a rod the positions are its quadrature points."""
     if isinstance(target, PlacedRod):
         return strain_positions(rod_of_run(run, target))
     ends = []
@@ -307,8 +308,9 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
 
 
 def _beam_parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
-    """Return the indices of the beam bodies (one, or several in a row) that a handle (``target``) stands for
-    in a run. Return also the positions on the whole beam where they begin [m]."""
+    """Return the beam bodies of a run (one, or several in a row) for which ``target`` stands. Each is a pair of
+    the index of the body and the position on the whole beam at which it begins [m]. ModelError is raised for other
+    objects and bodies that are no beams."""
     if not isinstance(target, PlacedBody | PlacedWhole):
         raise ModelError(f"body must be a beam that model.add returned, got {target!r}")
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
@@ -377,9 +379,10 @@ class MeshStress:
 def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
-    """Return the stress components at nodes of a meshed body (``target``) over time, at every ``every``-th
-    recorded instant of a run. Without ``nodes`` they are those of the surface, of a shell ``surface_positions``.
-    The result has times (T,), positions (k, 3) [m] and components xx, yy, zz, yz, xz, xy (T, k, 6) [Pa]."""
+    """Return the stress components at ``nodes`` of a meshed body (``target``) at every ``every``-th recorded
+    instant of a run. With ``nodes`` None the surface nodes are used, for a shell its ``surface_positions``. The
+    result has times (T,), positions (k, 3) [m] and components xx, yy, zz, yz, xz, xy (T, k, 6) [Pa]. ModelError is
+    raised for bodies without stress."""
     field = target.body.stress_field() if isinstance(target, PlacedBody) else None
     if field is None:
         raise ModelError(

@@ -34,8 +34,8 @@ from phlexible.state.system import System
 
 
 def checked_sensors(name: str, values: object) -> list[Sensor]:
-    """Return the user's sensor or list of sensors as a list, or raise a ``ParameterError`` if a value is not a
-    sensor. ``name`` is the user's argument in the message.
+    """Return the user's sensor, or list of sensors, as a list. ParameterError is raised if a value is not a
+    sensor; ``name`` is the name of the user's argument in the message.
 
     Raises:
         ParameterError: a value is not a sensor; the message names the first one.
@@ -51,8 +51,8 @@ def checked_sensors(name: str, values: object) -> list[Sensor]:
 
 
 def reading_columns(sensors: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
-    """Return the readings of the ``sensors`` sensors over a run as a dictionary of named columns, shape
-    (instants,) each. A name is such as "position of beam.end x [m]". There is one column for each component."""
+    """Return the values of ``sensors`` over a run as a dictionary of named columns, shape (instants,) each. There
+    is one column for each component; a name is such as "position of beam.end x [m]"."""
     table: dict[str, Array] = {}
     for sensor in sensors:
         values = sensor.read(run)
@@ -82,8 +82,9 @@ class LinearPoint:
     motion: sparse.csr_array
 
     def load_row(self, load: Load) -> Array:
-        """Return the generalized forces that one unit of a load causes at the operating point of a linear model,
-        shape (velocities,). The same row gives the velocity of its point along the load.
+        """Return the generalized forces that one unit of a ``load`` causes at the operating point of a linear
+        model, shape (velocities,). The same row times the velocities gives the velocity of the load's point along
+        the load. Errors are raised for loads of other models or out of the plane.
 
         Raises:
             ModelError, ParameterError: a load of another model, or out of the plane of a planar one.
@@ -95,7 +96,7 @@ class LinearPoint:
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
         """Return the derivative of a measured elastic displacement with respect to the small motions of a linear
         model, shape (velocities,). It is made of the shape functions at the point that ``sensor`` measures, along
-        an ``axis`` of its body.
+        an ``axis`` in body axes. With several axes as rows, the result has a row for each.
 
         Raises:
             ModelError: a point of another model.
@@ -107,8 +108,10 @@ class LinearPoint:
         return np.asarray(self.motion.T @ total)
 
     def coordinate_rows(self, joint: Joint) -> list[tuple[bool, Array]]:
-        """Return, for each coordinate of a joint, whether it is an angle, and its derivative with respect to the
-        small motions of a linear model. A derivative has the shape (velocities,).
+        """Return for each coordinate of a joint whether it is an angle, and its derivative with respect to the
+        small motions of a linear model. A derivative has the shape (velocities,). For a spherical joint, rotations
+        about the coordinate axes are added. ModelError is raised for a joint without coordinates and for joints of
+        other models.
 
         Of a spherical joint those of small turns about the world axes, in the plane about z.
 
@@ -130,7 +133,8 @@ class LinearPoint:
     def element_row(self, element: ForceElement) -> Array:
         """Return the derivative of the coordinate of a force ``element`` with respect to the small motions of a
         linear model, shape (velocities,). The coordinate is the angle, displacement or length along which the
-        element acts. The row is also the generalized force of one unit of its force.
+        element acts. The row is also the generalized force of one unit of its force. ModelError is raised for
+        elements of other models.
 
         Raises:
             ModelError: an element of another model.
@@ -235,16 +239,16 @@ class PointSensor(Sensor):
 
     @property
     def unit(self) -> str:
-        """Unit of the reading of this point sensor: "m" or "rad", followed by "/s" or "/s2" for time
-        derivatives."""
+        """Unit of the values of this point sensor: "m" or "rad", followed by "/s" or "/s2" for first or second
+        time derivatives."""
         return ("rad" if self.is_angular else "m") + ("", "/s", "/s2")[self.differentiations]
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Return this sensor of displacement or velocity as a linear function of its point's position and
-        velocity. The result has the point, the weights, shape (1, 6) (the measured direction in the three columns
-        of position or of velocity), and the value of the undeformed initial pose that is subtracted, shape (1,).
-        Return None for angles and accelerations."""
+        """Return the value of this sensor of displacement or velocity as a linear function of its point's position
+        and velocity. The result has the point, weights of shape (1, 6) and an offset of shape (1,), subtracted.
+        The weights are the measured direction, the offset is the initial value. Return None for angles and
+        accelerations."""
         if self.is_angular or self.differentiations == 2:
             return None
         weights = np.zeros((1, 6))
@@ -253,8 +257,9 @@ class PointSensor(Sensor):
         return self.attachment, weights, np.array([begin])
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the velocity (or acceleration, for such sensors) of the measured point along or about the sensor's
-        direction, at all instants of a run. It has the shape (instants,)."""
+        """Return the velocity (or acceleration, for such sensors) of the measured point along the sensor's
+        direction, at all instants of a run, shape (instants,). Angular sensors return the angular velocity or
+        acceleration about the direction."""
         moved = kinematics.angular_velocity if self.is_angular else kinematics.velocity
         rate = np.asarray(moved(run, self.attachment) @ self.axis)
         return run.rate(rate) if self.differentiations == 2 else rate
@@ -339,8 +344,8 @@ class Angle(PointSensor):
     label = "angle"
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the rotation of the material at the measured point about the sensor's direction since t = 0. At
-        all instants of a run, shape (instants,) [rad], it is continuous over full turns."""
+        """Return the rotation of the material at the measured point about the sensor's direction since t = 0. It
+        is continuous over full turns and given at all instants of a run, shape (instants,) [rad]."""
         turned = kinematics.rotation(run, self.attachment)
         quaternion = quaternions(turned @ self.attachment.placed.rotation.T)
         sine, cosine = quaternion[:, :3] @ self.axis, quaternion[:, 3]  # of half the angle, up to a common sign
@@ -408,9 +413,9 @@ class Position(Sensor):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Return this position sensor as a linear function of its point's position and velocity: the point, the
-        weights [I, 0], shape (3, 6), and an offset of zero, shape (3,). Return None for a point of the ground,
-        which has no coordinates."""
+        """Return the value of this position sensor as a linear function of its point's position and velocity: the
+        point, weights [I, 0] of shape (3, 6), and an offset of zero, shape (3,). Return None for a point of the
+        ground."""
         return (self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
     def read(self, run: RecordedRun) -> Array:
@@ -448,8 +453,8 @@ class ElasticDisplacement(Sensor):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Names of the components of a reading of this elastic displacement: x, y and z, or none if it is measured
-        along one direction."""
+        """Names of the components of this sensor's values: x, y and z, or none if the elastic displacement is
+        measured along one direction."""
         return XYZ if self.direction is None else ()
 
     @property
@@ -459,8 +464,9 @@ class ElasticDisplacement(Sensor):
         return np.eye(3) if self.direction is None else np.asarray(self.direction, dtype=np.float64)
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the displacement of the measured point relative to the frame of its body at all instants of a run.
-        It is in body axes, shape (instants, 3), or (instants,) along one direction [m]."""
+        """Return the elastic displacement of the measured point at all instants of a run, shape (instants, 3), or
+        (instants,) along one direction [m]. It is relative to the body's frame, in body axes. For bodies with
+        nodal unknowns it is the displacement since t = 0, in world axes."""
         if self.attachment.placed.nodes is not None:
             found = Position(self.attachment).read(run) - self.attachment.initial_position()
         else:
@@ -521,8 +527,8 @@ class Rotation(_Orientation):
     label, components = "rotation", tuple(a + b for a in XYZ for b in XYZ)
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the rotation matrices from body axes to world axes of the measured body or attachment at all
-        instants of a run: shape (instants, 3, 3)."""
+        """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3,
+        3). They are those of the measured body, or of the material around the measured point."""
         return kinematics.rotation(run, self.target)
 
 
@@ -534,15 +540,17 @@ class Quaternion(_Orientation):
     label, components = "quaternion", (*XYZ, "w")
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the orientation of the measured body or attachment as unit quaternions, scalar last, at all
-        instants of a run, shape (instants, 4). Their sign does not jump."""
+        """Return the orientation of the measured body, or of the material around the measured point, as unit
+        quaternions, scalar last. They are given at all instants of a run, shape (instants, 4). Signs are chosen so
+        that they do not jump."""
         found = quaternions(kinematics.rotation(run, self.target))
         jumps = np.where((found[1:] * found[:-1]).sum(axis=1).astype(np.float64) < 0, -1.0, 1.0)
         found[1:] *= np.cumprod(jumps)[:, None]
         return np.asarray(found)
 
     def unwrapped(self, before: Array, now: Array) -> Array:
-        """Return the quaternion ``now`` with the sign that makes it continuous with the quaternion ``before``."""
+        """Return the quaternion ``now`` or minus it, whichever is closer to the quaternion ``before``. Both
+        represent the same rotation."""
         return -now if before @ now < 0 else now
 
 
@@ -599,8 +607,8 @@ class JointSensor(Sensor):
 
     @property
     def unit(self) -> str:
-        """Unit of the readings of this joint sensor, such as "rad" or "m/s"; "m or rad" if it measures coordinates
-        of both kinds."""
+        """Unit of the values of this joint sensor, such as "rad" or "m/s"; "m or rad" if it measures coordinates
+        of both kinds, "1" for a joint without coordinates."""
         names = self.joint.coordinate_names
         own = names if self.number is None else names[self.number : self.number + 1]
         kinds = {"rad" if "angle" in name else "m" for name in own}
@@ -614,9 +622,9 @@ class JointSensor(Sensor):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Return this joint sensor as a linear function of the coordinates and rates of its joint: the joint,
-        weights, shape (measured, 2 * coordinates), with the coordinates and rates in turn, and offsets of zero.
-        Return None for accelerations and if the joint lacks a measured coordinate."""
+        """Return the value of this joint sensor as a linear function of the coordinates and rates of its joint.
+        The result has the joint, weights of shape (measured, 2 * coordinates) for coordinates and rates in turn,
+        and zero offsets. Return None for accelerations and if the joint lacks a measured coordinate."""
         total = len(self.joint.coordinate_names)
         chosen = range(total) if self.number is None else [self.number]
         if self.differentiations == 2 or not total or max(chosen) >= total:
@@ -637,8 +645,9 @@ class JointSensor(Sensor):
             yield name, linear_unit(is_angular, self.differentiations), row
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the measured coordinates (or their rates, or accelerations) of the joint at all instants of a run.
-        They have the shape (instants,) for one coordinate, else (instants, coordinates).
+        """Return the measured coordinates (or their rates, or accelerations) of the joint at all instants of a
+        run. Their shape is (instants,) for one coordinate, else (instants, coordinates). Errors are raised if the
+        joint has no such coordinate.
 
         Raises:
             ModelError: a joint of another model, or one without coordinates.
@@ -651,9 +660,9 @@ class JointSensor(Sensor):
         return self.readings_of(run, own if self.number is None else [own[self.number]])
 
     def readings_of(self, run: RecordedRun, coordinates: Sequence[Coordinate]) -> Array:
-        """Return the values (or rates, or accelerations, by kind of this sensor) of chosen coordinates of its joint
-        at all instants of a run. They have the shape (instants,) for one coordinate, else (instants,
-        coordinates)."""
+        """Return the values of chosen ``coordinates`` of this sensor's joint at all instants of a run, or their
+        rates or accelerations, as the sensor measures. Their shape is (instants,) for one coordinate, else
+        (instants, coordinates)."""
         if self.differentiations == 0:
             paths = [kinematics.path_of(run, self.joint, each) for each in coordinates]
             values = [kinematics.coordinate_values(run, *each) for each in zip(coordinates, paths, strict=True)]
@@ -664,9 +673,9 @@ class JointSensor(Sensor):
         return values[0] if len(values) == 1 else np.stack(values, axis=1)
 
     def of_kind(self, run: RecordedRun, is_angle: bool) -> Array:
-        """Return the values (or rates) of all angles of the joint if ``is_angle``, or of all its sliding
-        coordinates, at all instants of a run. They have the shape (instants,) for one coordinate, else
-        (instants, coordinates).
+        """Return the values of all angles of the joint if ``is_angle``, else of all its translations, at all
+        instants of a run. For a sensor of rates, they are the rates. Their shape is (instants,) for one
+        coordinate, else (instants, coordinates). ModelError is raised if there is none.
 
         Raises:
             ModelError: a joint of another model, or one without such coordinates.
@@ -724,8 +733,9 @@ class JointAcceleration(JointSensor):
 
 
 def coordinate_number(joint: Joint, coordinate: int | str | None) -> int | None:
-    """Return the index of a joint coordinate that the user names or numbers; None if the user gives None, which
-    means all coordinates of the joint.
+    """Return the index of a joint coordinate that the user gives by name or index; None for None, which means all
+    coordinates of the joint. Errors are raised for unknown names and negative indices; too large indices are not
+    found here.
 
     Raises:
         ModelError: the joint has no coordinate of this name.
@@ -776,8 +786,9 @@ class Reaction(Sensor):
     _which: ClassVar[int] = 0  # of force and moment
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the force (or moment) that the measured joint exerts on its second attachment at all instants of a
-        run: shape (instants, 3) [N or N m]. It is in world or body axes, as chosen."""
+        """Return the force or moment (as the sensor measures) that a joint exerts on the body of its second port
+        at all instants of a run. The shape is (instants, 3) [N or N m]. It is in world axes, or in axes of the
+        material at that port, as chosen."""
         vectors = reactions.reaction(run, self.joint)[self._which]
         if self.axes is Axes.WORLD:
             return vectors
@@ -865,8 +876,8 @@ class SectionForce(_Station):
     label, unit, components = "section force", "N or N m", FORCES
 
     def read(self, run: RecordedRun) -> Array:
-        """Return normal force, two shear forces, torsion and two bending moments at the measured station of a beam.
-        They are given at all instants of a run, shape (instants, 6) [N, N m]."""
+        """Return normal force, two shear forces, torsion and two bending moments at the measured position of a
+        beam or rod. They are given at all instants of a run, shape (instants, 6) [N, N m]."""
         found = section_forces.section_forces(run, self.body, [self.x])
         return np.stack([getattr(found, name)[:, 0] for name in FORCES], axis=1)
 
@@ -883,8 +894,8 @@ class Stress(_Station):
     label, unit = "stress", "Pa"
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the normal stress of largest magnitude, with its sign, in the section at the measured station of a
-        beam. It is given at all instants of a run, shape (instants,) [Pa]."""
+        """Return the normal stress of largest magnitude, with its sign, in the cross-section at the measured
+        position of a beam or rod. It is given at all instants of a run, shape (instants,) [Pa]."""
         found = section_forces.stress(run, self.body, [self.x], None)
         high, low = found.greatest[:, 0], found.smallest[:, 0]
         mean = (high + low) / 2

@@ -68,8 +68,9 @@ class StateForce(CompoundForce):
         return self.name or f"state force on {', '.join(map(str, self.on))}"
 
     def parts(self) -> tuple[Load | ForceElement, ...]:
-        """Return the elementary parts of this state-dependent force: a ``Force`` on each attachment, and a
-        ``JointElement`` in each joint, on which it acts. They are in the order of ``on``."""
+        """Return the elementary parts of this state-dependent force, in the order of ``on``: a ``Force`` on each
+        point of a body, and a ``JointElement`` in each joint. Each part calls the user's function and uses its own
+        components of the result."""
         measured, indices, rates, count = [], [], [], 0
         for item in self.of:
             source, own = _source(item)
@@ -93,8 +94,9 @@ class StateForce(CompoundForce):
 
 
 def _source(item: Measured) -> tuple[Attachment | Joint, tuple[list[int], list[int]]]:
-    """Return the point of a body or the joint that an item of the user's argument ``of`` measures. Return also two
-    lists: the indices of positions and those of rates among the values that are measured there."""
+    """Return the point of a body or the joint that an ``item`` of the user's argument ``of`` measures, and two
+    lists of indices. The lists say which of the values measured there are positions and which are rates.
+    ParameterError is raised for points of the ground."""
     if isinstance(item, Position):
         if not isinstance(item.port, Attachment):
             raise ParameterError(f"of takes points of bodies, got {item}")

@@ -75,9 +75,9 @@ class When(Portable, Condition):
         return f"{name} > {self.above:g}" if self.above is not None else f"{name} < {self.below:g}"
 
     def excess(self, times: Array, readings: Sequence[Array]) -> Array:
-        """Return how far the quantity of this condition is beyond its threshold at the given times [s], shape
-        (instants,); positive where the condition is met. The quantity is the first of ``readings`` (sensor values
-        at these times), or the user's function of time and all readings."""
+        """Return by how much the quantity of this condition is beyond its threshold at the given ``times`` [s],
+        shape (instants,); positive where the condition is met. ``readings`` are sensor values at these times. The
+        quantity is the first of them, or the user's function of time and all of them."""
         if isinstance(self.quantity, Sensor):
             values = readings[0]
         else:
@@ -96,7 +96,8 @@ class When(Portable, Condition):
 
     @property
     def sensors(self) -> tuple[Sensor, ...]:
-        """Sensors whose readings decide whether this condition is met."""
+        """Sensors whose values decide whether this condition is met: the quantity itself if it is a sensor, else
+        the sensors whose values are passed to the user's function."""
         return (self.quantity,) if isinstance(self.quantity, Sensor) else tuple(self.of)
 
 
@@ -114,14 +115,14 @@ class WatchedCondition:
         self._last: list[Array] = []
 
     def excess(self, recording: RecordedStates) -> Array:
-        """Return by how much the quantity of the watched condition exceeds its threshold at the instants of a
-        recording, shape (instants,); positive where the condition is met. Angles continue from the last stored
-        readings."""
+        """Return by how much the quantity of the watched condition is beyond its threshold at the instants of
+        recorded states (``recording``), shape (instants,); positive where the condition is met. Angles continue
+        over full turns from the values that ``keep`` stored."""
         return self._condition.excess(recording.time, self._readings(recording))
 
     def keep(self, recording: RecordedStates) -> None:
-        """Store the sensor readings of the watched condition at the last instant of a recording. Later angles are
-        continued from them over full turns."""
+        """Store the sensor values of the watched condition at the last instant of recorded states (``recording``).
+        Later angles are continued from these values over full turns."""
         self._last = [values[-1] for values in self._readings(recording)]
 
     def _readings(self, recording: RecordedStates) -> list[Array]:
@@ -137,9 +138,9 @@ class WatchedCondition:
 def watched_conditions(
     system: System, stop: When | None, so_far: RecordedStates | None
 ) -> dict[int, WatchedCondition]:
-    """Return the conditions that trigger events or end a run of a system, by the number of their event. They
-    have to be evaluated while it goes on. ``stop`` is the condition that ends the run, ``so_far`` are the
-    states of a run that is continued, if there are any.
+    """Return the conditions that trigger events or end a run of a system, as a dictionary by the index of the
+    event. They are evaluated during the run; events at given times are not in it. ``stop`` is the condition that
+    ends the run. ``so_far`` are the recorded states of a run that is continued, or None.
 
     Args:
         system: system of the run.

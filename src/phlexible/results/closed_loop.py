@@ -48,17 +48,17 @@ class ClosedLoop:
 
     @property
     def poles(self) -> Array:
-        """Return the poles of the closed loop of a linear model and a controller: eigenvalues of its state matrix
-        A, those nearest to the imaginary axis (of a sampled loop to the unit circle) first; complex, shape
-        (states,)."""
+        """Return the poles of the closed loop of a linear model and a controller: the eigenvalues of its state
+        matrix A, complex, shape (states,). The poles nearest to the imaginary axis come first, or nearest to the
+        unit circle for a sampled loop. Unstable poles come before all others."""
         found = eigvals(self.matrices.A) if len(self.matrices.A) else np.zeros(0)
         margin = -found.real if self.period is None else 1.0 - np.abs(found)
         return np.asarray(found[np.argsort(margin, kind="stable")])
 
     @property
     def rates(self) -> Array:
-        """Return the poles of the closed loop as complex rates s of exp(s t), shape (states,) [1/s]; of a sampled
-        loop with eigenvalues z they are log(z) / period."""
+        """Return the poles of the closed loop as complex rates s of exp(s t), shape (states,) [1/s]. For a
+        continuous loop they are ``poles``; for a sampled loop with eigenvalues z they are log(z) / period."""
         if self.period is None:
             return self.poles
         with np.errstate(divide="ignore"):  # states of pure delay are gone after some samples
@@ -66,14 +66,14 @@ class ClosedLoop:
 
     @property
     def frequencies(self) -> Array:
-        """Return the absolute values of the poles of the closed loop, its natural frequencies, shape (states,)
-        [rad/s]."""
+        """Return the absolute values of the complex rates of the closed loop, its natural frequencies, shape
+        (states,) [rad/s], in the order of ``poles``."""
         return np.asarray(np.abs(self.rates))
 
     @property
     def damping_ratios(self) -> Array:
-        """Return the damping ratio -Re(s) / |s| of each pole s of the closed loop, shape (states,); 1 where the
-        pole is zero."""
+        """Return the damping ratio -Re(s) / |s| of each complex rate s of the closed loop, shape (states,), in the
+        order of ``poles``. It is 1 where the rate is zero or infinite."""
         rates = self.rates
         size = np.abs(rates)
         finite = (size > 0) & np.isfinite(size)
@@ -94,9 +94,8 @@ class ClosedLoop:
 
     @property
     def is_stable(self) -> bool:
-        """Return whether every motion of the closed loop decays: all poles in the left half-plane (of a sampled
-        loop inside the unit circle) and no state that drifts. A loop with a free hub is not stable in this sense;
-        see ``drifting`` and ``is_stable_except_drift``."""
+        """Return whether every motion of the closed loop decays: ``is_stable_except_drift`` is true and no state
+        drifts (``drifting``). A loop with a free hub is not stable in this sense."""
         return self.is_stable_except_drift and not self.drifting
 
     @property
@@ -117,9 +116,9 @@ class ClosedLoop:
 
     @property
     def _balanced(self) -> tuple[Array, Array]:
-        """Return the balanced state matrix A (of a sampled loop A - I), and the scale factors and permutation of
+        """Return the balanced state matrix A (for a sampled loop A - I), and the scale factors and permutation of
         the states from the balancing. Balancing is a similarity transformation that makes rows and columns similar
-        in size."""
+        in size. States are scaled, but not permuted."""
         A = self.matrices.A
         found: tuple[Array, Array] = matrix_balance(
             A if self.period is None else A - np.eye(len(A)), permute=False, separate=True
@@ -144,9 +143,9 @@ def closed_loop(
     period: float | None,
 ) -> ClosedLoop:
     """Return the closed loop of a linear ``plant`` and a ``controller`` that reads the outputs ``measured`` and
-    acts on the inputs ``on`` (None: all). ``follows`` says whether the controller gets target - measured. With a
-    ``period`` [s], or a discrete controller, both are discretized to samples. ParameterError if the numbers of
-    inputs and outputs differ."""
+    acts on the inputs ``on`` (None: all). With ``follows`` the controller gets target - measured. With a
+    ``period`` [s], or a discrete controller, both are discretized with zero-order hold. ParameterError is raised
+    if the numbers of inputs and outputs differ."""
     delay = 0
     if isinstance(controller, Feedback):
         receive(controller, *ports_of(controller))
@@ -214,8 +213,8 @@ def _joined(
 
 
 def _delayed(law: LinearController, samples: int) -> LinearController:
-    """Return a discrete linear controller whose output values are those of ``law``, delayed by a number of samples;
-    each sample of delay adds one state per output."""
+    """Return a discrete linear controller whose outputs are the outputs of ``law``, delayed by ``samples``
+    sampling periods. Each sample of delay adds one state for each output; without delay ``law`` is returned."""
     for _ in range(samples):
         n, outputs = law.order, law.outputs
         A = np.block([[law.A, np.zeros((n, outputs))], [law.C, np.zeros((outputs, outputs))]])

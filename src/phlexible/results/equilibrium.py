@@ -52,7 +52,8 @@ class Equilibrium(Readings):
     @cached_property
     def growth_rate(self) -> float:
         """Return the greatest rate s at which small undamped motions about this equilibrium grow like exp(s t)
-        [1/s]; 0 where the equilibrium is stable."""
+        [1/s]; 0 if the equilibrium is stable. It is computed from the linearized equations at the first call and
+        cached."""
         return growth_rate(linear_mechanics(self._system, self._point)[0])
 
     @property
@@ -63,8 +64,8 @@ class Equilibrium(Readings):
 
     @property
     def instability(self) -> str:
-        """Return a message that this equilibrium is unstable, with the growth rate and advice; empty text where it
-        is stable."""
+        """Return a message that this equilibrium is unstable, with the growth rate and advice; empty text if the
+        equilibrium is stable."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SlackStringWarning)
             rate = self.growth_rate
@@ -88,8 +89,8 @@ class Equilibrium(Readings):
         return float(self.motion.energy.total[0])
 
     def plot(self, path: str | PathLike[str] | None = None, scale: float = 1.0) -> "Figure":
-        """Return a figure of the deformed mechanism at this equilibrium, also written to ``path`` if one is given;
-        ``scale`` enlarges the deformations."""
+        """Return a figure of the deformed mechanism at this equilibrium, and write it to the file ``path`` unless
+        that is None. ``scale`` multiplies the elastic deformations in the picture."""
         return self.motion.plot_mechanism([self.state.time], path, scale)
 
     @property
@@ -160,10 +161,10 @@ class AssembledModel(Generic[ModelType]):
 
 
 def assembled_model(before: ModelType, after: ModelType, gaps: tuple[float, float]) -> AssembledModel[ModelType]:
-    """Return the result object of ``model.assemble``: the model ``after`` whose joints close, the moves of all
-    bodies by name, and the largest joint gaps. A move has the displacement [m] and the rotation vector [rad] from
-    the model ``before``, in world axes; of bodies of nodes it is the largest displacement of a node. ``gaps`` are
-    those of both models, relative to the largest body."""
+    """Return the result object of ``model.assemble``: the model ``after`` whose joints close, the displacement and
+    rotation of each body, and the largest joint gaps. The displacement [m] and rotation vector [rad] from the
+    model ``before`` are in world axes; for a body of nodes the largest displacement of a node is returned.
+    ``gaps`` are the largest gaps before and after, relative to the largest body."""
     moved = {placed.name: placed for placed in after.bodies}
     moves = {}
     for old in before.bodies:

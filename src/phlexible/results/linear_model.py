@@ -43,7 +43,7 @@ class LinearModel(ObservedPHDAE):
     @classmethod
     def of(cls, model: LinearPHDAE) -> Self:
         """Return a linear port-Hamiltonian model as a ``LinearModel``, which adds modes, frequency responses and
-        reductions; if it has no outputs of its own, they are the power-conjugate ones of its inputs.
+        reductions. A model without outputs gets the outputs that are power-conjugate to its inputs.
 
         Constraints of a ``LinearPHDAE`` hold rates: displacements that violate them stay as they are, and their
         forces count among the self-stresses of ``modes``.
@@ -87,10 +87,10 @@ class LinearModel(ObservedPHDAE):
         return LinearModel.of(with_momenta(without_constraints(self)))
 
     def body_model(self, body: PlacedBody) -> LinearPHDAE:
-        """Return the linear port-Hamiltonian model of one ``body`` of the linearized mechanism, cut free from its
+        """Return the linear port-Hamiltonian model of one ``body`` of the linearized mechanism, separated from its
         joints. Each scalar equation of a joint or drive at the body becomes a port, through which its constraint
-        force acts. ModelError for bodies of another model, and for linear models that were not made from a
-        mechanism.
+        force acts. ModelError is raised for bodies of another model, and for linear models that were not made from
+        a mechanism.
 
         Raises:
             ModelError: a body of another model, or a model that is none of bodies.
@@ -99,9 +99,9 @@ class LinearModel(ObservedPHDAE):
         return body_model(self._origin(), body)
 
     def composed(self) -> LinearPHDAE:
-        """Return an equivalent linear model that is assembled from the separate models of its bodies, connected at
-        their joints by power-conserving interconnections (transformers, [B] 5.2). Needs a model that ``linearize``
-        returned.
+        """Return an equivalent linear model that is assembled from the separate models of its bodies. They are
+        connected at their joints by power-conserving interconnections (transformers, [B] 5.2). ModelError is
+        raised unless ``linearize`` returned this model.
 
         Raises:
             ModelError: a model that is none of bodies.
@@ -120,8 +120,8 @@ class LinearModel(ObservedPHDAE):
         inputs: Sequence[Signal] | None = None,
         outputs: Sequence[Signal] | None = None,
     ) -> BodeResponse:
-        """Return the complex transfer functions from ``inputs`` to ``outputs`` of this linear model (None:
-        all of them) at the ``frequencies``, shape (k,) [rad/s], for Bode plots.
+        """Return the complex transfer functions from ``inputs`` to ``outputs`` of this linear model at the
+        ``frequencies``, shape (k,) [rad/s], for Bode plots. None means all inputs or outputs.
 
         Args:
             inputs, outputs: which, as of ``reduce``; None: all.
@@ -135,16 +135,15 @@ class LinearModel(ObservedPHDAE):
 
     def structure_errors(self) -> dict[str, float]:
         """Return the deviations of the matrices of this linear model from the port-Hamiltonian structure, as
-        numbers by name. Examples are a J that is not skew-symmetric and an energy that is not positive, see
-        ``LinearPHDAE``. In models with constraints the stored energy is tested only on motions that joints
-        allow."""
+        numbers by name; empty if there are none. Examples are a J that is not skew-symmetric and an energy that is
+        not positive. In models with constraints the stored energy is tested only on motions that joints allow."""
         errors, mechanics = super().structure_errors(), self.mechanics
         if "storage" in errors and mechanics is not None and mechanics.constraint_matrix.shape[0]:
             errors["storage"] = without_constraints(self).structure_errors()["storage"]
         return errors
 
     def passivity(self) -> PassivityCertificate:
-        """Return a certificate that this linear model is passive: it cannot give out more energy than it
+        """Return a certificate that this linear model is passive: it cannot supply more energy than it has
         received."""
         return passivity(self)
 
@@ -159,11 +158,10 @@ class LinearModel(ObservedPHDAE):
         inputs: Sequence[Signal] | None = None,
         outputs: Sequence[Signal] | None = None,
     ) -> "ReducedModel":
-        """Return a reduced port-Hamiltonian model with ``order`` states and the same ``inputs`` and
-        ``outputs`` as this linear model, or with the selected ones. ``method`` is its name, such as "krylov"
-        or "balanced"; ``frequencies`` [rad/s] are where "krylov" matches the full model. ``keep_rigid`` keeps
-        rigid velocities and multipliers; ``static_correction`` makes the method "modal" right at low
-        frequencies.
+        """Return a reduced port-Hamiltonian model with ``order`` states and the selected ``inputs`` and
+        ``outputs`` (None: all). ``method`` is its name, such as "krylov" or "balanced"; "krylov" matches the full
+        model at ``frequencies`` [rad/s]. ``keep_rigid`` retains rigid velocities and multipliers;
+        ``static_correction`` makes the method "modal" accurate at low frequencies.
 
         It has no multipliers, unless inputs prescribe velocities or joint forces are outputs: these add as many
         states as they need to the order, and so do self-stresses that inputs drive.
@@ -210,9 +208,9 @@ class LinearModel(ObservedPHDAE):
         return ReducedModel(**field_values(found.model, ObservedPHDAE), full=full, basis=found.basis)
 
     def to_state_space(self, accelerations: Sequence[str] = ()) -> "StateSpace":
-        """Return this linear model as a ``StateSpace`` (A, B, C, D) of python-control with named states,
-        inputs and outputs. ``accelerations`` are the inputs that prescribe a velocity and are given by their
-        rates instead.
+        """Return this linear model as a ``StateSpace`` (A, B, C, D) of python-control with named states, inputs
+        and outputs. ``accelerations`` are names of inputs that prescribe a velocity and shall be given by their
+        rates.
 
         Args:
             accelerations: names of ports or inputs that prescribe a velocity (``inverted``) and are given by their
@@ -252,10 +250,10 @@ class LinearModel(ObservedPHDAE):
         follows: bool = False,
         period: float | None = None,
     ) -> "ClosedLoop | LinearModel":
-        """Return the closed loop of this linear model and a ``controller``, which acts as a ``Feedback`` in a
-        simulation does. It reads the outputs ``measured`` and acts on the inputs ``on`` (None: all). ``follows``
-        says whether it gets target - measured; ``period`` is the time between its samples [s]. A port-Hamiltonian
-        controller is connected by a gyrator instead, and the result is a ``LinearModel``.
+        """Return the closed loop of this linear model and a ``controller``, which reads the outputs ``measured``
+        and acts on the inputs ``on`` (None: all). With ``follows`` it gets target - measured; ``period`` is the
+        time between its samples [s]. A port-Hamiltonian controller is connected by a gyrator instead, and the
+        result is a ``LinearModel``.
 
         Args:
             controller: a StateSpace or TransferFunction of python-control, or a ``Feedback`` with one: from what
@@ -286,8 +284,8 @@ class LinearModel(ObservedPHDAE):
 
     def save_mat(self, path: str | PathLike[str], accelerations: Sequence[str] = ()) -> None:
         """Write the state-space matrices A, B, C, D of this linear model and the names of states, inputs and
-        outputs to the MATLAB file ``path``; ``accelerations`` are the inputs that prescribe a velocity and
-        are given by their rates.
+        outputs to the MATLAB file ``path``. ``accelerations`` are names of inputs that prescribe a velocity and
+        shall be given by their rates.
 
         Raises:
             ParameterError, ResultFileError: the path is no ``.mat`` file, or cannot be written.
@@ -316,8 +314,8 @@ class ReducedModel(LinearModel):
         return () if self.full is None else self.full.left_out
 
     def error(self, frequencies: ArrayLike) -> ReductionError:
-        """Return the error of this reduced model's transfer functions against those of the full model at the
-        frequencies, shape (k,) [rad/s].
+        """Return the error of this reduced model's transfer functions against the full model at the
+        ``frequencies``, shape (k,) [rad/s]. Both are evaluated there and compared.
 
         Raises:
             PoleError: an undamped pole of either model among the frequencies.
@@ -328,7 +326,7 @@ class ReducedModel(LinearModel):
     def elastic_basis(self, body: PlacedBody) -> Array:
         """Return the deformations of one ``body`` that occur in this reduced model, as columns over the elastic
         coordinates of the body, shape (coordinates, k). ``Beam(modes=...)`` accepts them as a basis for nonlinear
-        runs. ModelError if the reduction method has no basis in the coordinates of the bodies.
+        runs. ModelError is raised if the reduction method has no basis in the coordinates of the bodies.
 
         A basis of bending shapes needs axial ones beside them: ``beam.with_axial(basis, dimension)``.
 

@@ -46,7 +46,8 @@ class StoredChunk(NamedTuple):
     first: Array = NOTHING
 
     def first_instants(self, count: int) -> "StoredChunk":
-        """Return the first ``count`` instants of this block of stored instants as a block."""
+        """Return the first ``count`` instants of this block of stored states as a new block; the block itself if
+        it has no more."""
         if count == len(self.times):
             return self
         return StoredChunk(self.times[:count], {name: each[:count] for name, each in self.rows.items()}, self.first)
@@ -69,9 +70,8 @@ class StoredSteps:
 
     @property
     def rows(self) -> Mapping[str, Array]:
-        """Return the stored arrays of the last block of instants of the live run, by the names of the state tables
-        (position, rotation, velocity, ...). Their first axis is (instants,); the last row belongs to the present
-        instant."""
+        """Return the stored arrays of the last block of instants of the live run, by name (position, rotation,
+        velocity, ...). Their first axis is (instants,); the last row belongs to the present instant."""
         return self.chunks[-1].rows
 
     @property
@@ -86,7 +86,8 @@ class StoredSteps:
         return found
 
     def add(self, chunk: StoredChunk) -> None:
-        """Append a block of instants that follow those stored so far in the live run."""
+        """Append a block of instants that follow the instants stored so far in the live run, and set ``time`` to
+        its end."""
         self.chunks.append(chunk)
         self.time = float(chunk.times[-1])
 
@@ -96,9 +97,9 @@ class StoredSteps:
             self.chunks = [self.last]
 
     def up_to(self, steps: int, time: float) -> "StoredSteps | None":
-        """Return the stored instants of a live run up to the instant ``-steps`` time steps before the last
-        (``steps`` is zero or negative). None if that instant is not stored or its time differs from ``time``
-        [s]."""
+        """Return a copy of the stored instants of a live run without the last ``-steps`` time steps (``steps``
+        is zero or negative). Return None if the new last instant is not stored or its time differs from
+        ``time`` [s]."""
         behind = -steps
         for k in range(len(self.chunks) - 1, -1, -1):
             block = self.chunks[k]
@@ -111,7 +112,7 @@ class StoredSteps:
         return None
 
     def recording(self, system: System, sources: Mapping[str, list[int]], halvings: int) -> RecordedStates:
-        """Return the recording of all stored instants of a live run of ``system``, from which a ``Motion`` is
+        """Return all stored instants of a live run of ``system`` as recorded states, from which a ``Motion`` is
         made. Joint forces at the ends of blocks are means of the values of both neighbouring time steps.
         ``sources`` lists the indices of each named source of work, ``halvings`` is the number of halved time
         steps."""
@@ -140,8 +141,9 @@ class Inputs(MutableMapping[str, Array]):
         self.is_new = False
 
     def __getitem__(self, name: str) -> Array:
-        """Return the present value of an input (a constant load, torque or joint force) by its name, read-only.
-        Shape (1,) of a force or torque in a joint, (3,) of a load [N or N m]."""
+        """Return the present value of the input ``name`` (a constant load, torque or joint force) as a read-only
+        array [N or N m]. Its shape is (1,) for a force or torque in a joint, (3,) for a load. ParameterError is
+        raised for unknown names."""
         self._check(name)
         return read_only(self._values[name])
 
@@ -177,17 +179,17 @@ class Inputs(MutableMapping[str, Array]):
         return f"Inputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self._values.items())})"
 
     def changes(self, size: int) -> Array:
-        """Return the differences between the load values with the present inputs and those of the model, shape
-        (size,) [N or N m]. ``size`` is the number of all load values; loads that are no inputs have zero."""
+        """Return the changes of all load values by the present inputs, relative to the constant values of the
+        model, shape (``size``,) [N or N m]. Loads that are no inputs have zero change."""
         total = np.zeros(size)
         for name, (begin, value, _) in self._known.items():
             total[begin : begin + len(value)] = self._values[name] - value
         return total
 
     def checked_rows(self, name: str, data: ArrayLike, count: int) -> Array:
-        """Return the values ``data`` of the input ``name`` for ``count`` mechanisms as an array of shape
-        (count, components of the input). Shape and finiteness are checked; a single value is repeated for
-        all.
+        """Return the values ``data`` of the input ``name`` for ``count`` mechanisms as an array of shape (count,
+        components of the input). A single value is repeated for all. ParameterError is raised for other shapes,
+        values that are not finite, and components out of the plane.
 
         Raises:
             ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
@@ -203,9 +205,9 @@ class Inputs(MutableMapping[str, Array]):
         return rows
 
     def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:
-        """Return a tuple for the input ``name``: its slice of the array of all load values, and ``rows``
-        minus the constant values of the model. ``rows`` are values of the input for several mechanisms, shape
-        (mechanisms, components), as is the difference [N or N m]."""
+        """Return a pair for the input ``name``: its slice in the array of all load values, and ``rows`` minus the
+        constant value of the model. ``rows`` are values of the input for several mechanisms, shape (mechanisms,
+        components) [N or N m]. Nothing is stored."""
         begin, value, _ = self._known[name]
         return slice(begin, begin + len(value)), rows - value
 
@@ -297,8 +299,8 @@ class LiveRun:
         self._regular = StepSizes(last=step, continues=True)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what pickles and copies of this live run are made from: its system, options, present state
-        and stored time steps, in memory of their own."""
+        """Return what pickles and copies of this live run are made from: its system, options, a copy of its state,
+        inputs and stored time steps."""
         arguments = (
             self.system,
             self._options,
@@ -325,8 +327,8 @@ class LiveRun:
         return self._stored.time
 
     def step(self, count: int = 1) -> None:
-        """Advance the live run by ``count`` time steps with the present inputs. A time step that fails to
-        converge is halved again and again, into at most 1024 substeps.
+        """Advance the live run by ``count`` time steps of its step size with the present inputs. A time step that
+        does not converge is halved repeatedly, into at most 1024 substeps; then ConvergenceError is raised.
 
         Args:
             count: number of steps; many together take less time than single ones.
@@ -338,9 +340,9 @@ class LiveRun:
         completed(self.step_generator(whole("count", count)))
 
     def step_generator(self, left: int, keeps_all: bool = True) -> Calls[None]:
-        """Advance the live run by ``left`` time steps, as a generator that yields the requests to the compiled
-        stepper. A caller may so serve several runs at once. With ``keeps_all`` every instant is stored, otherwise
-        only the last."""
+        """Advance the live run by ``left`` time steps, as a generator that yields requests to the compiled time
+        integrator and is sent the answers. A caller may so serve several runs at once. With ``keeps_all`` every
+        instant is stored, otherwise only the last."""
         run, stepper, size = self._run, self.stepper, self.step_size
         self._give()
         while left:
@@ -366,8 +368,9 @@ class LiveRun:
         self._warn()
 
     def _step_in_chunks(self) -> None:
-        """Advance the live run by one time step in substeps and store its end, with substeps between breakpoints
-        of loads, halved after failures. After an error the run is back at the start of the time step."""
+        """Advance the live run by one time step in substeps and store its end. Substeps end at breakpoints of
+        loads and are halved after failures. After an error the run is set back to the start of the time step, and
+        the error is raised."""
         run, first = self._run, np.zeros(0)
         rows: Mapping[str, Array] = {}
         spans, before = self._clock.intervals(self.steps), run.snapshot()
@@ -384,7 +387,8 @@ class LiveRun:
         self._add(StoredChunk(np.array([spans[-1][1]]), rows, first), 1)
 
     def _warn(self) -> None:
-        """Issue the user warnings about the time steps so far, each kind of problem once in this live run."""
+        """Warn the user of problems in the time steps so far, each kind of problem once in this live run. The
+        texts are also stored for the motion."""
         words = self._run.step_warnings
         if not words.has_any:
             return
@@ -400,8 +404,8 @@ class LiveRun:
 
     @property
     def continues(self) -> bool:
-        """Return whether the next full time step follows one of the same size that ended at the present state. If
-        so, its initial guess is extrapolated from the previous time step."""
+        """Return whether the next full time step follows a time step of the same size that ended at the present
+        state. If so, its initial guess is extrapolated from the previous time step."""
         return self._run.sizes.continues
 
     @property
@@ -428,8 +432,8 @@ class LiveRun:
             self.inputs.is_new = False
 
     def next_call(self, count: int) -> "StepCall":
-        """Return the request for the compiled stepper that would advance this steady live run by ``count``
-        time steps, without taking the time steps; lanes and GPU threads copy their arguments from it."""
+        """Return the request to the compiled time integrator for ``count`` time steps of this steady live run,
+        without taking the time steps. SIMD lanes and GPU threads copy its arguments."""
         steps = self.step_generator(count, keeps_all=False)
         call = next(steps)
         steps.close()
@@ -438,7 +442,7 @@ class LiveRun:
     def adopt(self, steps: int, state: Array, stored: Array | None) -> None:
         """Set this live run to a ``state``, shape (state entries,), computed elsewhere (SIMD lanes, GPU), after
         ``steps`` time steps from the start. Earlier stored instants are discarded, and new warnings are issued.
-        ``stored`` is the recorded row of the state; None: it is computed.
+        ``stored`` is the row of results at the state; with None it is computed.
 
         Args:
             steps: since the start.
@@ -476,12 +480,13 @@ class LiveRun:
             completed(self.step_generator(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME))))
 
     def run(self, duration: float) -> None:
-        """Advance the live run by a duration [s] in full time steps; the last one may end beyond it."""
+        """Advance the live run by a ``duration`` [s] in full time steps; the last time step may end beyond it."""
         self._reach(self.time + positive("duration", duration))
 
     def read(self, sensor: Sensor) -> Array:
         """Return the value of a ``sensor`` at the present instant of this live run, without an axis of time.
-        Compiled code is used where it can read the sensor. Accelerations need ``motion``.
+        Compiled code is used where it can evaluate the sensor. Accelerations need several instants, from
+        ``motion``.
 
         Raises:
             ParameterError: no sensor.
@@ -501,9 +506,9 @@ class LiveRun:
         return np.asarray(sensor.read(known[1])[0])
 
     def _reading(self, sensor: Sensor) -> tuple[LinearReading | None, "QuickReading | None"]:
-        """Return two objects for fast evaluation of a ``sensor``, cached: its linear function of measured values,
-        and the compiled evaluation of these values of a joint or point. Each is None if it does not exist; then
-        only the slower ``read`` works."""
+        """Return a pair of objects for fast evaluation of a ``sensor``, cached: the sensor value as a linear
+        function of measured values, and the compiled evaluation of these values. Measured values are coordinates
+        of a joint or of a point, with rates. Each is None if it does not exist."""
         if sensor not in self._readings:
             from phlexible.results.live_readings import quick_reading  # which needs the compiler
 
@@ -516,8 +521,8 @@ class LiveRun:
 
     @property
     def row(self) -> Array:
-        """Return the stored state of the present instant of this live run as one row, shape (1, columns), in the
-        layout of ``memory.rows``. It is computed if no such row is stored."""
+        """Return the results at the present instant of this live run as one row, shape (1, columns). Columns are
+        in the layout of the compiled code's output; the row is computed if it is not stored."""
         rows = self._stored.rows
         if not isinstance(rows, StateRows):
             rows = self.stepper.now(self.time)
@@ -525,14 +530,16 @@ class LiveRun:
         return rows.rows[-1:]
 
     def reading(self, sensor: Sensor) -> "tuple[LinearReading, QuickReading] | None":
-        """Return the linear function and the compiled evaluation of measured values by which compiled code reads a
-        ``sensor`` of this live run. None if one of them is missing, so that only the slower ``read`` works."""
+        """Return the objects by which compiled code evaluates a ``sensor`` of this live run: the sensor value as a
+        linear function of measured values, and the evaluation of these values. None if one of them is missing, so
+        that only the slower ``read`` works."""
         share, found = self._reading(sensor)
         return None if share is None or found is None else (share, found)
 
     def velocities(self) -> Array | None:
         """Return the velocities of all bodies at the present instant, projected so that they satisfy the joints,
-        shape (velocities,), computed once per instant; None if compiled code cannot project them."""
+        shape (velocities,). They are computed once for each instant and cached; None if compiled code cannot
+        project them."""
         if self._velocities is None:
             self._velocities = self.stepper.joint_velocities(self.time)
         return self._velocities
@@ -544,14 +551,15 @@ class LiveRun:
         return self._now().state(0)
 
     def save(self) -> SavedInstant:
-        """Return a copy of the present state of this live run with its inputs and history, from which ``restore``
-        continues with identical digits."""
+        """Return a copy of the present state of this live run with its inputs and the history of the time
+        integration. From it ``restore`` continues with identical digits."""
         values, sizes = self._run.snapshot()
         return SavedInstant(self.time, self.steps, values, self.inputs.copy(), self._identity, sizes)
 
     def restore(self, saved: SavedInstant) -> None:
-        """Set this live run back to the instant ``saved`` that its ``save`` returned, and discard all later
-        instants. ParameterError if it is of another run, or no longer among the stored instants.
+        """Set this live run back to the instant ``saved`` that its ``save`` returned, with the inputs of that
+        instant, and discard all later instants. ParameterError is raised if it comes from another run or is no
+        longer stored.
 
         Raises:
             ParameterError: what was not saved by this run, or lies ahead.
@@ -564,7 +572,8 @@ class LiveRun:
 
     def continue_from(self, saved: SavedInstant) -> None:
         """Continue this live run from the state ``saved`` of another run of the same model with the same step
-        size; stored instants so far are discarded. ``ParameterError`` if numbers of state or inputs differ.
+        size. Its inputs are taken over and stored instants so far are discarded. ParameterError is raised if
+        numbers of states or inputs differ; other differences of the models are not noticed.
 
         Raises:
             ParameterError: a run of a model with other numbers or inputs; this run stays as it was.
@@ -609,8 +618,8 @@ class LiveRun:
 
     @property
     def now(self) -> RecordedRun:
-        """Return the recording of the present instant of this live run as a run of one instant, from which sensors
-        are read."""
+        """Return the present instant of this live run as a recorded run of one instant, from which sensors are
+        evaluated."""
         return RecordedRun(self.system, self._now(), self._is_redundant)
 
     @property
@@ -629,8 +638,8 @@ class LiveRun:
         return f"LiveRun(t = {self.time:g} s, {steps} of {self.step_size:g} s, {self.inputs!r})"
 
     def _now(self) -> RecordedStates:
-        """Return the recording of the present instant of this live run: positions, velocities, energies and forces
-        as arrays of one row."""
+        """Return the recorded states of the present instant of this live run: positions, velocities, energies and
+        forces as arrays of one row."""
         last = self._stored.last
         return recording_of(self.system, self.stepper.work_sources, last.times, last.rows)
 
@@ -667,9 +676,9 @@ class RunView(Served):
         self._publish(moved={**moved, "arrays": pack.entries}, block=pack.text())
 
     def run(self, duration: float | None = None, speed: float = 1.0) -> None:
-        """Advance the live run in the pace of a clock and redraw its browser page, until the ``duration`` [s]
-        is over or "end" is pressed; it waits while the page is paused. ``speed`` is the time of the run in
-        one second.
+        """Advance the live run at the pace of a clock and redraw its browser page, until the ``duration`` [s] is
+        over (None: no limit) or "end" is pressed. It waits while the page is paused. ``speed`` is the simulated
+        time for each second of real time.
 
         Args:
             duration: in the time of the run [s]; None: without end.
@@ -692,8 +701,9 @@ class RunView(Served):
             last = clock.monotonic()
 
     def receive_message(self, message: dict[str, Any]) -> None:
-        """Apply a message of the browser page to this view of a live run: new values of inputs, pause or continue,
-        or the end."""
+        """Apply a message of the browser page to this view of a live run: store new values of inputs, pause or
+        continue, or end. ValueError is raised for values of another shape or not finite. Inputs act before the
+        next time step."""
         for name, value in dict(message.get("inputs", {})).items():
             numbers = np.array(value, dtype=np.float64)
             if numbers.shape != self._stepped.inputs[name].shape or not np.isfinite(numbers).all():
@@ -703,8 +713,8 @@ class RunView(Served):
         self._has_end = self._has_end or bool(message.get("end"))
 
     def _take_inputs(self) -> None:
-        """Set the inputs of the live run to the values that the browser page has sent; called in the thread
-        that takes the time steps."""
+        """Set the inputs of the live run to the values that the browser page has sent since the last call. It is
+        called in the thread that takes the time steps."""
         while self._sent:
             name, value = self._sent.popitem()
             self._stepped.inputs[name] = value

@@ -45,22 +45,22 @@ class QuickReading:
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
     def needs_positions_only(self, form: LinearReading) -> bool:
-        """Return whether a sensor can be evaluated without velocities: the matrix of its linear function ``form``
-        has only zero weights for measured rates."""
+        """Return whether a sensor can be evaluated without velocities. It can if the matrix of ``form``, the
+        sensor value as a linear function of measured values, has only zero weights for rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
         return not form[1][:, rates].any()
 
     @property
     def arguments(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
-        """Return the arguments that are passed to the compiled functions ``measured_vectors`` and ``measure``, and
-        the matrix ``gather`` that sums the measured values (or None)."""
+        """Return the arguments of the compiled functions ``measured_vectors`` and ``measure`` that evaluate the
+        measured values, and the matrix that sums these values (None: no sum)."""
         return self._vectors, self._tables, self._gather
 
     def read(self, rows: Mapping[str, Array], velocity: Array, form: LinearReading) -> Array:
         """Return the value of a sensor at the last of the stored instants ``rows``, shape (components,), by
         compiled code. It is the matrix of ``form`` (the sensor as a linear function) times measured values minus
-        its offset. Angles are between -pi and pi. Of ``rows`` the arrays "position", "rotation" and "eta" are
-        used; ``velocity`` is that of all bodies, shape (velocities,).
+        its offset. Angles are between -pi and pi. ``rows`` has the arrays "position", "rotation" and "eta";
+        ``velocity``, shape (velocities,), is the velocity of all bodies.
 
         Args:
             rows: stored instants by the names of the tables.
@@ -97,9 +97,9 @@ class RowsOfReadings:
         self.needs_positions_only = True
 
     def set_readings(self, known: Mapping[int, tuple[LinearReading, QuickReading]]) -> bool:
-        """Store the linear function and the compiled evaluation of one sensor in several runs, given in ``known``
-        by the number of the run. Return whether all have the same structure; at the first that differs it returns
-        False, and earlier ones are stored already."""
+        """Store the linear function and the compiled evaluation of one sensor for several runs, given in ``known``
+        by the index of the run. Return whether all have the same structure; at the first that differs return
+        False, when earlier ones are already stored."""
         for k, (form, reading) in known.items():
             if not self._fits(form, reading):
                 return False
@@ -120,8 +120,8 @@ class RowsOfReadings:
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
         """Return the values of one sensor in all runs, shape (runs, components), by one compiled call. ``rows``
-        are the arrays "position", "rotation" and "eta" by name, with a first axis (runs,); ``velocity`` (runs,
-        velocities) is that of all bodies. Angles are between -pi and pi.
+        has the arrays "position", "rotation" and "eta" by name, with a first axis (runs,). ``velocity``, shape
+        (runs, velocities), is the velocity of all bodies. Angles are between -pi and pi.
 
         Args:
             rows: stored instants by the names of the tables, a row for each run.
@@ -146,10 +146,10 @@ class RowsOfReadings:
 
 
 def quick_reading(run: RecordedRun, source: Source, with_moving_frames: bool = False) -> QuickReading | None:
-    """Return an object that evaluates coordinates of a joint or the position of a point, with their rates, by
-    compiled code. ``source`` is the joint or point in the recorded ``run``. None for other sources, for joints
-    that compiled code cannot evaluate, and without ``with_moving_frames`` for joints with frames whose motion is
-    prescribed.
+    """Return an object that evaluates the coordinates of a joint, or position and velocity of a point, by compiled
+    code. ``source`` is the joint or point in the recorded ``run``. Return None for other sources and for joints
+    that compiled code cannot evaluate. Joints with frames of prescribed motion count only if
+    ``with_moving_frames``.
 
     Args:
         with_moving_frames: also relative to a frame that moves, whose positions and rates are then known elsewhere.
@@ -164,16 +164,17 @@ def quick_reading(run: RecordedRun, source: Source, with_moving_frames: bool = F
 
 def _attachment_reading(run: RecordedRun, attachment: Attachment) -> QuickReading:
     """Return an object that evaluates position and velocity of a point or frame (``attachment``) of a body by
-    compiled code in the recorded ``run``. It is a weighted mean over nodes, in most cases of one."""
+    compiled code in the recorded ``run``. The values are weighted sums over material points or nodes, in most
+    cases over one."""
     parts = run.system.resolver.parts(PointOf(run.port_in_run(attachment)))
     gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
     return vector_reading(run.system.layout, [vector for _, vector in parts], gather)
 
 
 def vector_reading(layout: Layout, vectors: Sequence[CarriedVector], gather: Array | None = None) -> QuickReading:
-    """Return an object that evaluates world coordinates and rates of ``vectors`` (points and directions on bodies)
-    by compiled code, six values for each vector. With a matrix ``gather`` it returns weighted sums of these
-    values. ``layout`` says where the coordinates of each body are."""
+    """Return an object that evaluates ``vectors`` (points and directions on bodies) by compiled code: three world
+    coordinates and three rates for each. With a matrix ``gather`` it returns weighted sums of these values.
+    ``layout`` has the offsets of each body's coordinates."""
     items = np.array([(POINT, k, 6 * k, -1) for k in range(len(vectors))], dtype=np.int64)
     none = np.zeros((0, 2), dtype=np.int64)
     tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -182,8 +183,8 @@ def vector_reading(layout: Layout, vectors: Sequence[CarriedVector], gather: Arr
 
 def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> QuickReading | None:
     """Return an object that evaluates each coordinate of a ``joint`` (translation or angle) and its rate by
-    compiled code in the recorded ``run``. None where compiled code does not have such coordinates.
-    ``with_moving_frames`` allows coordinates relative to a frame that moves."""
+    compiled code in the recorded ``run``. Return None for kinds of coordinates that compiled code does not have.
+    Coordinates relative to a frame of prescribed motion are allowed only if ``with_moving_frames``."""
     own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
     functions = [each.functions() for each in own]
     collector = VectorCollector(run.system.resolver)

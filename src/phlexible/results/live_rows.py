@@ -50,13 +50,14 @@ class _InLanes:
 
     @property
     def time(self) -> Array:
-        """Return the simulated time that each run has reached, shape (runs,) [s]."""
+        """Return the simulated time that each run has reached, shape (runs,) [s]: its start plus its number of
+        time steps times the step size."""
         return np.asarray(self._origins + self._step_size * self.steps)
 
     def set_input(self, name: str, rows: Array) -> None:
-        """Set the input of this name (a load) of each run to its row of ``rows``, shape (runs, components). The
-        values are written to the lanes now; the objects of the runs get them when they are brought up to date from
-        the lanes."""
+        """Set the input ``name`` (a load) of each run to its row of ``rows``, shape (runs, components), in the
+        SIMD lanes or GPU threads. The objects of the runs get the values later, when they are updated from the
+        lanes."""
         indices, change = self.runs[0].inputs.change_of(name, rows)
         self.lanes.loads[indices, : len(self.runs)] = self._base[indices] + change.T
         self._inputs[name] = rows
@@ -93,8 +94,8 @@ class _InLanes:
             self.steps[lane] = run.steps
 
     def continue_run(self, lane: int, saved: SavedInstant) -> None:
-        """Set the run in this ``lane`` (index among the runs that are advanced in parallel) to a ``saved`` instant
-        of the same model. Its state and inputs are also written to the lane."""
+        """Set the run with the index ``lane`` among the runs that are advanced in parallel to a ``saved`` instant
+        of the same model. Its state and inputs are also written to the SIMD lane or GPU thread."""
         run = self.runs[lane]
         run.continue_from(saved)
         self.lanes.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads)
@@ -166,8 +167,8 @@ class LiveRows:
 
     @property
     def runs(self) -> list[LiveRun]:
-        """Return a list of all live runs of this collection; from this access on they are updated after each time
-        step, and the user may change them between time steps."""
+        """Return a list of all live runs of this collection. From this access on they are updated after each time
+        step, which is slower, since the user may read and change them between time steps."""
         self._are_shown = True
         return list(self.updated_runs())
 
@@ -180,8 +181,9 @@ class LiveRows:
         return self._runs
 
     def replace(self, number: int, run: LiveRun) -> None:
-        """Replace the live run of this ``number`` in the collection by another one. States of its group in lanes
-        are copied back first, and the lanes are discarded."""
+        """Replace the live run with the index ``number`` in this collection by another ``run``. States of its
+        group in lanes are copied back to the runs first, and the lanes are discarded. An earlier failure of that
+        run is forgotten."""
         group = self._group_of[number][0]
         self._discard_lanes(group)
         self._are_alone[group], self._now = False, None
@@ -190,8 +192,8 @@ class LiveRows:
         self._replaced_at[number] = self._replaced
 
     def continue_run(self, number: int, saved: SavedInstant) -> None:
-        """Set the live run of this ``number`` to an instant that a run of the same system ``saved``. Its lane, if
-        any, is set too, and an earlier failure is forgotten.
+        """Set the live run with the index ``number`` to an instant that a run of the same system ``saved``. The
+        run's SIMD lane or GPU thread is set too, and an earlier failure of the run is forgotten.
 
         Raises:
             ParameterError: it was of another model.
@@ -222,8 +224,9 @@ class LiveRows:
                 self._runs[k].inputs[name] = rows[k]
 
     def step(self, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Advance the live runs of the mask ``which`` (runs,) by ``count`` time steps, and return a
-        dictionary of convergence errors. Keys are numbers of runs; runs without an error are not in it."""
+        """Advance the live runs of the mask ``which``, shape (runs,), by ``count`` time steps, and return their
+        convergence errors. The errors are a dictionary by index of the run; runs without an error are not in it.
+        Groups of equal runs are divided among threads."""
         errors: dict[int, ConvergenceError] = {}
         self._discard_lanes_if_shown()
         self._now = None
@@ -243,7 +246,7 @@ class LiveRows:
     def read(self, name: Any, sensors: Sequence[Sensor]) -> Array:
         """Return the present values of one sensor in all live runs, shape (runs,), or (runs, components). They are
         evaluated by one compiled call where possible, else run by run. ``sensors`` has the sensor object of each
-        run; ``name`` is any hashable key under which compiled evaluations are cached.
+        run. ``name`` is any hashable key, by which the compiled evaluation is cached.
 
         Args:
             name: of the sensors, any.
@@ -256,8 +259,9 @@ class LiveRows:
         return np.array([run.read(sensor) for run, sensor in zip(self.updated_runs(), sensors, strict=True)])
 
     def _common_reading(self, name: Any, sensors: Sequence[Sensor]) -> "RowsOfReadings | None":
-        """Return the compiled evaluation of one sensor in all live runs together, cached by ``name``. After runs
-        were replaced only these are stored anew. None where the runs have to be read one after the other."""
+        """Return one object that evaluates one sensor in all live runs by compiled code, cached by ``name``. After
+        runs were replaced only these are stored anew. Return None if the runs must be evaluated one after the
+        other."""
         from phlexible.results.live_readings import RowsOfReadings  # with the compiler
 
         version, rows = self._readings.get(name, (-1, None))
@@ -336,9 +340,9 @@ class LiveRows:
         return self._step_outside_lanes(group, numbers[which].tolist(), count - done)
 
     def _step_outside_lanes(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        """Advance the live runs ``which`` of a ``group``, whose states are not in SIMD lanes between calls, by
-        ``count`` time steps. Two or more are advanced in lanes during this call, as far as their structures agree.
-        Return convergence errors by the number of the run; other errors are raised."""
+        """Advance the live runs ``which`` of a ``group``, whose states are not kept in SIMD lanes, by ``count``
+        time steps. Two or more runs of equal structure are advanced in lanes during this call. Return convergence
+        errors by the index of the run; other errors are raised. Only the last instant of each run stays stored."""
         runs = [self._runs[k] for k in which]
         if self._width == 1 or len(which) < 2:
             results: list[Exception | None] = [_step_and_catch(run, count) for run in runs]
@@ -419,8 +423,8 @@ class LiveRows:
 
 
 def _step_and_catch(run: LiveRun, count: int) -> ConvergenceError | None:
-    """Advance one live run by ``count`` time steps and return its convergence error, or None if all time
-    steps succeeded."""
+    """Advance one live run by ``count`` time steps, storing only the last instant, and return its convergence
+    error; None if all time steps succeeded. Other errors are raised."""
     try:
         completed(run.step_generator(count, keeps_all=False))
     except ConvergenceError as error:
@@ -437,8 +441,9 @@ def _as_slice(indices: IntArray) -> "slice | IntArray":
 
 
 def run_in_threads(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:
-    """Call ``task`` with each number of ``which`` in a pool of ``threads`` threads, and yield once for each
-    finished call, in order."""
+    """Call ``task`` with each number of ``which`` in a pool of ``threads`` threads, and yield None after each
+    finished call, in the order of ``which``. With one thread or number, the calls are made directly. After an
+    error the remaining calls are cancelled."""
     if threads == 1 or len(which) < 2:
         for number in which:
             task(number)

@@ -53,8 +53,9 @@ SAME = 1e-9  # of the duration
 
 
 def stored_state(recording: RecordedStates, time: float) -> State:
-    """Return the state (poses, elastic coordinates, velocities) of a recording at the stored instant nearest to
-    ``time`` [s]. ParameterError if that differs by more than round-off.
+    """Return the state (poses, elastic coordinates, velocities) of recorded states (``recording``) at the stored
+    instant nearest to ``time`` [s]. ParameterError is raised if that instant differs from ``time`` by more than
+    round-off.
 
     Raises:
         ParameterError: no number, or no instant is stored there.
@@ -129,8 +130,8 @@ class Motion(MotionPictures, Readings):
         )
 
     def at(self, time: float) -> State:
-        """Return the state of all bodies at a stored instant given by its time [s], for ``simulate(initial=...)``
-        and ``linearize(state=...)``.
+        """Return the state of all bodies at the stored instant ``time`` [s], for ``simulate(initial=...)`` and
+        ``linearize(state=...)``. ParameterError is raised if no instant is stored there.
 
         Raises:
             ParameterError: no instant is stored there; the message names those around it.
@@ -178,13 +179,14 @@ class Motion(MotionPictures, Readings):
         return self.recording.contact_steps
 
     def velocity(self, attachment: Port) -> Array:
-        """Return the velocity of a point (``attachment``) in world axes at all instants, shape (N + 1, 3)
-        [m/s]. It is projected so that it satisfies the joints."""
+        """Return the velocity of a point ``attachment`` of a body or the ground in world axes at all instants,
+        shape (N + 1, 3) [m/s]. Recorded velocities are first projected so that they satisfy the joints."""
         return kinematics.velocity(self.run, attachment)
 
     def angular_velocity(self, target: PlacedBody | Port) -> Array:
-        """Return the angular velocity of the ``target``, a body or the material at an attachment, in world
-        axes at all instants. It is projected so that it satisfies the joints, shape (N + 1, 3) [rad/s]."""
+        """Return the angular velocity of the ``target`` in world axes at all instants, shape (N + 1, 3) [rad/s].
+        The target is a body, or a point of a body for the material around it. Recorded velocities are first
+        projected so that they satisfy the joints."""
         return kinematics.angular_velocity(self.run, target)
 
     def slack_parts(self) -> list[reactions.SlackPart]:
@@ -206,28 +208,30 @@ class Motion(MotionPictures, Readings):
         return self.run.multipliers
 
     def translation_rate(self, joint: Joint) -> Array:
-        """Return the rate of a joint's translation at all instants, projected so that it satisfies all joints.
-        Shape (N + 1,), or (N + 1, 2) for two translations [m/s]."""
+        """Return the rate of a joint's translation at all instants, shape (N + 1,), or (N + 1, 2) for two
+        translations [m/s]. Recorded velocities are first projected so that they satisfy the joints. ModelError is
+        raised for joints without a translation."""
         return JointRate(joint).of_kind(self.run, is_angle=False)
 
     def rate(self, joint: Joint) -> Array:
-        """Return the rate of a joint's angle at all instants, projected so that it satisfies all joints, shape (N +
-        1,) [rad/s]; of a joint without an angle the rate of its translation [m/s]."""
+        """Return the rate of a joint's angle at all instants, shape (N + 1,) [rad/s]; for a joint without an
+        angle the rate of its translation [m/s]. Recorded velocities are first projected so that they satisfy
+        the joints."""
         sensor, names = JointRate(joint), joint.coordinate_names
         return sensor.of_kind(self.run, is_angle=not names or any("angle" in name for name in names))
 
     @property
     def step_error(self) -> Array:
-        """Return the largest estimated local error of the time steps since the instant before, for each stored
-        instant. It is relative to the longest body, shape (N + 1,).
+        """Return the largest estimated local error of the time steps between each stored instant and the one
+        before, shape (N + 1,). It is relative to the length of the longest body.
 
         From second differences of velocities (docs/theory.md, 4; (4.22)); zero where the step has just changed.
         """
         return self.recording.step_error
 
     def check(self) -> MotionCheck:
-        """Return a summary of this motion to be printed: energy and momentum balances, joint gaps, size of
-        time steps, limits of the body models and warnings of the run.
+        """Return a summary of this motion to be printed: errors of the energy balance, joint gaps, errors of time
+        steps, limits of the body models and warnings of the run.
 
         Example:
             >>> motion = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)
@@ -263,7 +267,7 @@ class Motion(MotionPictures, Readings):
     @property
     def repeatable(self) -> Repeatable:
         """Return the description of the run of this motion with the function that repeats it with other time
-        steps.
+        steps. ModelError with the reason is raised if the run cannot be repeated.
 
         Raises:
             ModelError: it cannot be.
@@ -273,7 +277,8 @@ class Motion(MotionPictures, Readings):
         return self._repeatable
 
     def long_steps(self, steps: int | None = None) -> list[str]:
-        """Return texts of warnings that time steps of this motion were too long for what moves, usually none.
+        """Return texts of warnings that time steps of this motion were too long for the motion, usually none.
+        ``steps`` is the number of time steps; if it is None, fewer criteria are checked.
 
         Args:
             steps: how many there were, if all of them had one length and are stored.
@@ -323,10 +328,9 @@ class Motion(MotionPictures, Readings):
         scales: Mapping[str, float] | None = None,
     ) -> "Sensitivity":
         """Return the derivatives of sensor values at all instants of this motion with respect to a few
-        ``parameters`` of its model (direct method). The function ``build`` is called with all parameters as one
-        argument and returns a model, ``sensors`` is called with the model and returns its sensors. ``initial``
-        (the start) and ``numerical_damping`` are those of ``simulate``; ``scales`` are sizes of parameters by name
-        whose value does not tell it.
+        ``parameters`` (direct method). The function ``build`` returns a model for all parameters, ``sensors`` its
+        sensors. ``initial`` (the start) and ``numerical_damping`` are the arguments of ``simulate``. ``scales``
+        are typical sizes of parameters by name, where values do not show them.
 
         Exact derivatives of the computed motion. Its steps are not taken again where they have one size and nothing
         happens between them. Of one number and many parameters ``ph.gradient`` is the way.
@@ -360,8 +364,8 @@ class Motion(MotionPictures, Readings):
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
-        """Return the motion in the results file ``path`` that ``save`` wrote, or that a simulation wrote to
-        (finished, still running or killed).
+        """Return the motion in the results file ``path``, which ``save`` or a simulation wrote. A simulation may
+        be finished, still running or killed. Functions of time are known at t = 0 only.
 
         Raises:
             ResultFileError: no such file, another kind of file, or a damaged one.
@@ -394,8 +398,8 @@ class Motion(MotionPictures, Readings):
         vtk_series.export(self.run, file_path("path", path), chosen, progress)
 
     def summary(self) -> Figures:
-        """Return sizes of the model, the time step, figures of the solver and the final energy balance by name;
-        ``print`` shows them in aligned lines."""
+        """Return sizes of the model, the time step, figures of the solver and the final energy balance as a
+        dictionary by name. ``print`` shows them in aligned lines."""
         return figures(self.run, self._last_step)
 
     def _repr_html_(self) -> str:
@@ -413,6 +417,6 @@ class Motion(MotionPictures, Readings):
 
     @property
     def _last_step(self) -> float | None:
-        """Return the size of the time steps at the end of the run, as they follow from its step and tolerance [s];
-        None: not known."""
+        """Return the size of the time steps at the end of the run [s], from the checkpoint: the user's step,
+        halved as often as the tolerance demanded. None if there is no checkpoint."""
         return None if self.checkpoint is None else self.checkpoint.step / 2**self.checkpoint.level

@@ -87,7 +87,8 @@ class MotionView(Served):
         self._publish(playing=False)
 
     def replace(self, motion: "MotionPictures") -> None:
-        """Let the browser view show another motion of the same model, such as a continued run."""
+        """Show another ``motion`` of the same model in the browser view, such as a continued run. The page is
+        built again."""
         self.page = self._page_of(motion)
         self._publish(version=self._page_state["version"] + 1)
 
@@ -130,9 +131,9 @@ class MotionPictures:
         title: str | None = None,
     ) -> None:
         """Write a report of this motion as one HTML file ``path`` with a 3D view, linked plots, checks and the
-        model; it needs no network. ``live``: the page simulates the model itself. ``frames`` is the number of
-        instants in the view; deflections of ``points``, values of ``sensors`` and further ``curves`` (values by
-        name) are plotted; ``title`` is the heading.
+        model; it needs no network. ``frames`` is the number of instants in the view. Deflections of ``points``,
+        values of ``sensors`` and ``curves`` (values by name) are plotted; ``title`` is the heading. With ``live``
+        the page simulates the model itself.
 
         Args:
             path: ends in ``.html``.
@@ -216,7 +217,8 @@ class MotionPictures:
 
     def plot(self, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
         """Return a figure with an overview of this motion: the mechanism at some instants, displacements of
-        selected points and energies since the start. ``path`` is the picture's file (None: none).
+        selected ``points`` and energies since the start. It is also written to the file ``path`` unless that is
+        None.
 
         Args:
             path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
@@ -231,9 +233,9 @@ class MotionPictures:
     def plot_energy(self, path: FilePath | None = None, *, axes: "Axes") -> "Axes": ...
 
     def plot_energy(self, path: FilePath | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
-        """Return a figure of the energies of this motion since the start, supplied and dissipated work, and
-        the error of the balance below. ``path`` is the picture's file (None: none); given ``axes`` are drawn
-        into and returned.
+        """Return a figure of the energies of this motion since the start, supplied and dissipated work, and the
+        error of the energy balance below. It is also written to the file ``path`` unless that is None. With
+        ``axes`` the curves are drawn into these axes, which are returned.
 
         Args:
             path: of the file to write; None: none.
@@ -265,9 +267,9 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Return a figure of the elastic displacement of an attachment in body axes over time [m];
-        ``normalized``: divided by the size of the body. ``path`` is the picture's file (None: none); given
-        ``axes`` are drawn into and returned."""
+        """Return a figure of the elastic displacement of a point of a body (``attachment``) in body axes over time
+        [m]. With ``normalized`` it is divided by the size of the body. It is also written to the file ``path``
+        unless that is None. With ``axes`` the curves are drawn into these axes, which are returned."""
         return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     @overload
@@ -279,9 +281,9 @@ class MotionPictures:
     def plot_reaction(
         self, joint: Joint, path: FilePath | None = None, *, axes: "Axes | None" = None
     ) -> "Figure | Axes":
-        """Return a figure of the force of a joint on its second attachment over time [N]; its moment [N m] is
-        in a separate figure. ``path`` is the picture's file (None: none); given ``axes`` are drawn into,
-        force only, and returned."""
+        """Return a figure of the force [N] and the moment [N m] that a joint exerts on the body of its second port
+        over time. It is also written to the file ``path`` unless that is None. With ``axes`` only the force is
+        drawn, into these axes, which are returned."""
         force, moment = reactions.reaction(self.run, joint)
         return plots.plot_reaction(self.run, joint, force, moment, path, axes)
 
@@ -291,9 +293,9 @@ class MotionPictures:
         times: int | Sequence[float] = 4,
         path: FilePath | None = None,
     ) -> "Figure":
-        """Return a figure of the section forces along a beam ``body`` (normal and shear force, torsion,
-        bending moments). It shows some times [s], or a number of them, and the range over all instants.
-        ``path`` is the picture's file (None: none)."""
+        """Return a figure of the section forces along a beam ``body`` (normal and shear force, torsion, bending
+        moments). It shows them at some ``times`` [s], or at a number of times, and their range over all instants.
+        It is also written to the file ``path`` unless that is None."""
         forces = section_forces.section_forces(self.run, body, section_forces.element_ends(self.run, body))
         return plot_section_forces(forces, times, path, body.name)
 
@@ -325,9 +327,9 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Return a figure of the deformed mechanism at some times [s], or at a number of times; ``scale``
-        enlarges the deformations. ``path`` is the picture's file (None: none); given ``axes`` are drawn into
-        and returned."""
+        """Return a figure of the deformed mechanism at some ``times`` [s], or at a number of times. ``scale``
+        multiplies the deformations. It is also written to the file ``path`` unless that is None. With ``axes`` it
+        is drawn into these axes, which are returned."""
         return mechanism_plot.plot_mechanism(self.run, times, path, scale, axes)
 
     def animate(
@@ -340,10 +342,10 @@ class MotionPictures:
         frames_per_second: int = 25,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Write a film of this motion to a .mp4 or .gif file ``path``, 8 s long unless ``seconds`` says
-        otherwise, with ``frames_per_second`` pictures. ``trace`` is a point whose path is drawn, ``scale``
-        enlarges elastic displacements, ``progress`` is a function of the pictures done and of all. See
-        ``animation.animate``."""
+        """Write a film of this motion to a .mp4 or .gif file ``path`` with ``frames_per_second`` pictures. It
+        lasts 8 s unless ``seconds`` says otherwise. ``trace`` is a point whose path is drawn, ``scale`` multiplies
+        elastic displacements, ``progress`` is a function that is called with the numbers of finished and of all
+        pictures."""
         animation.animate(
             self.run,
             path,

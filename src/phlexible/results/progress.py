@@ -28,8 +28,8 @@ class Lines:
         self._next = self._begin + INTERVAL
 
     def __call__(self, done: int, count: int) -> None:
-        """Print a line of progress to stderr (``done`` of ``count`` time steps or runs are finished), at most
-        every ten seconds."""
+        """Print a line of progress to stderr that ``done`` of ``count`` time steps or runs are finished, with the
+        time since the start. Calls within ten seconds after the last line print nothing."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + INTERVAL
@@ -39,9 +39,9 @@ class Lines:
 
 @contextmanager
 def progress_bar(progress: bool | None, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
-    """Context manager that provides a function of (done, count) which reports progress: as a bar, as lines on
-    stderr where ``progress`` is None and no bar can be shown, or not at all where it is False. ``what`` is
-    the text beside the bar."""
+    """Context manager that provides a function of (done, count), to be called to report progress. It shows a bar;
+    if ``progress`` is None and no bar can be shown, it prints lines to stderr; if ``progress`` is False, it does
+    nothing. ``what`` is the text beside the bar."""
     if not is_bar_shown(progress):
         yield Lines(what) if progress is None else lambda done, count: None
         return

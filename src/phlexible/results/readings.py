@@ -55,8 +55,8 @@ class Readings:
     def __getitem__(self, name: Sensor) -> Array: ...
 
     def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
-        """Return the values of a sensor at all instants, as ``motion[ph.Position(beam.end)]``; or, for a text, the
-        body of that name, for its ports.
+        """Return the values of a sensor at all instants, as ``motion[ph.Position(beam.end)]``. For a text return
+        the body of that ``name`` instead, for its points.
 
         Raises:
             ModelError: no body has the name, or the sensor is of another model.
@@ -64,18 +64,20 @@ class Readings:
         return self._shown(name.read(self.run)) if isinstance(name, Sensor) else self.run.mechanism[name]
 
     def position(self, attachment: Port) -> Array:
-        """Return the world position of an ``attachment`` (point of a body) at all instants, shape (N + 1, 3)
-        [m]."""
+        """Return the world position of a point of a body (``attachment``) at all instants, shape (N + 1, 3) [m];
+        at an equilibrium shape (3,)."""
         return self[Position(attachment)]
 
     def rotation(self, target: PlacedBody | Port) -> Array:
-        """Return the rotation matrix of the ``target``, a body or the material at an attachment, from its
-        body axes to world axes at all instants. Shape (N + 1, 3, 3)."""
+        """Return the rotation matrices from body axes to world axes of the ``target`` at all instants, shape (N +
+        1, 3, 3); at an equilibrium shape (3, 3). The target is a body, or a point of a body for the material
+        around it."""
         return self._shown(kinematics.rotation(self.run, target))
 
     def elastic_displacement(self, attachment: Attachment) -> Array:
-        """Return the elastic displacement of an attachment relative to the undeformed body, in body axes, at all
-        instants, shape (N + 1, 3) [m]; zero on rigid bodies.
+        """Return the elastic displacement of a point of a body (``attachment``) in body axes at all instants,
+        shape (N + 1, 3) [m]. It is relative to the undeformed body and zero on rigid bodies; at an equilibrium the
+        shape is (3,).
 
         It depends on the frame (docs/conventions.md). That of the point in the world is ``ph.Displacement``.
         """
@@ -100,8 +102,8 @@ class Readings:
         return self._shown(reactions.stretch(self.run, string))
 
     def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
-        """Return the force that a joint exerts on its second attachment at all instants, shape (N + 1, 3)
-        [N]. ``axes`` are those of its components: "world", or "body" of the material there.
+        """Return the force that a joint exerts on the body of its second port at all instants, shape (N + 1, 3)
+        [N]. ``axes`` says in which axes: "world", or "body" for the material at that port.
 
         With that of the drives in the joint; springs, dampers and motors are ``element_force``.
 
@@ -112,20 +114,22 @@ class Readings:
         return self[Reaction(joint, axes)]
 
     def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
-        """Return the moment that a joint exerts on its second attachment, about the point of that attachment, at
-        all instants. World axes unless ``axes`` says otherwise, shape (N + 1, 3) [N m]."""
+        """Return the moment that a joint exerts on the body of its second port at all instants, shape (N + 1, 3)
+        [N m]. It is about that port. ``axes`` says in which axes: "world", or "body" for the material at that
+        port."""
         return self[ReactionMoment(joint, axes)]
 
     def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
-        """Return the force or torque of an ``element`` (spring, damper, motor or drive) along its coordinate,
-        or the multiplier of a ``Gear``, at all instants. Shape (N + 1,), positive where it enlarges the
-        coordinate [N or N m]. Of a ``Bushing`` the forces along and moments about its axes, shape (N + 1, 6),
-        (N + 1, 3) in the plane."""
+        """Return the force or torque of an ``element`` (spring, motor, drive) along its coordinate at all
+        instants, shape (N + 1,) [N or N m]. It is positive if it increases the coordinate. For a ``Gear`` it is
+        the multiplier; for a ``Bushing`` the forces along and moments about its axes, shape (N + 1, 6), in the
+        plane (N + 1, 3)."""
         return self[ElementForce(element)]
 
     def required(self, joint: Joint) -> Array:
-        """Return the force or torque that the drives of a joint needed to prescribe its motion (inverse dynamics).
-        Shape (N + 1,), or (N + 1, drives) for several drives [N or N m].
+        """Return the force or torque that the drives of a joint needed to prescribe its motion (inverse dynamics)
+        [N or N m]. Its shape is (N + 1,), or (N + 1, drives) for several drives. ModelError is raised for a joint
+        without drives.
 
         Along the driven coordinate, positive where it enlarges it; of a joint with several drives shape (N + 1,
         drives), in the order of its coordinates. The same over time as ``joint.torque`` or ``joint.force``
@@ -137,8 +141,8 @@ class Readings:
         return self._shown(reactions.drive_forces(self.run, joint))
 
     def angle(self, joint: Joint) -> Array:
-        """Return the rotation angle of a joint's second port relative to the first at all instants, counted over
-        full turns, shape (N + 1,) [rad].
+        """Return the rotation angle of a joint's second body relative to the first at all instants, counted over
+        full turns, shape (N + 1,) [rad]. ModelError is raised for a joint without an angle.
 
         Of ``Universal`` both angles, shape (N + 1, 2).
         """
@@ -175,9 +179,9 @@ class Readings:
         fibres: ArrayLike | None = None,
     ) -> BeamStress:
         """Return the largest and smallest normal stress and the largest shear stress in cross-sections of the beam
-        or rod ``body`` at all instants [Pa]. Sections are at the positions ``x`` along the axis [m]. Normal stress
-        is evaluated at the section points ``fibres``, shape (f, 2) for f points (y, z) [m], or (None) over the
-        whole section. It follows from the section forces.
+        or rod ``body`` at all instants [Pa]. They are computed from the section forces at the positions ``x``
+        along the axis [m]. Normal stress is evaluated at the section points ``fibres``, shape (f, 2) for f points
+        (y, z) [m], or (None) over the whole section.
 
         Args:
             body: a beam.
@@ -191,8 +195,9 @@ class Readings:
         return section_forces.stress(self.run, body, x, fibres)
 
     def mesh_stress(self, body: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1) -> MeshStress:
-        """Return the stress of a meshed ``body`` at its ``nodes`` [Pa] (None: those of the surface) at all
-        instants, or at each ``every``-th one. An example is ``motion.mesh_stress(part).von_mises``.
+        """Return the stress of a meshed ``body`` at its ``nodes`` [Pa] at all instants, or at each ``every``-th
+        instant. With ``nodes`` None the nodes of the surface are used. An example is
+        ``motion.mesh_stress(part).von_mises``.
 
         The mean of the elements around each node, so that peaks at notches need a fine mesh there.
 
@@ -248,8 +253,8 @@ TIME = "time [s]"
 
 
 def to_dataframe(run: RecordedRun, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
-    """Return a pandas table of the values of the sensors ``sensors`` in a run, a column for each component by name
-    and unit; the index is time [s]."""
+    """Return a pandas table of the values of ``sensors`` in a run, a column for each component by name and unit.
+    The index is time [s]; ``run`` is the recorded run."""
     frames = optional("pandas", "xarray")
     found: pandas.DataFrame = frames.DataFrame(reading_columns(checked_sensors("sensors", sensors), run))
     found.index = frames.Index(run.time, name=TIME)
@@ -257,8 +262,8 @@ def to_dataframe(run: RecordedRun, sensors: Sequence[Sensor]) -> "pandas.DataFra
 
 
 def to_csv(run: RecordedRun, path: str, sensors: Sequence[Sensor]) -> None:
-    """Write time and the values of the sensors ``sensors`` in a run to the file ``path`` of comma-separated text
-    with a line of column names.
+    """Write time and the values of ``sensors`` in a recorded ``run`` to the file ``path`` as comma-separated text.
+    The first line has the column names; numbers have all 17 digits.
 
     Raises:
         ResultFileError: the file cannot be written.

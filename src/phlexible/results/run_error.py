@@ -83,9 +83,9 @@ class RunError:
 
 
 def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Sensor]) -> RunError:
-    """Return the estimated error of the recorded run ``done`` in the values of ``sensors``, which must have one
-    unit (ParameterError). It follows from the differences to two further runs with 2 and 4 times the time step,
-    which ``repeatable`` makes.
+    """Return the estimated error of the recorded run ``done`` in the values of ``sensors``. It follows from the
+    differences to two further runs with 2 and 4 times the time step, which ``repeatable`` makes. ParameterError is
+    raised unless all sensors have one unit.
 
     Raises:
         ParameterError: sensors of several units or none, or a run with too few steps.
@@ -159,9 +159,9 @@ def _estimated(
 
 
 def _error_per_difference(ratio: float, order: int) -> float:
-    """Return the factor by which the difference between a run and one with twice its time step is multiplied to
-    estimate the run's error. It is 1 / (ratio - 1), where ``ratio`` is the measured quotient of successive
-    differences, limited to 2^order. It is 1 for ratios up to 2, and 1 / (2^order - 1) for NaN.
+    """Return the factor by which the difference between a run and another with twice its time step is multiplied
+    to estimate the run's error. It is 1 / (``ratio`` - 1), with the measured quotient of successive differences,
+    limited to 2^order. It is 1 for ratios up to 2, and 1 / (2^order - 1) for NaN.
 
     The sum of a geometric series at the measured ratio, at least that of the order; the whole difference where runs
     do
@@ -190,9 +190,10 @@ def _nearest(time: Array, wanted: Array) -> Array:
 
 
 def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:
-    """Raise ``ModelError`` if a run with controllers does not repeat: its first time steps are computed again and
-    compared. Controller functions may keep values of earlier calls. ``done`` is the run, ``here`` repeats it; the
-    function ``reading`` is called with both runs and returns the compared values, shape (instants, ...)."""
+    """Raise ``ModelError`` if a run with controllers cannot be repeated, because controller functions use values
+    of earlier calls. The first time steps of the run ``done`` are computed again by ``here`` and compared. The
+    function ``reading`` is called with both runs and returns the compared values. Runs without controllers are not
+    checked."""
     laws = [
         str(part)
         for part in (*done.mechanism.loads, *done.mechanism.elements)

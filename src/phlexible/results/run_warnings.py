@@ -30,9 +30,9 @@ DIFFERENCE = 1e-4
 
 
 def unstable_loop_warning(motion: Motion) -> str:
-    """Return the text of a warning that the only sampled controller of the motion makes the closed loop unstable
-    with its sampling period. The loop is linearized near the start; empty text if it is stable or nothing is
-    known."""
+    """Return the text of a warning if the only sampled controller of the motion makes the closed loop unstable
+    with its sampling period. The loop is linearized near the start. Return empty text if the loop is stable or
+    cannot be linearized."""
     with suppress(Exception):  # no linear model, or a function that raises: nothing is known
         return _unstable_loop(motion)
     return ""
@@ -89,18 +89,17 @@ def _unstable_loop(motion: Motion) -> str:
 
 
 def _sensors(item: object) -> list[PointSensor | JointSensor | None]:
-    """Return sensors for the values that a controller reads of ``item``, as a list. For a joint they are position
-    and rate of each coordinate, in this order, for a sensor the sensor itself. The list has None where a linear
-    model cannot measure it."""
+    """Return a list of sensors for the values that a controller measures of ``item``: position and rate of each
+    coordinate of a joint, or the sensor itself. The list is [None] if a linear model cannot measure them."""
     if isinstance(item, Joint):
         return [kind(item, k) for k in range(len(item.coordinate_names)) for kind in (JointPosition, JointRate)]
     return [item if isinstance(item, PointSensor | JointSensor) and item.count == 1 else None]
 
 
 def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
-    """Return the gains of the controller function of ``feedback`` as a linear controller, from difference
-    quotients about its first values ``measured``. None if the controller is no plain function or is not
-    linear there."""
+    """Return the gains of the controller function of ``feedback`` as a linear controller without states, from
+    difference quotients about its first values ``measured``. Return None if the controller is no plain function or
+    is not linear there (two step sizes disagree)."""
     if not isinstance(feedback.controller, FunctionType):
         return None
     given = measured if feedback.target is None else feedback.target_at(0.0) - measured
@@ -119,7 +118,7 @@ def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
 
 def attach_motion(motion: Motion | None, error: BaseException) -> None:
     """Store the motion that was computed before an error as the attribute ``motion`` of the ``error``, and add
-    notes that explain likely causes. Nothing is done for None."""
+    notes with likely causes to the error. Nothing is done if ``motion`` is None."""
     if motion is None:
         return
     error.motion = motion  # type: ignore[attr-defined]
@@ -132,9 +131,9 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
 
 
 def warn_about_run(motion: Motion, steps: int | None) -> Motion:
-    """Warn the user of faults of a run and return its ``motion``, to whose warnings the texts are added. Faults
-    are an interruption, too long time steps and bodies beyond the limits of their models. If a controller makes
-    the loop unstable, only that is warned of, since it explains the others."""
+    """Warn the user of problems of a run and return its ``motion``, to whose warnings the texts are added.
+    Problems are an interruption, too long time steps and bodies beyond the limits of their models. If a controller
+    makes the loop unstable, this is the only warning, since it explains the others."""
     try:
         interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
         found: list[tuple[str, type[Warning]]] = [] if motion.is_complete else [(interrupted, StepWarning)]

@@ -31,9 +31,9 @@ END = """  </Collection>
 
 
 def export(run: RecordedRun, path: str, every: int | None, progress: bool | None) -> None:
-    """Write the motion of a run as a series of VTK files (.vtu) for ParaView with their index ``path``
-    (.pvd), see ``Motion.export``. The index is complete after each instant, so that an interrupted series can
-    be opened. With ``every`` = 3 each third instant is written; ``progress`` says whether a progress bar is
+    """Write the motion of a run as a series of VTK files (.vtu) for ParaView with their index ``path`` (.pvd). The
+    index is complete after each instant, so that an interrupted series can be opened. With ``every`` = 3 each
+    third instant is written (None: about evenly, up to a limit); ``progress`` says whether a progress bar is
     shown.
 
     Raises:
@@ -60,8 +60,8 @@ def export(run: RecordedRun, path: str, every: int | None, progress: bool | None
 
 
 def _append(file: TextIO, lines: str) -> None:
-    """Write lines and the closing tags to the index file of a VTK series, so that it is complete. The file position
-    goes back to before the tags, where the next lines replace them."""
+    """Write ``lines`` and the closing tags to the index file of a VTK series, so that it is complete. The file
+    position is then set back to before the tags, so that the next call overwrites them."""
     file.write(lines)
     offset = file.tell()
     file.write(END)
@@ -87,9 +87,8 @@ class _Meshed:
 
     @classmethod
     def of(cls, run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> "_Meshed | None":
-        """Return the object that makes the VTK meshes of the flexible body ``placed`` with a finite-element
-        mesh; None for bodies without a mesh. ``drawn`` is the body as it is drawn, ``run`` the recorded
-        motion."""
+        """Return the object that makes the VTK meshes of the flexible body ``placed`` with a finite-element mesh.
+        Return None for bodies without a mesh. ``drawn`` has the body's motion as it is drawn."""
         body, stress = placed.resolved, placed.resolved.stress_field()
         if stress is not None and isinstance(body, FlexibleBody) and isinstance(body.points, MeshedPoints):
             return cls(stress, body.points, drawn)

@@ -35,7 +35,8 @@ TOLERANCE = 1e-9
 
 def describe_mechanism(mechanism: Mechanism) -> dict[str, Tree]:
     """Return a description of a mechanism as JSON-compatible dictionaries: bodies, joints, loads, events and
-    everything else that is needed to read sensors from a recorded motion.
+    everything else that is needed to compute sensor values from recorded states. Functions of time are replaced by
+    their values at t = 0.
 
     Raises:
         ResultFileError: a part of a class that files may not name.
@@ -82,8 +83,9 @@ def describe_mechanism(mechanism: Mechanism) -> dict[str, Tree]:
 
 
 def rebuild_mechanism(tree: dict[str, Tree]) -> Mechanism:
-    """Return the mechanism that the JSON description ``tree`` (of ``describe_mechanism``) stands for;
-    functions of time are missing from it and are known at t = 0 only.
+    """Return a new mechanism made from the JSON description ``tree`` that ``describe_mechanism`` returned.
+    Functions of time in it can be evaluated at t = 0 only. ResultFileError is raised for a description that cannot
+    be read.
 
     Raises:
         ResultFileError: a description that cannot be read, or a body that this version
@@ -99,8 +101,8 @@ def rebuild_mechanism(tree: dict[str, Tree]) -> Mechanism:
 
 def compare_trees(file: Tree, model: Tree, path: str = "") -> list[str]:
     """Return the differences between two JSON descriptions of mechanisms (``file`` and ``model``) as lines of
-    text, such as "bodies/coupler/length: ...". Numbers are equal within a relative tolerance; colours and the like
-    are not compared. ``path`` is the path of keys above both."""
+    text, such as "bodies/coupler/length: ...". Numbers may differ by a relative tolerance; colours and the like
+    are not compared. ``path`` is the path of keys to both values; the list is empty for equal descriptions."""
     if is_array_json(file) and is_array_json(model):
         here, there = array_from_json(file), array_from_json(model)
         return [] if here.shape == there.shape and _close(here, there) else [f"{path[1:]}: the arrays differ"]
@@ -156,9 +158,9 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
 
 
 def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
-    """Raise ``ResultFileError`` if an integer field of the body ``entry`` exceeds the number of values that the
-    file lists for this body. Such a field is a number of elements or modes. A damaged file of a few bytes could
-    otherwise ask for any amount of memory. Classes of users are not checked."""
+    """Raise ``ResultFileError`` if an integer in the description ``entry`` of a body exceeds the number of values
+    that the file lists for this body. Such integers are numbers of elements or modes. A damaged file of a few
+    bytes could otherwise make the program allocate any amount of memory. Classes of users are not checked."""
     listed = sum(1 for _ in _leaves(entry))
     for name, value in entry["body"]["fields"].items():
         if ":" not in entry["body"]["class"] and isinstance(value, int) and value > listed:
@@ -178,8 +180,9 @@ def _leaves(tree: Tree) -> Iterator[Tree]:
 
 
 def _described_event(event: Event, mechanism: Mechanism) -> dict[str, Tree]:
-    """Return an event of the mechanism in JSON form: its condition, its text, and the indices of the constraints
-    that it locks or releases."""
+    """Return an event of the mechanism as a JSON dictionary: its condition, its text, and the constraints that it
+    locks or releases. Each constraint is given by its index in the mechanism and whether it is active at the
+    start."""
     number = {id(constraint): k for k, constraint in enumerate(mechanism.constraints)}
     is_held = {id(switch.constraint): switch.is_active for switch in mechanism.switches}
     parts = {"held": event.locked, "released": event.released}

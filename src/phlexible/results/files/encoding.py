@@ -85,7 +85,8 @@ def array_as_json(values: np.ndarray) -> dict[str, Any]:
 
 
 def array_from_json(tree: dict[str, Any]) -> np.ndarray:
-    """Return the array that ``array_as_json`` stored as the JSON dictionary ``tree``.
+    """Return the array that ``array_as_json`` stored as the JSON dictionary ``tree``, in its shape, as floats or
+    integers.
 
     Raises:
         ValueError, KeyError: text of no array of this shape.
@@ -117,8 +118,8 @@ class UnstoredSoftLaw(SoftLaw):
     """Law of a soft body without its functions."""
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return a constitution that raises ``ModelError`` when it is evaluated, since results files do not store
-        material laws of soft bodies. ``plane`` (whether stress or strain is plane) is not used."""
+        """Return a constitution (stress as a function of strain) that raises ``ModelError`` when it is evaluated.
+        Results files do not store material laws of soft bodies. ``plane`` is not used."""
         return _UnstoredConstitution()
 
 
@@ -184,9 +185,8 @@ class UnstoredFunction:
     initial: Array
 
     def __call__(self, time: float, *measured: object) -> Array:
-        """Return the value of a function of time at t = 0, the only one that a results file stores. Other
-        times raise ``ModelError``. Controllers are given their values ``measured`` as well, which are not
-        used.
+        """Return the value of a function of time at t = 0, the only value that a results file stores. ModelError
+        is raised at any other ``time``. The arguments ``measured`` of controllers are not used.
 
         Raises:
             ModelError: any other time.
@@ -252,9 +252,9 @@ def encode(value: object, context: Context) -> Tree:
 
 
 def encode_part(part: Any, context: Context) -> Tree:
-    """Return as JSON a dataclass ``part`` that describes a part of a mechanism: its class and its fields,
-    where a function of time is replaced by its value at t = 0. ``context`` gives the names of bodies, frames
-    and joints that it refers to."""
+    """Return a dataclass ``part`` of a mechanism as a JSON dictionary of its class and its constructor fields.
+    Functions of time are replaced by their values at t = 0, material laws of users are left out. References to
+    bodies, frames and joints become names or indices by ``context``."""
     if isinstance(part, UnstoredLaw):
         return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
     if isinstance(part, InvariantLaw | UnstoredSoftLaw):
@@ -293,8 +293,9 @@ def _initial_value(part: object, name: str) -> Tree:
 
 
 def decode(tree: Tree, context: Context) -> Any:
-    """Return the value that ``encode`` turned into the JSON ``tree``; ``context`` resolves references to
-    bodies, frames and joints.
+    """Return the value that ``encode`` turned into the JSON ``tree``. References to bodies, frames, joints and
+    force elements are looked up in ``context``; functions of time are replaced by objects that return their value
+    at t = 0. ResultFileError is raised for an unknown form.
 
     Raises:
         ResultFileError: a class that files may not name.
@@ -340,8 +341,9 @@ def _decoded_field(name: str, tree: Tree, context: Context) -> Any:
 
 
 def _class_name(kind: type[Any]) -> str:
-    """Return the name by which files refer to the class ``kind``: the plain name for classes of phlexible,
-    module and qualified name for classes of users.
+    """Return the name by which files refer to the class ``kind``: the plain name for classes of phlexible, module
+    and qualified name for classes of users. ResultFileError is raised for classes that are no dataclass of bodies,
+    joints or loads.
 
     Raises:
         ResultFileError: a class that a file may not name.
@@ -358,9 +360,9 @@ def _class_name(kind: type[Any]) -> str:
 
 
 def _class_named(name: object) -> type[Any]:
-    """Return the class that a file names, if it is an enum or part class that files may name. The name is compared
-    with known classes; if it is not found, this package's own modules are imported first. ResultFileError if there
-    is none."""
+    """Return the class that a file names, if it is an enum or part class that files may name; nothing outside this
+    package is imported. If no known class has the name, this package's own modules are imported and searched.
+    ResultFileError is raised if none has it."""
     found = VALUES.get(str(name)) or _descendant(str(name))
     if found is None:  # one that has not been used yet: public names are imported when first used
         for package in (bodies, description, measure, shapes):

@@ -65,8 +65,8 @@ class _Disk(io.FileIO):
 
 
 def write_hdf5(path: Path, stored: Stored, labels: dict[str, list[str]]) -> None:
-    """Write the contents ``stored`` of a results file as HDF5 to ``path``; ``labels`` gives for each
-    dimension of its arrays but time the names of the entries.
+    """Write the contents ``stored`` of a results file as HDF5 to a new file ``path``. ``labels`` has, for each
+    dimension of its arrays except time, the names of the entries; they are written as coordinates.
 
     Raises:
         OSError: the disk refuses; the file is of no use then.
@@ -117,8 +117,8 @@ def _text_array(texts: list[str]) -> Array:
 
 
 def read_hdf5(path: Path) -> Stored:
-    """Return the contents of the HDF5 results file ``path``, after checking the sizes that it claims before
-    memory is allocated.
+    """Return the contents of the HDF5 results file ``path``. The sizes that the file claims are checked before
+    memory is allocated; ResultFileError is raised for damaged files and other formats.
 
     Raises:
         ResultFileError: another kind of file, another version, or one that points outside of itself or
@@ -197,8 +197,8 @@ class SavedRun:
 
 
 def save(path: str | PathLike[str], run: SavedRun) -> None:
-    """Write a recorded run to the results file ``path``; an existing file of that name is replaced once the
-    new one is complete.
+    """Write a recorded run to the results file ``path``, which is locked meanwhile. An existing file of that name
+    is replaced once the new one is complete.
 
     Raises:
         ResultFileError: the file cannot be written, another run is writing it, or the model cannot be described.
@@ -218,8 +218,8 @@ def write_results(path: Path, run: SavedRun, description: dict[str, Any]) -> Non
 
 
 def load(path: str | PathLike[str]) -> SavedRun:
-    """Return the recorded run in the results file ``path``, also in one whose writer is still running or was
-    killed.
+    """Return the recorded run in the results file ``path``. The file may also be one whose writer is still running
+    or was killed; then the run ends at the last complete block.
 
     Raises:
         ResultFileError: no such file, not a results file, or a damaged one.
@@ -229,8 +229,8 @@ def load(path: str | PathLike[str]) -> SavedRun:
 
 def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun, Checkpoint]:
     """Return the recorded run in the results file ``path`` and the checkpoint from which it can be continued.
-    ``ResultFileError`` if its mechanism differs from that of ``system``, or if it has no checkpoint; functions of
-    time are compared at t = 0 only.
+    ResultFileError is raised if the mechanism in the file differs from the mechanism of ``system``, or without a
+    checkpoint. Functions of time are compared at t = 0 only.
 
     Raises:
         ResultFileError: not a results file, one of another mechanism, whose differences the message says, or

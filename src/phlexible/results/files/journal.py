@@ -79,9 +79,9 @@ FIELDS = {
 
 
 def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
-    """Return the names of the entries along each dimension of the arrays of a ``recording`` except time, by
-    dimension: bodies and nodes, velocity components, constraint rows and so on. ``system`` is the recorded
-    mechanism as arrays of numbers."""
+    """Return the names of the entries along each dimension, except time, of the arrays of recorded states
+    (``recording``). The dictionary has the names of bodies and nodes, velocity components, constraint rows and so
+    on, by dimension. ``system`` has the bodies, joints and forces."""
     carriers, components, coordinates = [], [], []
     for placed in system.bodies:
         if isinstance(placed.data, AbsoluteBody):
@@ -163,9 +163,9 @@ class Journal:
         self._length = len(first)
 
     def append(self, text: Text, arrays: Arrays) -> None:
-        """Append a record of JSON text and arrays to the journal file of an unfinished run. It is passed to the
-        operating system before the call returns, so that it survives the end of this process. If writing fails,
-        the file is cut back and ``ResultFileError`` raised.
+        """Append JSON text and arrays as one record to the journal file of an unfinished run. The operating system
+        has the record before the call returns, so that it survives the end of this process. If writing fails, the
+        file is cut back to its old length and ``ResultFileError`` is raised.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
@@ -185,8 +185,8 @@ class Journal:
 
 
 def record_bytes(text: Text, arrays: Arrays) -> bytes:
-    """Return the bytes of one record of a journal file: a head with checksums, JSON text, and the entries of the
-    arrays."""
+    """Return the bytes of one record of a journal file: a head with lengths and checksums, JSON text that also
+    lists name, type and shape of the arrays, and the entries of the arrays."""
     plain = {name: np.ascontiguousarray(array, KINDS[array.dtype.kind == "i"]) for name, array in arrays.items()}
     listed = [[name, array.dtype.str, array.shape] for name, array in plain.items()]
     head = json.dumps({**text, "arrays": listed}).encode()
@@ -200,8 +200,8 @@ def _head(text_length: int, length: int, checksum: int) -> bytes:
 
 
 def read_records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
-    """Yield JSON text and arrays of each complete record of the journal file ``path``; an incomplete record
-    at the end is ignored.
+    """Yield JSON text and arrays of each complete record of the journal file ``path``. An incomplete record at the
+    end is ignored; ResultFileError is raised for a damaged record before.
 
     Raises:
         ResultFileError: a damaged record before the end.
@@ -271,8 +271,8 @@ class Stored:
 
 
 def checkpoint_as_json(checkpoint: Checkpoint) -> Packed:
-    """Return a checkpoint of a run as results files store it: a dictionary of JSON values and the array of the
-    stepper's numbers."""
+    """Return a checkpoint of a run as results files store it, as a pair: a dictionary of JSON values, and the
+    array with the state of the time integration."""
     text = {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
     return text, text.pop("values")
 
@@ -301,8 +301,9 @@ def check_kind(path: Path, kind: object, version: object, writer: object) -> Non
 
 
 def check_recording(path: Path, recording: RecordedStates, system: System) -> None:
-    """Raise ``ResultFileError`` if the arrays of a ``recording`` do not have the shapes that the ``system``
-    needs, or its instants do not increase. ``path`` is the file that it was loaded from.
+    """Raise ``ResultFileError`` if the arrays of recorded states (``recording``) do not have the shapes that the
+    ``system`` needs. The error is also raised without instants or if times do not increase. ``path`` is the file
+    from which they were loaded.
 
     Raises:
         ResultFileError: says which.
@@ -345,9 +346,9 @@ class UnfinishedFile:
         self._journal = Journal(path, {**head, **text}, arrays)
 
     def append(self, chunk: RecordedStates, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Append a ``chunk`` of recorded instants and the ``checkpoint`` at its end to the file of an
-        unfinished run; the first instant replaces the last one in the file. ``is_complete`` says whether the
-        run has reached its end.
+        """Append a ``chunk`` of recorded instants and the ``checkpoint`` at its end to the file of an unfinished
+        run. When the file is read, the first instant of the chunk replaces the last one before it. ``is_complete``
+        says whether the run has reached its end.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
@@ -363,7 +364,7 @@ def _record(chunk: RecordedStates, checkpoint: Checkpoint, is_complete: bool) ->
 
 def read_unfinished(path: Path) -> Stored:
     """Return the contents of the results file ``path`` of an unfinished run, up to its last complete block of
-    instants.
+    instants. The blocks are concatenated; ResultFileError is raised if there is none.
 
     Raises:
         ResultFileError: a damaged file, or one of another version.

@@ -92,8 +92,9 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     @property
     def recording(self) -> RecordedStates:
-        """Return the recording of all instants of the run so far, including those of a resumed file, concatenated.
-        The blocks are replaced by the concatenated one, so that memory is not used twice."""
+        """Return the recorded states at all instants of the run so far, including those of a resumed file, as one
+        object with concatenated arrays. The stored blocks are replaced by the result, so that memory is not used
+        twice."""
         if len(self._chunks) > 1:
             # Those of long runs do not stay in memory twice.
             self._chunks, self._settled = [(concatenated if self._settled else joined)(self._chunks)], 0
@@ -101,8 +102,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     def take(self, chunk: RecordedStates, checkpoint: Checkpoint) -> None:
         """Append a ``chunk`` of recorded instants to the run, and store the ``checkpoint`` at its end. The first
-        instant of the chunk replaces the last one so far. At intervals of some seconds all new blocks are also
-        written to the results file.
+        instant of the chunk replaces the last one so far. If some seconds have passed since the last writing, all
+        new blocks are also written to the results file.
 
         Raises:
             ResultFileError: the disk refuses; memory holds the block all the same.
@@ -130,8 +131,9 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             return self.motion(is_complete)
 
     def give_up(self, error: BaseException) -> Motion | None:
-        """Complete the results file with the instants before an ``error``, and return the motion up to it; None if
-        there is no instant. If the file cannot be completed, a note is added to the error.
+        """Complete the results file with the instants before an ``error``, and return the motion up to there; None
+        if there is no instant. If the file cannot be completed, a note is added to the ``error`` and nothing is
+        raised.
 
         The error gets a note if the file cannot take the rest.
         """
@@ -145,8 +147,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             return self.motion(is_complete=False)
 
     def motion(self, is_complete: bool) -> Motion:
-        """Return the motion of all instants of the run so far; ``is_complete`` tells whether the run reached its
-        end."""
+        """Return the motion of all instants of the run so far, with joint forces at the last instants completed.
+        ``is_complete`` says whether the run reached its end."""
         whole = with_late_reactions(self.recording, self.late)
         return Motion(self._system, whole, is_complete, self._checkpoint, warnings=self._warnings)
 

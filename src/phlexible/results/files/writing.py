@@ -15,8 +15,8 @@ from phlexible.errors import ResultFileError, warn_user, writing
 
 @contextmanager
 def uninterrupted(is_file: bool = True) -> Iterator[None]:
-    """Context manager that defers Ctrl-C to its end, so that memory and results file agree. It does nothing where
-    there is no file (``is_file``): signal handlers take 20 us."""
+    """Context manager that defers Ctrl-C (SIGINT) to its end, so that memory and results file agree. It does
+    nothing if ``is_file`` is false, since signal handlers cost time, and outside the main thread."""
     if not is_file or threading.current_thread() is not threading.main_thread():
         yield  # others are not interrupted
         return
@@ -68,8 +68,8 @@ class FileLock(AbstractContextManager["FileLock"]):
 
     def _locked(self, descriptor: int, path: Path) -> int:
         """Lock the open lock file (``descriptor``) of the results file ``path`` and return the descriptor. Return
-        -1, to be tried again, where the previous owner has just removed the file, and raise ``ResultFileError``
-        where another process has locked it."""
+        -1, to be tried again, if the previous owner has just removed the file. ResultFileError is raised if
+        another process has locked it; file systems without locks cause a warning only."""
         try:
             _lock(descriptor)
         except (BlockingIOError, PermissionError) as error:
@@ -111,8 +111,9 @@ class FileLock(AbstractContextManager["FileLock"]):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Context manager that provides the path of a draft file, which replaces ``path`` at the end of the context and
-    is removed after an error.
+    """Context manager that provides the path of a draft file. At the end of the context the draft replaces the
+    file ``path``; after an error the draft is removed. ResultFileError is raised if ``path`` is a folder or
+    device.
 
     Raises:
         ResultFileError: the disk refuses.
