@@ -223,9 +223,9 @@ def weighted_point(sensor: object) -> tuple[Attachment, Array] | None:
 
 
 def point_derivatives(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
-    """Return the velocities that move a point of a body, as indices of shape (d,), and the derivatives of the
-    point's velocity with respect to them. The derivatives are in world axes at all instants of a run, shape
-    (instants, 3, d). An index may occur several times; then the derivatives add up."""
+    """Return the indices of the velocities that move a point of a body, shape (d,), and the derivatives of its
+    velocity with respect to them. The derivatives are in world axes at all instants of a run, shape (instants, 3,
+    d). An index may occur several times; then the derivatives add up."""
     layout, at = run.system.layout, run.instants
     weights, vectors = run.point(point)
     frame, axis, index = layout.spin

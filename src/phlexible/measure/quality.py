@@ -340,9 +340,9 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
 
 
 def _rod_tension(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
-    """Return three numbers: the largest tension of a rod in the first ``count`` instants of a run [N], a limit of
-    tension [N], and the distance of its sections [m]. Beyond the limit, 4 times the least bending stiffness over
-    the squared distance, the sections oscillate.
+    """Return the largest tension of a rod in the first ``count`` instants of a run [N], a limit of the tension
+    [N], and the distance of its sections [m]. Beyond the limit, 4 times the least bending stiffness over the
+    squared distance, the sections oscillate.
 
     Sections that rotate by phi to alternating sides shorten their mean direction by phi^2 / 2: the work of the
     tension N is N l phi^2 / 2, the bending energy 2 EI phi^2 / l.

@@ -96,7 +96,7 @@ class LinearPoint:
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
         """Return the derivative of a measured elastic displacement with respect to the small motions of a linear
         model, shape (velocities,). It is made of the shape functions at the point that ``sensor`` measures, along
-        an ``axis`` in body axes. With several axes as rows, the result has a row for each.
+        the direction ``axis`` in body axes, shape (3,).
 
         Raises:
             ModelError: a point of another model.
@@ -786,8 +786,8 @@ class Reaction(Sensor):
     _which: ClassVar[int] = 0  # of force and moment
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the force or moment (as the sensor measures) that a joint exerts on the body of its second port
-        at all instants of a run. The shape is (instants, 3) [N or N m]. It is in world axes, or in axes of the
+        """Return the force or moment (as the sensor measures) that a joint exerts on the body of its second port.
+        Its shape is (instants, 3) [N or N m], at all instants of a run. It is in world axes, or in axes of the
         material at that port, as chosen."""
         vectors = reactions.reaction(run, self.joint)[self._which]
         if self.axes is Axes.WORLD:
