@@ -340,8 +340,8 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
 
 
 def _rod_tension(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
-    """Return the largest tension of a rod in the first ``count`` instants of a run [N], a limit of the tension
-    [N], and the distance of its sections [m]. Beyond the limit, 4 times the least bending stiffness over the
+    """Return the largest tension of a rod in the first ``count`` instants of a run, a limit of tension, and the
+    distance of sections. The units are N, N and m. Beyond the limit, 4 times the least bending stiffness over the
     squared distance, the sections oscillate.
 
     Sections that rotate by phi to alternating sides shorten their mean direction by phi^2 / 2: the work of the
