@@ -111,17 +111,17 @@ def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
 
 
 def changed_masks(up: ModelChanges, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
-    """Return masks of the model data that change by more than round-off (a fixed share of their size): a boolean
-    array of the shape of the data for each array, by its kind and name. ``up`` are the changes, ``sizes`` the
-    sizes. Arrays without such a change are left out."""
+    """Return masks of the model data that change by more than round-off, a fixed fraction of their size. There is
+    a boolean array of the shape of the data for each array, by its kind and name. ``up`` are the changes,
+    ``sizes`` the sizes. Arrays without such a change are left out."""
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
 
 
 def random_factors(count: int) -> Array:
     """Return factors, shape (3, count), by which ``count`` parameters are perturbed together in three models. The
-    first row is 1; the others are random between 0.5 and 1, with a fixed seed. The ratios of the three changes of
-    a model entry then tell which parameter changes it."""
+    first row is 1; the others are random between 0.5 and 1, different for all parameters, with a fixed seed. The
+    ratios of the three changes of a model entry then tell which parameter changes it."""
     random, indices = np.random.default_rng(2), np.arange(count)
     rows = [(random.permutation(indices) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
     return np.stack([np.ones(count), *(0.5 + 0.5 * row for row in rows)])
@@ -171,7 +171,7 @@ def separate_masks(
 def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[int]) -> list[list[int]]:
     """Split parameters into groups that can be perturbed together, and return lists of their keys in ``shared``.
     No entry of the model data is changed by two parameters of a group, according to the masks in ``shared``. At
-    most one parameter of a group changes sensor values; parameters in ``unread`` change none."""
+    most one parameter of a group changes sensor values; the parameters in ``unread`` are known to change none."""
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
@@ -194,16 +194,17 @@ def lie_within(other: ModelChanges, masks: Sequence[Mapping[Part, Mask]], sizes:
 
 
 def equal_readings(first: Array, second: Array) -> bool:
-    """Return whether two arrays of sensor readings, ``first`` and ``second``, have the same shape and are
-    equal up to round-off."""
+    """Return whether two arrays of sensor values, ``first`` and ``second``, have the same shape and are equal up
+    to round-off. Round-off is relative to the largest value of ``first``."""
     if first.shape != second.shape:
         return False
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())
 
 
 def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelChanges | None:
-    """Return the changes of all data (tables, prescribed values, initial state) from the model ``base`` of a run to
-    the model ``other``. None: their integers or shapes differ, so that changes of numbers do not describe it."""
+    """Return the differences of all data (arrays, prescribed values, loads, initial state) of the model ``other``
+    minus the model ``base`` of a run. Return None if integers or shapes differ, so that differences of values do
+    not describe the change."""
     first, second = base.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None
@@ -265,8 +266,8 @@ class Sides(Generic[Measured]):
 
     @property
     def measured(self) -> tuple[Built[Measured], Built[Measured]]:
-        """Return the pair of models (parameter increased, decreased) whose sensor readings give the central
-        difference for this parameter. If readings do not depend on it (no decreased model was built), both
+        """Return the pair of models (parameter increased, decreased) whose sensor values give the central
+        difference for this parameter. If sensor values do not depend on it (no decreased model was built), both
         are the unperturbed model."""
         return (self.more, self.less) if self.less is not None else (self.base, self.base)
 
@@ -294,11 +295,11 @@ def perturbed_models(
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
-    """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one with
-    it increased and one with it decreased. Parameters that change different data share models, which saves calls
-    of the build function. ``base`` is the model of the run. ``recipe`` builds models, ``varied`` are the
-    parameters. The function ``reads_same`` is called with a perturbed model and returns whether its sensors read
-    the same as those of ``base``.
+    """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one with it
+    increased and one with it decreased. Parameters that change different data share models, which saves calls of
+    the build function. ``base`` is the model of the run. ``recipe`` builds models, ``varied`` are the parameters.
+    The function ``reads_same`` is called with a perturbed model and returns whether its sensor values equal those
+    of ``base``.
 
     Args:
         run: the run that is differentiated.
@@ -375,10 +376,10 @@ def perturbed_models(
 
 
 def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
-    """Compute the derivatives of the equations of a run with respect to each parameter at constant states. For
-    each of the ``models``, with the parameter perturbed, the function ``take`` is called with its index and the
-    derivatives: of the residuals of time steps, velocity jumps, controller values and events (``RunParts``). Its
-    result is not used.
+    """Compute the derivatives of the equations of a run with respect to each parameter at constant states, by
+    central differences. For each of the perturbed ``models`` the function ``take`` is called with the model's
+    index and the derivatives (``RunParts``): of the residuals of time steps, velocity jumps, controller values and
+    events. Nothing is returned.
 
     Equations of several parameters that have no equation in common are evaluated together. Where that turns out to
     be wrong, ``take`` gets all of them a second time.
@@ -410,7 +411,7 @@ def _differentiate_groups(
 ) -> bool:
     """Evaluate the equations of a run with the perturbed ``models``, group by group, and call ``take`` with the
     index of each model and its derivatives. A final evaluation with random weights checks that no equation depends
-    on two parameters of a group. Return False if one does; the derivatives that ``take`` received are then wrong.
+    on two parameters of a group. Return False if one does; the derivatives passed to ``take`` are then wrong.
 
     Args:
         run, models, take: as of ``differentiate``.

@@ -36,7 +36,7 @@ OF_PLACES = 1e-6
 def controller_slopes(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
     """Return the derivatives of the ``count`` output values of a controller (``feedback``) with respect to its
     measurements ``args`` at a time [s], shape (count, arguments). They are computed by the user's function
-    ``vjp``, else ``jvp``, else by central differences with a fixed share of ``sizes``.
+    ``vjp``, else by ``jvp``, else by central differences with steps of a fixed fraction of ``sizes``.
 
     Args:
         feedback: with a function as its controller.
@@ -91,9 +91,9 @@ def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> 
 
 
 def _measured(items: Sequence[Any], dimension: int) -> Reading:
-    """Return a sensor that measures everything a controller reads, item after item, shape (instants, values). A
-    point gives position and velocity in world axes (six values), a joint the value and rate of each of its
-    coordinates, a sensor its own value. ``items`` are joints, points and sensors of a model of this
+    """Return one sensor that measures everything a controller is called with, item after item, shape (instants,
+    values). A point gives position and velocity in world axes (six values), a joint the value and rate of each of
+    its coordinates, a sensor its own value. ``items`` are joints, points and sensors of a model of this
     ``dimension``."""
 
     def read(run: RecordedRun) -> Array:
@@ -169,9 +169,9 @@ class ControllerTape:
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _sample_matrices(self, number: int) -> tuple[Array, Array]:
-        """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller for
-        one sampling interval. The interval ends at sample ``number`` and lasts one sampling period, or without a
-        period the time since the sample before. For sample 0 they are an identity and zero."""
+        """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller over
+        the interval that ends at sample ``number``. The interval lasts one sampling period, or without a period
+        the time since the previous sample. For sample 0 the matrices are an identity and zero."""
         assert self._law is not None, "asked for of linear laws"
         if number == 0:
             return np.eye(self._law.order), np.zeros((self._law.order, self._law.inputs))
@@ -243,7 +243,7 @@ class ControllerTape:
 def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
     """Return the values of a controller at all its calls in a recorded run, shape (calls, values). Sensors are
     evaluated at the recorded states with ``assembly``, the arrays of a (perturbed) model, and the controller is
-    called again with their readings."""
+    called again with the sensor values."""
     reader, _, _, readings = controller_readings(value, assembly, run)
     times = reader.times.tolist()
     if is_plain(value):
@@ -337,9 +337,9 @@ class LawsOfState:
         return 0.5 * of_mean - of_change, 0.5 * of_mean + of_change
 
     def vjp(self, k: int, is_end: bool, adjoint: Array) -> Array:
-        """Return the adjoint (derivatives of costs) of the pose at the start of time step ``k`` (its end if
-        ``is_end``), shape (costs, velocities). It belongs to the adjoint of the positions that
-        state-dependent forces measure there, shape (costs, 3 * vectors)."""
+        """Return the adjoint (derivatives of costs) of the pose at the start of time step ``k``, or at its end if
+        ``is_end``, shape (costs, velocities). It is computed from ``adjoint``, the derivatives with respect to the
+        positions that state-dependent forces measure there, shape (costs, 3 * vectors)."""
         pose, velocity = np.zeros((2, len(adjoint), self._jacobian.velocities))
         self._jacobian.vjp(2 * k + is_end, adjoint, pose, velocity)
         return pose

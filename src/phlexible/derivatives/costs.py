@@ -195,9 +195,9 @@ class Cost:
 
     @classmethod
     def final(cls, sensor: Sensor, function: Function | None = None) -> Self:
-        """Return a cost of a motion that is a ``function`` of the reading of a ``sensor`` at the end of the
-        motion; None: the reading itself. The function is called with an array of this one reading, (1,) or (1,
-        components), and returns (1,).
+        """Return a cost of a motion that is a ``function`` of the value of a ``sensor`` at the end of the motion;
+        None: the sensor value itself. The function is called with an array of this one value, shape (1,) or (1,
+        components), and returns shape (1,).
 
         Raises:
             ParameterError: no sensor, or something that cannot be called.
@@ -206,8 +206,9 @@ class Cost:
 
     @classmethod
     def peak(cls, sensor: Sensor, p: float = 16.0) -> Self:
-        """Return a cost that is a smooth approximation of the greatest reading of a sensor during a motion, ``(1/T
-        int |reading|^p dt)^(1/p)``. T is the duration; the approximation is the closer the greater p.
+        """Return a cost that is a smooth approximation of the greatest sensor value during a motion, the norm
+        ``(1/T int |reading|^p dt)^(1/p)`` of order p. T is the duration. The greater p, the closer the
+        approximation; p below 2 raises ``ParameterError``.
 
         Args:
             sensor: what is read; of several components their length counts.
@@ -222,7 +223,8 @@ class Cost:
         return cls(((1.0, PeakTerm(_sensor(sensor), power)),))
 
     def __add__(self, other: "Cost | float") -> "Cost":
-        """Return the sum of this cost and ``other``, a cost or a number."""
+        """Return the sum of this cost and ``other``, a cost or a number, as a new cost; a number is added to the
+        constant."""
         if isinstance(other, Cost):
             return Cost((*self.terms, *other.terms), self.constant + other.constant)
         if np.ndim(other) != 0:
@@ -232,7 +234,8 @@ class Cost:
     __radd__ = __add__
 
     def __mul__(self, factor: float) -> "Cost":
-        """Return this cost multiplied by a number, ``factor``: all terms and the constant are scaled."""
+        """Return this cost multiplied by a number, ``factor``, as a new cost: all terms and the constant are
+        scaled."""
         if np.ndim(factor) != 0:
             return NotImplemented
         number = finite("factor of a cost", factor, ANY_SIZE)
@@ -242,7 +245,7 @@ class Cost:
 
     @property
     def sensors(self) -> list[Sensor]:
-        """Sensors that the terms of this cost of a motion read, one for each term in the same order."""
+        """Sensors of the terms of this cost of a motion, one for each term in the same order."""
         return [term.sensor for _, term in self.terms]
 
     def value(self, time: Array, readings: list[Array]) -> float:
@@ -367,8 +370,8 @@ class CostsOfRun:
 
     @property
     def travel(self) -> Array:
-        """Range (greatest minus least value over time) of the sensor readings of each cost of this run, shape
-        (costs,). The largest range of all sensors and components of a cost is used; 0 without sensors."""
+        """Range (greatest minus least value over time) of the sensor values of each cost of this run, shape
+        (costs,). Of several sensors and components of a cost the largest range is returned; 0 without sensors."""
         readings = ([float(np.ptp(own, axis=0).max(initial=0.0)) for own in each] for each in self._readings)
         return np.array([max(each, default=0.0) for each in readings])
 
@@ -461,8 +464,8 @@ class CostsOfRun:
 
     def _add_start_and_sensors(self, slopes: Array, model: Sides[Costs]) -> None:
         """Add to ``slopes`` (costs, parameters) the derivatives with respect to one parameter through the initial
-        state and through the sensors. ``model`` has the two models perturbed in this parameter; other parts are
-        added elsewhere."""
+        state and through the sensors, in place. ``model`` has the two models perturbed in this parameter.
+        Derivatives through the equations of motion are added elsewhere."""
         change, number = model.start, model.direction.number
         if model.less is not None:
             slopes[:, number] += self._of_sensors(model.more, model.less) / (2 * model.direction.size)
@@ -471,8 +474,8 @@ class CostsOfRun:
                 row[number] += adjoint.start.times(change)
 
     def _of_sensors(self, more: Built[Costs], less: Built[Costs]) -> Array:
-        """Return the costs of the perturbed model ``more`` minus those of ``less``, both read at the same recorded
-        states of this run, shape (costs,)."""
+        """Return the costs of the perturbed model ``more`` minus the costs of ``less``, shape (costs,). The
+        sensors of both models are evaluated at the same recorded states of this run."""
         return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
 
     def _present_loads(self) -> list[Functions]:
@@ -547,7 +550,8 @@ def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instan
 def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
     """Return whether the samples of a signal change loads of a model and nothing else. The model ``other``,
     rebuilt with changed samples, is compared with ``base``: arrays, initial states and constants of costs must be
-    equal. Its loads must be those of ``changed``, the loads of ``base`` with these samples.
+    equal, and there may be no prescribed motions. Its loads must equal ``changed``, the loads of ``base`` with
+    these samples.
 
     Args:
         run: of the model.

@@ -119,8 +119,8 @@ class IntervalStepper(RecordingStepper):
         return (yield from steps(instants, step, storage))
 
     def project(self, time: float) -> None:
-        """Project the velocities onto the joint constraints at a time [s]. The call is noted so that it can be
-        repeated when the section of the run is differentiated."""
+        """Project the velocities onto the joint constraints at a time [s]. The call is stored, so that it can be
+        repeated when this section of the run is differentiated."""
         self._note_call(partial(super().project, time))
         super().project(time)
 
@@ -133,9 +133,9 @@ class IntervalStepper(RecordingStepper):
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """End the present section of a long run: pass its log and a ``RepeatedInterval`` (snapshot, calls and
-        instants that repeat it) to the function that this stepper was given. Then clear the log. If the log is
-        empty the function is not called."""
+        """End the present section of a long run: call the function that this stepper was given with a
+        ``RepeatedInterval`` (snapshot, calls and instants that repeat the section) and the log. Then clear log and
+        calls. If the log is empty nothing is done."""
         if not self.log:
             return
         assert self._begin is not None, "something was done"
@@ -158,8 +158,8 @@ class IntervalStepper(RecordingStepper):
         return list(self.log)
 
     def snapshot(self) -> Array:
-        """Return the state of this time stepper as an array. Its last number counts all log entries so far, also
-        those that are no longer in its log."""
+        """Return the state of this time stepper as an array, from which it can be restored. The last entry counts
+        all log entries so far, including those that were already removed from the log."""
         found = super().snapshot()
         found[-1] += self._forgotten
         return found
@@ -233,8 +233,8 @@ class CostsOfInterval(CostsOfRun):
 
 
 def _values_per_step(assembly: Assembly) -> int:
-    """Return an estimate of how many floating-point numbers must be stored to differentiate one time step of a
-    model. It is a weighted sum of the numbers of states, loads, prescribed vectors, unknowns and velocities.
+    """Return an estimate of how many floating-point values must be stored to differentiate one time step of a
+    model. It is a weighted sum of the sizes of state, loads, prescribed vectors, unknowns and velocities.
     ``assembly`` holds the model's arrays."""
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
@@ -242,8 +242,8 @@ def _values_per_step(assembly: Assembly) -> int:
 
 
 def fits_in_memory(assembly: Assembly, instants: Clock, memory: float) -> bool:
-    """Return whether a whole run can be stored for its derivatives within ``memory`` [bytes], by an estimate of
-    the numbers per time step. It is always True for very few time steps. ``instants`` is the clock of the run,
+    """Return whether a complete run can be stored for its derivatives within ``memory`` [bytes], by an estimate of
+    the values per time step. It is always True for very few time steps. ``instants`` is the clock of the run,
     ``assembly`` holds the model's arrays."""
     return instants.count <= FEWEST or BYTES * _values_per_step(assembly) * instants.count <= memory
 
@@ -259,8 +259,8 @@ def costs_of_long_run(
 ) -> tuple[Array, Array]:
     """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). The run is
     simulated once; then it is repeated and differentiated in sections, the last one first, so that ``memory``
-    [bytes] suffices. ``base`` is the model, built by ``recipe`` from ``arguments``. Models with controllers,
-    events or history variables raise ``ModelError``.
+    [bytes] suffices. ``base`` is the model, built by ``recipe`` from ``arguments``. Controllers, events or history
+    variables raise ``ModelError``, too little memory ``ParameterError``.
 
     Args:
         base: the model.
@@ -345,10 +345,10 @@ def gradient(
     scales: Mapping[str, float] | None = None,
     memory: float | None = None,
 ) -> tuple[float, Values]:
-    """Return a ``cost`` of a motion, and its derivatives with respect to ``parameters`` of the model. The
-    function ``build`` is called with all parameters as one argument and returns a model, ``cost`` is called with
-    the model. The motion is simulated for ``duration`` [s] in time steps of length ``step`` [s], and
-    differentiated by the adjoint method, in one pass backwards in time for all parameters.
+    """Return a ``cost`` of a motion as a number, and the derivatives of the cost with respect to ``parameters`` of
+    the model, in their structure. The function ``build`` is called with all parameters as one argument and returns
+    a model; ``cost`` is called with the model. The motion is simulated for ``duration`` [s] in time steps of
+    ``step`` [s], then differentiated by one adjoint pass.
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a
@@ -516,12 +516,13 @@ class ReadingsOfRuns:
 
     @property
     def values(self) -> dict[str, Any]:
-        """All parameters, and the values of all inputs at their times, by name."""
+        """Arrays of all parameters and of the sample values of all inputs, in one dictionary by name."""
         return {**self.parameters, **{name: samples for name, (_, samples) in self.inputs.items()}}
 
     def _built_from(self, arrays: Iterable[Any]) -> dict[str, Any]:
-        """Return the argument for the user's build function: other ``arrays`` for all ``values`` by name. An array
-        of no axis is a float there, one of an input a ``Signal`` of its values at its times."""
+        """Return the argument for the user's build function, a dictionary made of other ``arrays`` for all
+        ``values`` by name. A scalar array becomes a float; an array of an input becomes a ``Signal`` with these
+        values at the input's times."""
         found: dict[str, Any] = {}
         for name, value in zip(self.values, arrays, strict=True):
             own = np.asarray(value, dtype=np.float64)
@@ -532,8 +533,9 @@ class ReadingsOfRuns:
         return found
 
     def read(self, arrays: Iterable[Any]) -> tuple[Array, dict[str, Array]]:
-        """Simulate the model that belongs to other ``arrays`` for all ``values``. Return the instants, shape
-        (instants,) [s], and the sensor readings by name, shape (instants,) or (instants, components).
+        """Build and simulate the model with other ``arrays`` for all ``values`` (parameters and inputs). Return
+        the instants, shape (instants,) [s], and the sensor values by name, shape (instants,) or (instants,
+        components).
 
         Raises:
             PhlexibleError: as ``ph.gradient``.
@@ -545,8 +547,9 @@ class ReadingsOfRuns:
         return run.times, dict(zip(own.measured, found, strict=True))
 
     def vjp(self, arrays: Iterable[Any], weights: Mapping[str, Array]) -> list[Array]:
-        """Return the derivatives of the sum of all sensor readings times ``weights`` with respect to each of the
-        ``arrays`` (vector-Jacobian product). The model is simulated and differentiated by the adjoint method."""
+        """Return the derivatives of the sum of all sensor values times ``weights`` with respect to each of the
+        ``arrays`` (vector-Jacobian product). The model with these arrays is simulated and differentiated by the
+        adjoint method."""
 
         def cost(model: Any) -> Cost:
             return Cost(

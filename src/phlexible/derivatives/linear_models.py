@@ -91,10 +91,10 @@ class ResponseDerivatives:
 def mode_derivatives(
     build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
 ) -> ModeDerivatives:
-    """Return the ``count`` lowest eigenvalues s of a linear model ``E dx/dt = A x`` and their derivatives with
-    respect to ``parameters``. They are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y and
-    x. The function ``build`` is called with all parameters as one argument and returns a linear model. ``scales``
-    are sizes of parameters by name.
+    """Return the ``count`` lowest eigenvalues s of a linear model ``E dx/dt = A x`` and the derivatives of s with
+    respect to ``parameters``. These are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y and
+    x, zero for s = 0. The function ``build`` is called with all parameters as one argument and returns a linear
+    model. ``scales`` are sizes of parameters by name.
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -124,8 +124,9 @@ def response_derivatives(
     build: Build, frequencies: ArrayLike, parameters: Given, *, scales: Mapping[str, float] | None = None
 ) -> ResponseDerivatives:
     """Return the frequency responses (transfer matrices) of a linear model and their derivatives with respect to
-    ``parameters``. The function ``build`` is called with all parameters as one argument and returns a linear
-    model with inputs and outputs; ``frequencies`` are in rad/s. ``scales`` are sizes of parameters by name.
+    ``parameters``. The matrices are differentiated by central differences, the responses with their LU factors.
+    The function ``build`` is called with all parameters as one argument and returns a linear model;
+    ``frequencies`` are in rad/s, ``scales`` are sizes of parameters by name.
 
     Each frequency takes two solutions of a linear system for all parameters together.
 

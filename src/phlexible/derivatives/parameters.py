@@ -150,8 +150,9 @@ class Parameters:
         ]
 
     def limits(self, bounds: object) -> dict[str, tuple[float, float]]:
-        """Return the least and the greatest value of each parameter for which the user gave bounds, as a dictionary
-        by name. Raise ``ParameterError`` for unknown names, no two numbers, or present values outside.
+        """Return the least and the greatest value of each parameter for which the user gave ``bounds``, as a
+        dictionary by name. Raise ``ParameterError`` for unknown names, for anything but an ascending pair of
+        numbers, and if present values are outside.
 
         Raises:
             ParameterError: no such parameter, no two numbers, or a value that is not between them.
@@ -211,8 +212,9 @@ class Parameters:
         return [name for name, given in self._user_values.items() if isinstance(given, Signal)]
 
     def random_direction(self, name: str) -> Direction:
-        """Return a direction that changes each sample of the signal ``name`` by its difference step, up or
-        down at random (fixed seed). With it one finds out what the signal changes."""
+        """Return a direction (change of the parameter vector) that changes each sample of the signal ``name`` by
+        its difference step, up or down at random (fixed seed). Such a change shows which model data the signal
+        affects."""
         change, index = np.zeros(len(self)), self.slices[name]
         signs = np.random.default_rng(1).choice([-1.0, 1.0], index.stop - index.start)
         change[index] = signs * self._steps[index]
@@ -259,9 +261,9 @@ class Parameters:
 
 
 def _one_of(low: IntArray, high: IntArray, first: int, stride: int) -> IntArray:
-    """Return the least index first + k stride (k an integer) from ``low`` to ``high``, both included, or -1
-    if there is none. ``low`` and ``high`` are arrays of one shape, as is the result; ``first`` and ``stride``
-    are integers."""
+    """Return the least value of the form first + k stride (k an integer) that lies between ``low`` and ``high``,
+    both included, or -1 if there is none. ``low`` and ``high`` are arrays of one shape, as is the result;
+    ``first`` and ``stride`` are integers."""
     number = low + (first - low) % stride
     return np.where(number <= high, number, -1)
 
@@ -335,8 +337,9 @@ class Recipe(Generic[Measured]):
     argument: str
 
     def build_model(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Measured]:
-        """Return the model that the user's functions make of these parameters: its tables, initial state and
-        measured quantities (sensors or costs). Equal data of the model ``similar`` are used again.
+        """Return the model that the user's build function makes of these parameters, as ``Built``: the model's
+        arrays, initial state and measured quantities (sensors or costs). Body data equal to those of the model
+        ``similar`` are used again. Raise ``ParameterError`` if the function returns no model.
 
         Args:
             parameters: as the build function takes them.
@@ -404,8 +407,8 @@ def start_difference(
     less: Mapping[str, Array], more: Mapping[str, Array], layout: Layout, distance: float
 ) -> Variation:
     """Return the derivative of the initial state with respect to a parameter: the change from the state ``less``
-    to the state ``more``, divided by the ``distance`` of their parameter values. Both states are arrays by name as
-    of ``start_tables``. ``layout`` has the indices of each body's components."""
+    to the state ``more``, divided by the ``distance`` of their parameter values. Both states are dictionaries of
+    arrays as ``start_tables`` returns them. ``layout`` has the indices of each body's components."""
     change = variation_between(layout, less, more)
     strains = (more["strains"] - less["strains"]) / distance
     return Variation(change.pose / distance, change.velocity / distance, strains)
@@ -413,8 +416,8 @@ def start_difference(
 
 def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
     """Raise ``ModelError`` if a perturbed model (``other``) has other unknowns than the model ``base``, or other
-    prescribed times of events. The times of events that happen inside of time steps of ``run``, if it is given,
-    may differ. ``label`` names the parameter in the message.
+    prescribed times of events. Times of events that happen inside of time steps of ``run`` may differ. ``label``
+    names the parameter in the message.
 
     Args:
         base, other: the models.
@@ -451,9 +454,9 @@ def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | 
 
 def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array]) -> bool:
     """Return whether equations are a smooth function of a parameter: their changes with the parameter increased
-    and decreased, ``upper`` and ``lower``, are opposite. Differences of the size of round-off do not count: the
-    function ``noise`` is called without arguments, if there are differences, and returns an array of residuals of
-    this size."""
+    (``upper``) and decreased (``lower``) are nearly opposite. Differences of the size of round-off do not count:
+    the function ``noise`` is called without arguments, if there are other differences, and returns residuals whose
+    size sets the limit."""
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
     return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
 

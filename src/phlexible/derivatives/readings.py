@@ -42,8 +42,8 @@ class RunOfStates(RecordedRun):
 
     @cached_property
     def multipliers(self) -> Array:
-        """Multipliers (forces) of the joints of this run; always raises ``ModelError``, since they are no functions
-        of a single state and cannot be differentiated.
+        """Multipliers (forces) of the joints of this run. Access always raises ``ModelError``, since joint forces
+        are no functions of a single state and cannot be differentiated.
 
         Raises:
             ModelError: always.
@@ -51,8 +51,8 @@ class RunOfStates(RecordedRun):
         raise ModelError("forces of joints cannot be differentiated yet; take sensors of positions and velocities")
 
     def rate(self, values: Array) -> Array:
-        """Raise ``ModelError`` whenever it is called, since time derivatives of recorded values cannot be formed.
-        The rows of this run are unrelated states.
+        """Raise ``ModelError`` at every call, since this run consists of unrelated states, whose ``values`` have
+        no time derivatives.
 
         Raises:
             ModelError: always.
@@ -65,11 +65,11 @@ class Readable(Protocol):
 
     @property
     def is_energy(self) -> bool:
-        """Whether this sensor reads energies, whose derivatives need a difference formula of higher order."""
+        """Whether this sensor measures energies, whose derivatives need a difference formula of higher order."""
 
     def read(self, run: Any) -> Array:
-        """Return the readings of this sensor at all instants of a recorded simulation (``run``), shape
-        (instants,) or (instants, components)."""
+        """Return the values of this sensor at all instants of a recorded simulation (``run``), shape (instants,)
+        or (instants, components)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,22 +106,22 @@ class Reader:
 
     @cached_property
     def prescribed(self) -> RecordedMotions:
-        """Prescribed motions at all times of this object, which reads sensors at given states: positions, rotations
-        and velocities of moving frames, and paths with their rates."""
+        """Prescribed motions of the model at all times of this object: positions, rotations and velocities of
+        moving frames, and paths with their rates."""
         system = self.assembly.system
         return RecordedMotions.of(PrescribedFunctions(system.moving_frames, system.paths, self.times))
 
     @cached_property
     def moving(self) -> Array:
-        """Prescribed vectors of the mechanism at all times of this sensor reader, shape (times, 3 * vectors). They
-        are given by moving frames and paths, functions of time."""
+        """Prescribed vectors of the mechanism at all times of this object, shape (times, 3 * vectors). They come
+        from moving frames and paths, which are functions of time."""
         return self.assembly.moving_values(self.times)
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
-        """Return a list with the readings of each sensor at the given ``states``, shape (states,) or (states,
-        components). States are arrays by the names in ``OF_STATES`` (position, rotation, velocity, ...), with a
-        first axis of length (states,). ``instants`` are indices of the time of each state among the times of this
-        reader.
+        """Return a list with the values of each of the ``sensors`` at the given ``states``, shape (states,) or
+        (states, components). States are arrays by the names in ``OF_STATES`` (position, rotation, velocity, ...),
+        with a first axis (states,). ``instants`` are indices of the time of each state among the times of this
+        object. Raise ``ModelError`` for sensors of joint forces or works.
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
@@ -167,9 +167,9 @@ class Reader:
         return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
-        """Return a list with the readings of each sensor at ``states``, one for each time of this reader, shape
-        (times,) or (times, components). States are arrays by the names in ``OF_STATES`` (position, rotation,
-        velocity, ...), with a first axis (times,).
+        """Return a list with the values of each of the ``sensors`` at ``states``, one for each time of this
+        object, shape (times,) or (times, components). States are arrays by the names in ``OF_STATES`` (position,
+        rotation, velocity, ...), with a first axis (times,).
 
         Raises:
             ModelError: as ``read``.
@@ -205,23 +205,23 @@ class Jacobian:
     velocities: int
 
     def vjp(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
-        """Add the adjoint of the sensor reading at an ``instant`` times this derivative to ``pose`` and
-        ``velocity``, in place. ``weights`` is the adjoint, shape (..., components); the two have the shape
-        (..., velocities)."""
+        """Add the product of an adjoint of the sensor value at an ``instant`` with this derivative to ``pose`` and
+        ``velocity``, in place. ``weights`` is the adjoint, shape (..., components); ``pose`` and ``velocity`` have
+        the shape (..., velocities)."""
         both = np.zeros((*weights.shape[:-1], 2 * self.velocities))
         both[..., self.directions] = weights @ self.values[instant]
         pose += both[..., : self.velocities]
         velocity += both[..., self.velocities :]
 
     def jvp(self, instant: int, pose: Array, velocity: Array) -> Array:
-        """Return the change of the sensor reading at an instant, shape (..., components), for changes of pose and
+        """Return the change of the sensor value at an instant, shape (..., components), for changes of pose and
         velocity, shape (..., velocities) each."""
         both = np.concatenate([pose, velocity], axis=-1)[..., self.directions]
         return np.asarray(both @ self.values[instant].T)
 
     def jvp_all(self, states: Variation) -> Array:
-        """Return the changes of the sensor readings at all instants, shape (parameters, instants, components), for
-        changes of the states of shape (instants, parameters, velocities)."""
+        """Return the changes of the sensor values at all instants, shape (parameters, instants, components).
+        ``states`` are changes of pose and velocities, shape (instants, parameters, velocities) each."""
         both = np.concatenate([states.pose, states.velocity], axis=-1)[..., self.directions]
         return np.asarray(np.einsum("tpd,tcd->ptc", both, self.values, optimize=True))
 
@@ -234,9 +234,9 @@ def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]
 
 
 def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
-    """Return the derivatives of a sensor's readings with respect to pose and velocities in all states, one state
-    for each time of the ``reader``. The states ``rows`` are arrays by name (position, rotation, velocity, ...),
-    with a first axis (times,)."""
+    """Return the derivatives of a sensor's values with respect to pose and velocities in all states, one state for
+    each time of the ``reader``. The states ``rows`` are arrays by name (position, rotation, velocity, ...), with a
+    first axis (times,)."""
     instants = np.arange(len(reader.times))
     directions, parts = _slopes(reader, rows, sensor, instants)
     velocities = int(reader.assembly.memory.counts["velocities"])
@@ -247,8 +247,8 @@ def slopes_of_costs(
     reader: Reader, rows: Mapping[str, Array], weighted: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
     """Return for each of several costs its derivatives with respect to pose and velocities at all instants. A cost
-    in ``weighted`` is given as pairs of a sensor and the weights of its readings. ``reader`` evaluates sensors.
-    The recorded states ``rows`` are arrays by name (position, rotation, velocity, ...), with a first axis
+    in ``weighted`` is given as pairs of a sensor and the weights of the sensor's values. ``reader`` evaluates
+    sensors. The recorded states ``rows`` are arrays by name (position, rotation, velocity, ...), with a first axis
     (times,).
 
     Args:
@@ -277,9 +277,10 @@ def slopes_of_costs(
 
 
 def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
-    """Return the increments of central differences for all components of pose and velocity; shape (2 *
-    velocities,), chosen from the lengths and speeds of the mechanism. ``reader`` evaluates sensors. Of the
-    recorded states ``rows``, arrays by name, only "velocity" (times, velocities) is read."""
+    """Return the increments of central differences for all components of pose and velocity, shape (2 *
+    velocities,). They are fixed fractions of the length of the mechanism, of 1 rad and of the largest recorded
+    speed. ``reader`` evaluates sensors. Of the recorded states ``rows``, arrays by name, only "velocity" (times,
+    velocities) is used."""
     system, weight = reader.assembly.system, np.asarray(reader.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
@@ -323,9 +324,9 @@ def _differences(
     directions: IntArray,
     steps: Array,
 ) -> Array:
-    """Return the derivatives of a sensor's readings along chosen components (``directions``) of pose and velocity
-    at some ``instants``, shape (instants, components, directions). Central differences with increments ``steps``
-    are used. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by name (position, rotation,
+    """Return the derivatives of a sensor's values along chosen components (``directions``) of pose and velocity at
+    some ``instants``, shape (instants, components, directions). Central differences with increments ``steps`` are
+    used. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by name (position, rotation,
     velocity, ...)."""
     count, (shares, weight) = len(directions), np.array(_stencil(sensor)).T
     changes = np.zeros((count, len(shares), len(steps)))
@@ -338,10 +339,10 @@ def _differences(
 def _read_moved(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray, changes: Array
 ) -> Array:
-    """Return the readings of a sensor at each of some ``instants`` after each of k ``changes`` of pose and
-    velocity, shape (instants * k, ...). Those of one instant are together, since angles are unwrapped. Changes
-    have the shape (k, 2 * velocities). ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by
-    name (position, rotation, velocity, ...)."""
+    """Return the values of a sensor at each of some ``instants`` after each of k ``changes`` of pose and velocity,
+    shape (instants * k, ...). The k values of one instant are adjacent, since angles are unwrapped. Changes have
+    the shape (k, 2 * velocities). ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by name
+    (position, rotation, velocity, ...)."""
     where = np.repeat(instants, len(changes))
     states, pairs = states_at(rows, where), np.tile(changes, (len(instants), 1))
     move(reader.assembly.system.layout, states, Variation(*np.split(pairs, 2, axis=1)))
@@ -353,10 +354,10 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
-    """Return the indices of all pose or velocity components of those bodies whose motion changes the reading of a
-    ``sensor`` at ``instant``. The pose, then the velocities, of each body are changed by random shares of
-    ``steps``; an unequal reading counts. ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by
-    name (position, rotation, velocity, ...)."""
+    """Return the indices of all pose or velocity components of those bodies whose motion changes the value of a
+    ``sensor`` at ``instant``. The pose, then the velocities, of each body are changed by random fractions of
+    ``steps``; any change of the value counts. ``reader`` evaluates sensors; ``rows`` are the recorded states,
+    arrays by name (position, rotation, velocity, ...)."""
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps

@@ -117,9 +117,9 @@ class RecordingStepper(Stepper):
         self._called: tuple[Array, float, Course, bool]  # state before the last call, its arguments
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps of length ``step`` [s] between the given instants [s] and append each of them to the log
-        for derivatives. All steps are stored internally; only the instants requested by ``storage`` are returned,
-        the same as without the log."""
+        """Compute time steps of length ``step`` [s] between the given instants [s] and append each of them to the
+        log for derivatives. All steps are stored internally; only the instants requested by ``storage`` are
+        returned, the same as without the log."""
         self._instants, self._done = instants, 0
         taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
@@ -215,8 +215,8 @@ class RecordingStepper(Stepper):
 
     def apply_event(self, event: int, time: float) -> None:
         """Apply the event with this index at a time [s]: close and open its joint locks and project the
-        velocities. If this logged a velocity jump, add to it the locked joints, the state before the event and
-        whether constraints are redundant afterwards."""
+        velocities. If a velocity jump was logged, store in the log entry also the locked joints, the state before
+        the event and whether constraints are redundant afterwards."""
         mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
         super().apply_event(event, time)
@@ -244,8 +244,8 @@ class RecordingStepper(Stepper):
 
 def _without_means(rows: Array, reactions: int) -> Array:
     """Convert the last ``reactions`` columns of stored ``rows``, multipliers and forces averaged over two adjacent
-    time steps, to values of single time steps. The last row holds such a value already. The array is changed in
-    place and returned."""
+    time steps, to values of single time steps. The last row must contain values of a single step already. The
+    array is changed in place and returned."""
     own = rows[:, rows.shape[1] - reactions :]
     signs = 1.0 - 2.0 * (np.arange(len(rows)) % 2)[:, None]  # x_k = 2 m_k - x_k+1: sums with alternating signs
     own[:-1] *= 2.0
@@ -336,8 +336,9 @@ class TakenRun:
 
 def differentiable(system: System) -> Assembly:
     """Assemble and return the arrays of a system (mechanism) for time steps that can be differentiated. Raise
-    ``ModelError``, naming the part, for viscoelastic laws, friction springs and impacts together with functions of
-    the state or conditional events, and for a tendon that is paid out with friction.
+    ``ModelError``, naming the element, for history variables together with functions of the state or conditional
+    events, and for a tendon that is paid out with friction. History variables come from viscoelastic laws,
+    friction springs and impacts.
 
     Raises:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
@@ -586,9 +587,9 @@ def _span(
 
 def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
     """Return the states of a run at its stored instants ``times`` [s], shape (instants, states), and integers
-    (instants - 1, 2). Each integer row has the index of a sequence of time steps (between velocity jumps) and the
-    index of the state in it. The first state is ``first``; the others are selected from ``stretches`` by equal
-    times, without interpolation."""
+    (instants - 1, 2). These are, for each instant but the first, the index of a sequence of time steps (between
+    velocity jumps) and the index of the state in it. The first state is ``first``; the others are selected from
+    ``stretches`` by equal times, without interpolation."""
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))
         return np.concatenate([first[None], stretches[0].states[1:]]), np.stack([0 * rows, rows], axis=1)
@@ -651,8 +652,9 @@ def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> 
 
 
 def output_slopes(run: TakenSteps, sensors: Sequence[Sensor]) -> Array:
-    """Return the derivatives of all readings of ``sensors``, one sensor after the other, at all instants of a
-    ``run``. The shape is (instants, readings, 2 * velocities): columns of the pose, then of the velocities."""
+    """Return the derivatives of all values of ``sensors``, one sensor after the other, at all instants of a
+    ``run``. The shape is (instants, sensor values, 2 * velocities): columns of the pose, then of the
+    velocities."""
     numbers, reader = 2 * run.assembly.memory.counts["velocities"], Reader(run.assembly, run.times)
     found = [np.zeros((run.count + 1, 0, numbers))]
     for sensor in sensors:
@@ -723,8 +725,9 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
 
 
 def take_steps(assembly: Assembly, state: State, step: float, count: int, added: Array | None = None) -> TakenSteps:
-    """Simulate ``count`` equal time steps of ``step`` [s] from a state and return them in a form that can be
+    """Simulate ``count`` equal time steps of ``step`` [s] from a ``state`` and return them in a form that can be
     differentiated. ``added`` are additional load values for each time step. ``assembly`` holds the model's arrays.
+    Raise ``ConvergenceError`` if a time step fails; none is halved.
 
     Args:
         assembly: of ``equal_steps_alone``.

@@ -46,10 +46,10 @@ SOME = 50
 
 
 def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
-    """Convert a recorded motion of equal time steps to a run that can be differentiated, without simulating it
-    again. Return the run and the residuals of its steps, shape (steps, unknowns). Return None if ``recording`` has
-    events, controllers, history variables or halved steps, or does not satisfy the equations of the model
-    ``base``.
+    """Convert a recorded motion of equal time steps to a run that can be differentiated, without simulating the
+    motion again. Return the run and the residuals of its steps, shape (steps, unknowns). Return None if
+    ``recording`` has events, controllers, history variables or halved steps, or does not satisfy the equations of
+    the model ``base``.
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
     tell whether the model has these states; they are not repeated here.
@@ -94,8 +94,8 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
 
 def _tolerance(steps: TakenSteps, velocities: int) -> float:
     """Return the largest residual of the equations of motion that counts as round-off in recorded time steps. It
-    is estimated from some steps: a small share of how much the residual changes without certain quantities.
-    ``velocities`` is the number of velocities."""
+    is the sum of small fractions of the residuals that appear in some of the time steps when certain quantities
+    are set to zero. ``velocities`` is the number of velocities."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
@@ -143,8 +143,9 @@ class Sensitivity:
     __repr__ = short_repr
 
     def _repr_html_(self) -> str:
-        """Return an HTML table for notebooks with the derivatives of sensor readings: last and largest value, and a
-        small curve over time for each."""
+        """Return an HTML table for notebooks with the derivatives of sensor values: for each, its last and largest
+        value, and a small curve over time. Of derivatives with several components only the one of largest value is
+        shown."""
         rows = []
         for number, slopes in enumerate(self.derivatives):
             named = slopes if isinstance(slopes, dict) else {"parameters": slopes}
@@ -167,10 +168,11 @@ def sensitivity(
     numerical_damping: float,
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
-    """Return the derivatives of sensor readings with respect to ``parameters``, over the motion in ``recording``.
+    """Return the derivatives of sensor values with respect to ``parameters``, over the motion in ``recording``.
     The function ``build`` makes a model of the parameters, ``measured`` returns the sensors of that model: both
-    are called for the present and for perturbed parameters. ``initial`` is the start, ``numerical_damping`` that
-    of the run. ``scales`` are typical sizes of parameters by name (None: from their values).
+    are called for the present and for perturbed parameters. If the recorded states do not suffice, the motion is
+    simulated again. ``initial`` is the start, ``numerical_damping`` that of the run. ``scales`` are typical sizes
+    of parameters by name.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
@@ -195,9 +197,9 @@ def sensitivity_of_run(
     count: int,
     initial: Start = InitialKind.UNDEFORMED,
 ) -> Sensitivity:
-    """Simulate the model that ``build`` makes of the parameters for ``count`` time steps of ``step`` [s].
-    Return the readings of its sensors (``measured``) over time and their derivatives with respect to the
-    parameters. The start is of kind ``initial``.
+    """Simulate the model that ``build`` makes of the parameters for ``count`` time steps of ``step`` [s]. Return
+    the values of its sensors (``measured``) over time and their derivatives with respect to the parameters, by
+    forward differentiation. ``initial`` says from which kind of state the run starts.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as of ``Motion.sensitivity``.
@@ -228,10 +230,10 @@ def _derivatives(
     varied: Parameters,
     residuals: Array | None = None,
 ) -> Sensitivity | None:
-    """Return the sensor readings of a run and their derivatives with respect to all parameters, by forward
-    differentiation through all time steps. ``base`` is the model of the run. ``recipe`` builds models,
-    ``varied`` are the parameters. ``residuals`` are those of a recorded run, None if the time steps were
-    taken here. None: the model does not reproduce the recorded run.
+    """Return the sensor values of a run and their derivatives with respect to all parameters, by forward
+    differentiation through all time steps. ``base`` is the model of the run; ``recipe`` builds models, ``varied``
+    are the parameters. ``residuals`` belong to a recorded run (None for a simulated one); None is returned if the
+    model does not reproduce that run.
 
     Args:
         run, base, recipe, varied: the run, its model, the recipe of models, and parameters.
@@ -301,9 +303,9 @@ def _read_nearby(
 
 
 def _is_same(run: TakenRun, change: Variation) -> bool:
-    """Return whether a ``change`` of pose and velocities at all instants of a ``run`` is round-off.
-    Translations are compared with the largest position, rotations with 1 rad, velocities with the largest
-    velocity; elastic coordinates do not count."""
+    """Return whether a ``change`` of pose and velocities at all instants of a ``run`` is round-off. Translations
+    are compared with the largest position, rotations with 1 rad, velocities with the largest velocity. Elastic
+    coordinates are not compared."""
     layout = run.system.layout
     pairs = (
         (change.pose[:, layout.linear], run.rows["position"]),

@@ -85,7 +85,7 @@ class NearStates:
     @cached_property
     def weights(self) -> Array:
         """Factors that make the components of a change of this mechanism's pose comparable, shape (velocities,).
-        Those of stiff elastic coordinates are greater."""
+        They are the factors of the velocities, increased for stiff elastic coordinates."""
         found, layout = self.of_speeds.copy(), self.system.layout
         rates = [
             np.sqrt(linear_stiffness(body.strain).diagonal() / mass_diagonal(body)[body.rigid_count :])
@@ -108,8 +108,8 @@ class NearStates:
 
     @property
     def count(self) -> int:
-        """Number of minimal coordinates that describe a state near the reference state: the free ones of the pose,
-        and one for each velocity."""
+        """Number of minimal coordinates that describe a state near the reference state: one for each free change
+        of the pose, and one for each velocity."""
         return int(sum(self.free.shape))
 
     def _matrix(self, state: State) -> Array:
@@ -440,8 +440,8 @@ class InputRun:
 
     @property
     def travel(self) -> Array:
-        """Range (greatest minus least value over time) of the sensor readings of each cost of this run, shape
-        (costs,). The largest range of all sensors and components of a cost is used."""
+        """Range (greatest minus least value over time) of the sensor values of each cost of this run, shape
+        (costs,). Of several sensors and components of a cost the largest range is returned."""
         return self._costs.travel
 
     @property
@@ -478,9 +478,10 @@ class InputRun:
         return shots_along(self._run, self._runs.steps_of(count))
 
     def of_duration(self, duration: float) -> Array:
-        """Return the derivatives of all costs of this run with respect to its ``duration`` [s], shape (costs,), by
-        central differences at the recorded states. Sample times of signals and time steps are scaled in
-        proportion. Raise ``ModelError`` for runs with controllers, events, breakpoints or history variables.
+        """Return the derivatives of all costs of this run with respect to its ``duration`` [s], shape (costs,).
+        The equations are differentiated by central differences at the recorded states, with sample times of
+        signals and time steps scaled in proportion; adjoints give the costs. Raise ``ModelError`` for runs with
+        controllers, events, breakpoints or history variables.
 
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.

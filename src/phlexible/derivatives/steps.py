@@ -104,8 +104,8 @@ class TakenSteps:
 
     @cached_property
     def set_by_laws(self) -> Array | float:
-        """Part of the load values in these time steps that controllers and state-dependent forces have set,
-        shape (steps, 3 * values). It is the recorded load values minus the prescribed ones, which are evaluated
+        """Contribution of controllers and state-dependent forces to the load values in these time steps, shape
+        (steps, 3 * values). It is the recorded load values minus the prescribed ones, which are evaluated
         again."""
         return self.functions.loads - functions_of(self.assembly, self.times).loads
 
@@ -376,10 +376,10 @@ def rolling_rows(assembly: Assembly) -> IntArray:
 
 @cached_on_owner
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return the entries of Newton's matrix that derivatives of time steps need, as integer rows (index in memory,
-    matrix row, matrix column). First come entries of velocity rows and columns, then velocity rows with auxiliary
-    columns, then auxiliary rows with velocity columns. Return also how many entries the first two kinds have.
-    ``assembly`` holds the model's arrays."""
+    """Return the entries of Newton's matrix that derivatives of time steps need, as integers (index in memory,
+    matrix row, matrix column), shape (entries, 3). First come entries of velocity rows and columns, then velocity
+    rows with auxiliary columns, then auxiliary rows with velocity columns. Return also how many entries the first
+    two kinds have. ``assembly`` holds the model's arrays."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]

@@ -45,8 +45,9 @@ def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -
 
 
 def _lock_reading(jump: VelocityJump, assembly: Assembly) -> Reading:
-    """Return a sensor whose values are the joint coordinates that an event (``jump``) locks, shape (instants,
-    locks). They are the values of the constraint functions of the locks. ``assembly`` holds the model's arrays."""
+    """Return a sensor that measures the joint coordinates which an event (``jump``) locks, shape (instants,
+    locks). Its values are those of the constraint functions of the locks. ``assembly`` holds the model's
+    arrays."""
     switches = assembly.system.row_switches
     rows = np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
     return Reading(lambda run: run.system.row_values(run.instants, run.recording.theta)[:, rows])
@@ -64,8 +65,8 @@ def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
 def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
     """Return the derivative of the joint coordinates at which an event locks joints with respect to pose and
     velocities just before the event. A lock keeps a joint coordinate constant from the event on, at its value in
-    the state before the event (``jump.before``). That value is differentiated as a sensor reading; ``assembly``
-    holds the model's arrays."""
+    the state ``jump.before``. That value is differentiated like a sensor value; ``assembly`` holds the model's
+    arrays."""
     return slopes_at(jump.time, jump.before, assembly, _lock_reading(jump, assembly))
 
 
@@ -128,8 +129,8 @@ class Crossing:
     @cached_property
     def in_steps(self) -> tuple[Array, Array]:
         """Derivatives of step residuals with respect to the instant of this event: a pair of arrays (steps,
-        unknowns), for the time steps before and after it. When the event moves, the ends of time steps between the
-        first instant before it and the last one after it move in proportion, and those two stay."""
+        unknowns), for the time steps before and after it. Time steps on both sides, up to the nearest fixed
+        instants, are lengthened or shortened in proportion when the event moves; central differences are used."""
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
         first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]
@@ -175,8 +176,9 @@ class Crossing:
 
     @cached_property
     def rate(self) -> float:
-        """Total time derivative of the condition of this event along the computed motion, at the event [unit of the
-        condition per second]. Changes of the condition divided by it shift the instant."""
+        """Total time derivative of the condition of this event along the computed motion, at the event [unit of
+        the condition per second]. A change of the condition divided by this rate is the shift of the event's
+        instant, up to the sign."""
         assert self.jump.at_event is not None, "of an event"
         q, v = self.state
         in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.at_event)
@@ -276,8 +278,8 @@ class RunParts:
 
 
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate all equations of a perturbed model at the recorded states of ``run`` and return them as a
-    ``RunParts``. It has the time step residuals, one array (steps, unknowns) for each sequence of steps between
+    """Evaluate all equations of a perturbed model at the recorded states of ``run`` and return the values as a
+    ``RunParts``. They are the time step residuals, one array (steps, unknowns) for each sequence of steps between
     velocity jumps, and all that ``other_parts`` returns. ``assembly`` holds the arrays of the perturbed model."""
     equations = tuple(own.residuals(assembly.memory, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
@@ -378,9 +380,9 @@ def is_plain(run: TakenRun) -> bool:
 
 
 def parts_of_nothing(run: TakenRun) -> RunParts:
-    """Return the parts (``RunParts``) of a derivative for a run that consists of time steps alone: empty arrays
-    or tuples for jumps, controllers, events and strains. Its tuple of time step equations is empty and to be
-    filled in by the caller."""
+    """Return a ``RunParts`` (derivatives of all equations of a run) for a run of time steps alone: empty arrays or
+    tuples for jumps, controllers, events and strains. The tuple of time step equations is empty too; the caller
+    replaces it."""
     none = np.zeros(0)
     strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
@@ -487,9 +489,9 @@ def _vjp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
     """Propagate adjoints of costs backwards through one time step of a run with forces that are Python functions
-    of the state. q and v (costs, velocities) are the adjoints of pose and velocities after it. Return those before
-    it, and the adjoints of its residuals and of the force values. ``from_the_end`` counts the later steps with
-    such forces."""
+    of the state. q and v (costs, velocities) are the adjoints of pose and velocities at the end of the step.
+    Return the adjoints at its start, and those of its residuals and of the force values. ``from_the_end`` counts
+    the later steps with such forces."""
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
@@ -509,10 +511,10 @@ def _vjp_implicit(
 
 
 def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
-    """Return the derivatives of pose and velocities with respect to parameters at all stored instants of a
-    run, shape (instants, parameters, velocities) each. They are propagated forwards in time from those of the
-    initial state, ``start``. ``changes`` are derivatives of all other parts of the run at constant states,
-    for each parameter.
+    """Return the derivatives of pose and velocities with respect to parameters at all stored instants of a run,
+    shape (instants, parameters, velocities) each. The derivatives of the initial state, ``start``, are propagated
+    forwards in time. ``changes`` are derivatives of all equations of the run (steps, jumps, controllers, events)
+    at constant states, for each parameter.
 
     Args:
         run: the run.

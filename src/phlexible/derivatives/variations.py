@@ -62,9 +62,9 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
 
 
 def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
-    """Fill the arrays ``tangents`` with the derivatives of a state's position, rotation matrix and elastic
-    coordinates with respect to each component of a pose change. They have the names "position", "rotation" and
-    "eta" and a first axis (velocities,); ``rows`` are those of the state, with a first axis of length 1.
+    """Write the derivatives of a state's position, rotation matrix and elastic coordinates with respect to each
+    component of a pose change into the arrays ``tangents``. They have the names "position", "rotation" and "eta"
+    and a first axis (velocities,); ``rows`` are the same arrays of the state, with a first axis of length 1.
     ``layout`` has the indices of each body's components.
 
     Args:
@@ -180,9 +180,9 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly, State]:
     """Return arrays and an initial state of the same model in which rest lengths of tendons with friction are
-    history variables instead of parameters. Each is the length that has slid through a guide, minus the rest
-    lengths of the segments before it. A model without such tendons is returned unchanged. ``assembly`` holds the
-    model's arrays, ``start`` is its initial state.
+    history variables instead of parameters. Each variable is the length that has slid through a guide, minus the
+    rest lengths of the segments before the guide. A model without such tendons is returned unchanged. ``assembly``
+    holds the model's arrays, ``start`` is its initial state.
 
     Forces have a kink where a piece that was slack begins a step just taut: equations must not depend on parameters
     that change its rest length, which central differences would take to both sides of the kink.
@@ -223,9 +223,9 @@ def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
 
 
 def _where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
-    """Return a copy of the states ``source`` in which the data of each contact pair are moved to another row,
-    shape (states, entries). It is the row that the pair has in ``states``; pairs that ``source`` lacks get zeros.
-    If the model has no contact groups, ``source`` itself is returned. ``memory`` holds the model's arrays."""
+    """Return a copy of the states ``source``, shape (states, entries), in which the data of each contact pair are
+    moved to the index that the pair has in ``states``. Pairs that ``source`` lacks get zeros. If the model has no
+    contact groups, ``source`` itself is returned. ``memory`` holds the model's arrays."""
     if not memory.counts["kept_pairs"]:
         return source
     order = pair_order(memory, source, states)

@@ -69,7 +69,7 @@ class UserEnergies:
     @property
     def digest(self) -> str:
         """Return a short SHA-256 digest of the code of all compiled energy functions of the user, as hexadecimal
-        text. A library accepts numbers of another model only if this digest agrees."""
+        text. A library accepts the values of another model only if this digest agrees."""
         return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
 
     def with_indices(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
@@ -154,8 +154,8 @@ def check_controllers(controlled: Sequence[ControlledValue]) -> None:
 
 def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) -> tuple[ControllerData, ...]:
     """Return the data of all linear controllers (``controlled``) of a model for a library, with matrices
-    discretized where they have a sampling period. What each controller measures is recorded in ``tables``, before
-    the outputs.
+    discretized where they have a sampling period. The quantities that each controller measures are added to
+    ``tables``, before the outputs.
 
     Raises:
         ModelError: what a controller of a compiled model cannot measure.
@@ -233,7 +233,7 @@ class ModelData:
 
     @property
     def memory(self) -> Memory:
-        """Return the memory layout and tables of numbers (masses, indices, ...) of the model that is written to a
+        """Return the memory layout and the arrays (masses, indices, ...) of the model that is written to a
         library."""
         return self.stepper.assembly.memory
 
@@ -251,17 +251,17 @@ class ModelData:
         return *self.moving.messages, *self.loads.messages, *self.targets.messages, *own
 
     def header(self) -> str:
-        """Return the text of the C header ``model_data.h``, which contains all numbers of the model for the
-        library's C source."""
+        """Return the text of the C header ``model_data.h``, which contains all values and arrays of the model for
+        the library's C source. Its last line is a digest of the text."""
         text = "\n".join([*self._text(), *self._constant_arrays()]) + "\n"
         identity = hashlib.sha256(text.encode()).hexdigest()[:16]
         first = f"/* Written by phlexible {__version__} for one model. */"
         return f"{first}\n\n{text}#define PH_IDENTITY 0x{identity}ull\n"
 
     def _text(self) -> list[str]:
-        """Return the lines of the C header that depend on the structure of a model only. Its name, a digest of
-        these lines and the default request for a time step follow. Numbers such as masses may differ between
-        models with the same lines."""
+        """Return the lines of the C header that depend on the structure of a model only, followed by its name, a
+        digest of these lines and the default request for a time step. Models that differ in values alone, such as
+        masses, have the same structure."""
         same = [
             *self._sizes(),
             *self._declarations(),
@@ -282,8 +282,9 @@ class ModelData:
         ]
 
     def tables(self) -> bytes:
-        """Return the numbers of the model (masses, stiffnesses, start) as bytes, for ``ph_load_tables`` of a
-        compiled library with the same structure."""
+        """Return all values of the model (masses, stiffnesses, initial state, ...) as bytes, for
+        ``ph_load_tables`` of a compiled library with the same structure. A header of four words (magic number,
+        structure, length, checksum) precedes them."""
         words = self.packed_values()
         numbers = [TABLES_MAGIC, int(self.structure.removesuffix("ull"), 16), len(words), digest_of(words)]
         head = np.array(numbers, dtype=np.uint64)
@@ -291,18 +292,18 @@ class ModelData:
 
     @property
     def structure(self) -> str:
-        """Return a hexadecimal digest of the model's structure as text, read from the lines of its C header. A
-        compiled library accepts the numbers of another model only if the digests agree."""
+        """Return a hexadecimal digest of the model's structure as text, found in the lines of its C header. A
+        compiled library accepts the values of another model only if the digests agree."""
         return next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
 
     def packed_values(self) -> NDArray[np.uint64]:
-        """Return all numbers of a model (tables, initial state, measurement constants) as an array of 64-bit words.
+        """Return all values of a model (arrays, initial state, measurement constants) as an array of 64-bit words.
         The order is that in which the library stores them."""
         return np.concatenate([self._packed_tables(), self._packed_start(), self._real_constants().view(np.uint64)])
 
     def is_whole(self, name: str) -> bool:
-        """Return whether the table ``name`` of the model contains integers (indices) and not floating-point
-        numbers."""
+        """Return whether the array ``name`` of the model contains integers (indices); False for floating-point
+        values and for unknown names."""
         return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
 
     def value_sections(self) -> list[tuple[str, int]]:
@@ -406,8 +407,8 @@ class ModelData:
             yield f"#define PH_ADDRESS_TABLES {len(indices)}"
 
     def _system_tables(self) -> list[tuple[int, NDArray[np.uint64]]]:
-        """Return the constant tables of the system as 64-bit words, each with its position in the header, in the
-        order of the library."""
+        """Return the constant arrays of the system as 64-bit words, each with its index in the header, in the
+        order of the library. Addresses of user functions are replaced by indices."""
         given = self.memory.system_tables.items()
         return _aligned_tables({name: self.energies.with_indices(name, table) for name, table in given})
 
@@ -456,7 +457,7 @@ class ModelData:
 
     @property
     def _tape_begin(self) -> int:
-        """Return the index in the library's work array ``scratch`` at which the numbers of the tape begin. The tape
+        """Return the index in the library's work array ``scratch`` at which the values of the tape begin. The tape
         is the list of recorded operations that computes sensor outputs.
 
         Before it are velocities, drifts, moving vectors, what is measured, and vectors and angles of one source.
@@ -475,8 +476,8 @@ class ModelData:
 
     @cached_property
     def _measured(self) -> "_Measured":
-        """Return the integers, numbers and C initializers for functions of time, measurements, the tape (recorded
-        operations of sensors) and controllers, cached."""
+        """Return the integers, floating-point values and C initializers for functions of time, measurements, the
+        tape (recorded operations of sensors) and controllers. The result is cached."""
         whole, numbers, sources, tape = list[int](), list[float](), list[str](), list[str]()
         pieces, columns = list[str](), list[str]()
 

@@ -53,7 +53,7 @@ def library_data(
     functions of time, controllers and the model's arrays. ``inputs`` and ``outputs`` are the user's (None:
     defaults). Functions of time are known up to ``duration`` [s]; ``step`` is the time step [s]. ``grips`` are
     loads that become inputs too, ``from_start`` counts energies from the start, ``has_parameters`` says whether
-    numbers follow parameters.
+    values depend on parameters.
 
     Args:
         run: of the model.

@@ -63,8 +63,8 @@ MOST_AT_ONCE, TINY = 1e9, 1e-9
 
 def load_library(path: str | PathLike[str], **parameters: float) -> "Library":
     """Return a new instance of the model in a compiled library (file ``path``) that ``ph.build`` wrote for this
-    machine, at its start. Each call gives a separate instance. ``parameters`` are values of the parameters that
-    the library was built with, by name.
+    machine, in its initial state. Each call returns a separate instance. ``parameters`` are values of the
+    parameters that the library was built with, by name.
 
     Args:
         path: of the library.

@@ -254,8 +254,8 @@ def _polynomial(signal: Columns, times: Array, y: Array, start: float, step: flo
 
 
 def _rounded(number: float, error: float) -> float:
-    """Return the number with the fewest significant digits that differs from ``number`` by at most ``error``; the
-    number itself if none does. It is 0 if that is close enough. A user probably wrote this number."""
+    """Return the value with the fewest significant digits that differs from ``number`` by at most ``error``;
+    ``number`` itself if none does. It is 0 if that is close enough. A user probably wrote this value."""
     shorter = (0.0, *(float(f"{number:.{digits}g}") for digits in range(1, 16)))
     return next((x for x in shorter if abs(x - number) <= error), number)
 
@@ -264,8 +264,8 @@ def _harmonic(
     signal: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
 ) -> Column | None:
     """Return a harmonic function of time that fits the samples y of ``signal`` at the ``times``; None if none
-    fits. It is c + a cos(w t) + b sin(w t), plus a line v t if ``on_line``. The frequency follows from equidistant
-    samples at 1, 16 or 256 time steps (``step`` [s]) from ``start`` on, and is then refined."""
+    fits. It is c + a cos(w t) + b sin(w t), plus a linear term v t if ``on_line``. The frequency follows from
+    equidistant samples at 1, 16 or 256 time steps (``step`` [s]) from ``start`` on, and is then refined."""
     for stride in (step, 16 * step, 256 * step):
         if start + 67 * stride > times[-1]:
             break
@@ -384,8 +384,8 @@ def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], n
 
 
 def _in_powers(fitted: Array) -> Array:
-    """Return the coefficients in ascending powers of x on 0 ... 1 of a polynomial that is given as a
-    Chebyshev series (``fitted``) on -1 ... 1."""
+    """Convert a polynomial given as a Chebyshev series (``fitted``) on the interval from -1 to 1 to ascending
+    powers of x, where x runs from 0 to 1 on that interval. Return the coefficients."""
     outer = chebyshev.cheb2poly(fitted)
     total, power = np.zeros(len(outer)), np.array([1.0])
     for coefficient in outer:

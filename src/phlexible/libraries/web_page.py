@@ -101,8 +101,9 @@ def _is_rigid(placed: PlacedBody) -> bool:
 
 
 def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
-    """Return the attachments of a body (``placed``) at which the mouse can drag it: its origin, points along
-    its length, nodes or interfaces. ``most`` limits their number."""
+    """Return the points of a body (``placed``) at which the mouse can drag it: the origin of a rigid body, else
+    points along its length, nodes or interfaces. ``most`` limits the number of points along a length; of nodes
+    there are up to 8 or ``most``."""
     if _is_rigid(placed):
         return [placed.origin]
     along = placed.resolved.contact_positions()
@@ -118,8 +119,9 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
 
 
 def _farthest_points(points: Array, count: int) -> list[int]:
-    """Return the indices of ``count`` points that are far from each other (farthest-point sampling). The
-    first one is the farthest from the centroid. With fewer points than ``count`` it is the indices of all."""
+    """Return the indices of ``count`` points that are far from each other (farthest-point sampling). The first
+    one is the farthest from the centroid. If there are fewer points than ``count``, the indices of all are
+    returned."""
     away = np.linalg.norm(points - points.mean(axis=0), axis=1)
     found = [int(away.argmax())]
     away = np.linalg.norm(points - points[found[0]], axis=1)
@@ -490,8 +492,8 @@ def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
 
 
 def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
-    """Return the drag points (grips) of a page, each with the number of its first input. ``parts`` is the
-    data of the page."""
+    """Return the drag points (grips) of a page, each with the index of its first input among the inputs of the
+    model. ``parts`` is the data of the page."""
     number, found = len(parts.inputs), []
     for grip in parts.grips:
         found.append((grip, number))
@@ -500,8 +502,8 @@ def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
 
 
 def _grip_data(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
-    """Return the data of a drag point (grip) for a page: its position on a body, the mass of the body, and
-    the inputs that it sets. ``parts`` is the data of the page. ``number`` is that of its first input;
+    """Return the data of a drag point (``grip``) for a page: its position on a body, the mass of the body, and the
+    inputs that the point sets. ``number`` is the index of its first input. ``parts`` is the data of the page;
     ``pack`` stores arrays."""
     port = grip.port
     assert isinstance(port, Attachment)

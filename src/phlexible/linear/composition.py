@@ -39,8 +39,9 @@ def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
 
 
 def composed_model(linear: Linearization) -> LinearPHDAE:
-    """Build the linear model of a whole mechanism by connecting the port-Hamiltonian models of its bodies, one
-    joint after the other. The result equals what ``linearize`` returns in displacement form.
+    """Build the linear model of a complete mechanism by connecting the port-Hamiltonian models of its bodies, one
+    scalar constraint of a joint after the other. The result equals what ``linearize`` returns in displacement
+    form.
 
     Raises:
         ModelError: springs and dampers between bodies.
@@ -63,9 +64,10 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
 
 
 def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, name: str) -> LinearPHDAE:
-    """Connect one or two linear models of bodies by a scalar joint constraint (``row``) and return the connected
-    model. The ports named ``ports`` are connected; a single body is connected with the ground. The last state of
-    the result is the multiplier of the constraint. ``name`` (joint and row) names the port of the ground."""
+    """Connect one or two linear models of bodies by a scalar joint constraint (``row``) and return the
+    connected model. The ports named ``ports`` are connected; a single body is connected with the ground. The
+    last state of the result is the multiplier of the constraint. ``name`` (joint and constraint) names the port
+    of the ground."""
     if len(models) == 2 and models[0] is not models[1]:
         return transformer(models[0], models[1], [[-1.0]], (ports[0], ports[1]))
     ground = _ground(f"ground at {name}", row_units(row))

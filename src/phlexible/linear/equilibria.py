@@ -199,9 +199,9 @@ class StepsToRest:
         return None if closed is None else self._with_bristles(closed, multipliers)
 
     def _joint_forces(self, state: State) -> Array:
-        """Return the Lagrange multipliers of the joints, shape (rows,), with which the mechanism starts to
-        accelerate from rest in a state. They follow from one linear system of mass matrix and constraints;
-        redundant rows get zero."""
+        """Return the Lagrange multipliers of the joints, shape (constraints,), with which the mechanism starts to
+        accelerate from rest in a state. They solve one linear system of mass matrix and constraints; redundant
+        constraints get zero."""
         multipliers = np.zeros(int(self._system.layout.multiplier[-1]))
         if len(self._rows):
             rows = self._system.rows.small_matrix(self._system.at(state, prescribed=self._prescribed))[self._rows]
@@ -218,8 +218,8 @@ class StepsToRest:
     @cached_property
     def _farthest(self) -> float:
         """Largest motion allowed in one time step of the search for an equilibrium, relative to the largest length
-        of the model, or in rad. It is the smaller of a constant and a share of the smallest thickness or radius of
-        the contact shapes, so that nothing passes through them."""
+        of the model, or in rad. It is a constant or a fraction of the smallest thickness or radius of the contact
+        shapes, if smaller, so that no body passes through another."""
         contacts, dimension = contacts_of(self._system), self._system.dimension
         members = [member for contact in contacts for member in contact.members(dimension)]
         sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]
@@ -232,8 +232,8 @@ def with_closed_joints(
 ) -> State | None:
     """Return the state near ``state`` in which all joints are closed, by Newton's method with smallest corrections
     in the metric of the ``mass`` matrix. Return None if it does not converge or the constraints are singular. Only
-    the independent constraints ``rows`` are solved. Without any, the state itself is returned; geared angles are
-    counted on over full turns.
+    the linearly independent constraints with the indices ``rows`` are solved; without any, the state itself is
+    returned. Angles of gears count full turns.
 
     Args:
         assembly: tables of the system.
@@ -340,8 +340,8 @@ class OperatingPoint:
 
     @property
     def sticking_rows(self) -> list[tuple[int, float, Array]]:
-        """List of the friction springs that stick at this operating point: the index of its force element, its
-        stiffness, and the derivative of its deflection with respect to the pose, shape (k, velocities)."""
+        """List of the friction springs that stick at this operating point, each as a tuple: index of the force
+        element, stiffness, and derivative of the k deflections with respect to the pose, shape (k, velocities)."""
         return self.friction.independent_rows(self.bristles, self.sticks)
 
     @property
@@ -563,10 +563,10 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
 
 
 def _settle_with_slip(friction: StickingFriction, state: State) -> State:
-    """Return the state at rest that a mechanism reaches from a state. Where the friction of a contact between two
-    surfaces exceeds its limit there, the search is repeated with a constant friction force in place of the
-    friction spring, of the size of the limit and in the direction of the spring's force, until nothing more
-    slips.
+    """Return the state at rest that a mechanism reaches from a state by time steps. Where the friction of a
+    contact between two surfaces exceeds its limit, a constant friction force replaces the friction spring and the
+    search is repeated, until nothing more slips. The force has the size of the limit and the direction of the
+    spring force.
 
     Raises:
         EquilibriumError: none was found.

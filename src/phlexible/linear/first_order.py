@@ -51,9 +51,9 @@ def kind_of_unit(unit: str) -> StateKind:
 
 
 def kinds_of_states(model: ObservedPHDAE) -> IntArray:
-    """Return for each state of a linear ``model`` whether it is a velocity, a stress or of unknown kind,
-    shape (order,). Its unit decides; else a port that acts on it; else states it is coupled with: energy
-    couples equal kinds, the structure matrix different ones."""
+    """Return for each state of a linear ``model`` whether it is a velocity, a stress or of unknown kind
+    (``StateKind``), shape (order,). The unit of a state decides; else a port that acts on the state; else the
+    states it is coupled with: energy couples equal kinds, the structure matrix different kinds."""
     kinds = _per_entry(model.states, [kind_of_unit(block.unit) for block in model.states])
     if (kinds != StateKind.UNKNOWN).all():
         return kinds
@@ -249,8 +249,8 @@ def _factors(E: Array) -> tuple[Array, Array, Array]:
 
 
 def _solve(factors: tuple[Array, Array, Array], right: Array, transposed: bool = False) -> Array:
-    """Solve E x = right, or E^T x = right if ``transposed``, and return x, shape (n, columns). ``factors`` are
-    those of ``_factors``."""
+    """Solve E x = right, or E^T x = right if ``transposed``, and return x, shape (n, columns). ``factors`` is the
+    LU factorization of the row-scaled E, as ``_factors`` returns it."""
     size, *lower_upper = factors
     if not len(size):
         return right
@@ -274,7 +274,8 @@ def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, in
 
 def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
     """Factor a symmetric energy matrix W as U^T U and return U, shape (rank, n), and a right inverse X with U X =
-    I. States without energy have no row in U. Raise ``IndefiniteEnergyError`` if W has a negative eigenvalue."""
+    I. U is a Cholesky factor, or comes from eigenvectors if W is singular. Raise ``IndefiniteEnergyError`` if W
+    has a negative eigenvalue."""
     energy = (energy + energy.T) / 2
     diagonal = np.diag(energy)
     if (diagonal < 0).any():
@@ -337,8 +338,8 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 def _output_rows(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
     """Return the output matrix of a linear ``model`` in energy coordinates, shape (outputs, n). Raise
-    ``ModelError`` for outputs that read displacements without energy. ``moving`` are the indices of its states
-    without multipliers, ``to_energy`` and ``from_energy`` the matrices to and from energy coordinates."""
+    ``ModelError`` for outputs that depend on displacements without energy. ``moving`` are the indices of all
+    states except multipliers, ``to_energy`` and ``from_energy`` the matrices to and from energy coordinates."""
     rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)
@@ -449,8 +450,8 @@ def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: 
 
 def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
     """Raise a ``ModelError`` if an output of a linear model depends on the time derivative of an input outside the
-    mask ``is_rate``; it has no state space then. ``D_rate``, shape (outputs, inputs), is this dependence; entries
-    below a small share of its largest are ignored."""
+    mask ``is_rate``; such a model has no state space. ``D_rate``, shape (outputs, inputs), is this dependence;
+    entries below a small fraction of the largest entry are ignored."""
     improper = np.where(is_rate, 0.0, np.abs(D_rate)) > IMPROPER * np.abs(D_rate).max(initial=0.0)
     if not improper.any():
         return
@@ -469,9 +470,9 @@ LARGEST = 4000
 
 
 def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
-    """Return the dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x +
-    D u``; multipliers of constraints are eliminated first. Inputs named in ``accelerations`` prescribe a
-    velocity by its rate instead.
+    """Return the dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x + D
+    u``; multipliers of constraints are eliminated first. For inputs named in ``accelerations``, which prescribe
+    velocities, the time derivative becomes the input and the velocity a state.
 
     Args:
         accelerations: ports or inputs that prescribe a velocity, given by its rate instead.

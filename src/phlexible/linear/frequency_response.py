@@ -58,7 +58,9 @@ class FrequencyResponse:
 
 
 def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResponse:
-    """Compute the frequency response of a linear model at frequencies omega >= 0, shape (k,) [rad/s].
+    """Compute the frequency response of a linear model at frequencies omega >= 0, shape (k,) [rad/s]: complex
+    outputs for unit harmonic inputs, shape (k, outputs, inputs). Return it with names and units. Raise
+    ``ParameterError`` without inputs or outputs, ``ModelError`` if there are too many.
 
     Raises:
         ParameterError: frequencies that are negative or not finite, or a model without inputs or outputs.
@@ -265,8 +267,8 @@ class InverseInput:
         return float(np.interp(time, self.time, self.force, left=0.0, right=0.0))
 
     def delayed(self, time: float) -> float:
-        """Return the computed input force or torque [N or N m] at a time [s] of a run that starts together with the
-        input, i.e. ``lead`` before the prescribed motion begins."""
+        """Return the computed input force or torque [N or N m] at a ``time`` [s] counted from the start of a run.
+        The run begins together with the input, which is ``lead`` [s] before the prescribed motion begins."""
         return self(time - self.lead)
 
 

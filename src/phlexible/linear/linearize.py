@@ -80,8 +80,8 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
     """Return a copy of a second-order model with the elastic stiffness of continuous stress states of its bodies,
-    which is lower than that of displacements. Viscous damping is changed with it. If ``stress`` is discontinuous,
-    the stiffness is the same and ``mechanics`` itself is returned."""
+    which is lower than that of displacements. Viscous damping is changed in proportion. If ``stress`` is
+    discontinuous, the stiffness is equal and ``mechanics`` itself is returned."""
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []
@@ -196,10 +196,10 @@ def linearization(
     at: OperatingKind = OperatingKind.GIVEN,
     state: State | None = None,
 ) -> Linearization:
-    """Linearize a system (mechanism) about an operating point: return its second-order matrices (mass,
-    damping, stiffness, constraints). The generalized forces of the ``inputs`` and the rows of the ``outputs``
-    come with them. The point is of kind ``at`` (given pose, equilibrium, ...), determined from ``state`` or
-    else from the initial pose.
+    """Linearize a system (mechanism) about an operating point: return its second-order matrices (mass, damping,
+    stiffness, constraints) with generalized forces of the ``inputs`` and linear functions (matrix rows) of the
+    ``outputs``. Outputs default to the rates at the inputs. The point is of kind ``at`` (given pose, equilibrium,
+    ...), determined from ``state`` or else from the initial pose.
 
     Args:
         system: bodies, joints and loads.
@@ -334,9 +334,9 @@ GOES_ON = 0.3  # relative gap of joints that a prescribed rotation opens within 
 
 
 def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics) -> tuple[str, ...]:
-    """Return a text on the fastest initial rotation of a body that a linear model at rest does not describe, as a
-    tuple; it is empty if there is none. Rotations below a tolerance are ignored, as are those that the model at
-    rest describes as a vibration of less than 1 rad. ``resting`` is the state of linearization.
+    """Return a tuple with a text on the fastest initial rotation of a body that a linear model at rest does not
+    describe. The tuple is empty if there is none. Rotations below a tolerance are ignored, as are vibrations of
+    less than 1 rad, which the model at rest describes. ``resting`` is the state of linearization.
 
     There is none where the model at rest makes it a vibration of less than 1 rad, as of a pendulum.
 
@@ -429,10 +429,10 @@ def _state_after(system: System, state: State, time: float) -> State:
 
 
 def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
-    """Return the joint multipliers, shape (rows,), in the rotated state ``after`` for which forces in body axes
-    are those at the operating point. Applied and joint forces count. The multipliers follow from one linear system
-    with the ``mass`` matrix; redundant rows get zero. Raise ``EquilibriumError`` if no multipliers fulfil this up
-    to a tolerance.
+    """Return the joint multipliers, shape (constraints,), with which forces in body axes in the rotated state
+    ``after`` equal the forces at the operating point. Applied and joint forces count. The multipliers follow from
+    one linear system with the ``mass`` matrix; redundant constraints get zero. Raise ``EquilibriumError`` if no
+    multipliers fulfil this up to a tolerance.
 
     Raises:
         EquilibriumError: no multipliers give these forces.

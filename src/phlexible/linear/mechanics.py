@@ -203,9 +203,9 @@ def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iter
 
 
 def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[Law]:
-    """Yield, for each viscoelastic spring and rod strain among force ``elements``: its law, the derivative of
-    its coordinate with respect to small motions (``motion`` converts these to velocities), a unit matrix as
-    stiffness factor, and name and unit of the strain."""
+    """Yield a tuple for each viscoelastic spring and rod strain among force ``elements``: its law, the derivative
+    of its coordinate with respect to small motions, a unit matrix as stiffness factor, and name and unit of the
+    strain. The matrix ``motion`` converts small motions to velocities."""
     rows = sparse.csr_array(elements.rows @ motion)
     for k, (element, force) in enumerate(elements.system.forces):
         if force.relaxation:
@@ -460,8 +460,8 @@ class LinearMechanics:
     @property
     def is_circulatory(self) -> bool:
         """Whether the stiffness of forces without potential (follower loads, friction) is too large to be
-        neglected. It is if an entry exceeds a hundredth of the symmetric stiffness of its row and column: the
-        geometric mean of their largest entries."""
+        neglected. It is if an entry exceeds a hundredth of the geometric mean of the largest symmetric stiffnesses
+        in its row and in its column."""
         return _relative_to_rows(sparse.coo_array(self.circulatory), self.stiffness) > CIRCULATORY
 
     @property
@@ -623,9 +623,9 @@ def _has_circulatory_part(
 
 
 def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:
-    """Return the largest absolute entry of the sparse matrix ``rest`` relative to a size for its row i and column
-    j; 0 if it is empty. This size is the geometric mean of the largest absolute entries in rows i and j of
-    ``scale``, plus a tiny share of the largest of all."""
+    """Return the largest ratio of an absolute entry (i, j) of the sparse matrix ``rest`` to a reference stiffness
+    for i and j; 0 if the matrix is empty. The reference is the geometric mean of the largest absolute entries in
+    rows i and j of ``scale``, plus a tiny fraction of its largest entry."""
     if not rest.nnz:
         return 0.0
     size = abs(scale).max(axis=1).toarray().ravel()

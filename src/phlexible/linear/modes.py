@@ -131,7 +131,8 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
     """Return the ``count`` lowest oscillating or growing modes of a viscoelastic model, computed in the span of
     ``basis`` (n, k). The basis has undamped modes with squared frequencies ``squares`` (k,). One mode of each
-    complex pair is returned; rates of purely decaying motions are stored in ``relaxations``."""
+    complex pair is returned, rigid modes as zeros. Purely decaying motions are not modes here; their rates are
+    stored in ``relaxations``."""
     small = mechanics.projected(basis).with_fewest_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states
@@ -162,9 +163,9 @@ def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
-    """Return all complex eigenvalues of a damped or gyroscopic second-order model (``mechanics``) and its
-    shapes, shape (n, eigenvalues). Dense matrices in coordinates of its undamped modes are used, so that low
-    frequencies are accurate in a stiff model."""
+    """Return all complex eigenvalues of a damped or gyroscopic second-order model (``mechanics``) and the mode
+    shapes, shape (n, eigenvalues). Dense matrices in coordinates of the undamped modes are used, so that low
+    frequencies are accurate in a stiff model. Rigid motions count once, as one zero each."""
     undamped = all_symmetric_modes(mechanics)
     shapes, squares = undamped.shapes, undamped.squares
     small = mechanics.projected(shapes)
@@ -274,8 +275,8 @@ class Modes:
 
     def displacement(self, attachment: Attachment) -> Array | ComplexArray:
         """Return the displacement of a point of a body in each mode in world axes, shape (count, 3). It is in m
-        for modes of unit modal mass. ``attachment`` is the point. Raise ``ModelError`` for a body of another model
-        and for modes that come from no linearized mechanism.
+        for modes of unit modal mass. ``attachment`` is the point of the body. Raise ``ModelError`` for a body of
+        another model and for modes that come from no linearized mechanism.
 
         Raises:
             ModelError: a body of another model, or the modes of a reduced model.
@@ -286,8 +287,9 @@ class Modes:
 
 
 def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
-    """Return the world displacements of an attachment point, shape (k, 3), in k small motions of a linearized
-    mechanism (``linear``). The motions are the columns of ``shapes``, shape (n, k)."""
+    """Return the displacements of a point of a body (``attachment``) in world axes, shape (k, 3), in k small
+    motions of a linearized mechanism (``linear``). The motions are the columns of ``shapes``, shape (n, k). Raise
+    ``ModelError`` if the body belongs to another model."""
     system, state = linear.system, linear.point.state
     if attachment.placed not in system.index:
         raise ModelError(f"{attachment} is on a body of another model")
@@ -331,8 +333,9 @@ STILL = 1e-6  # share of the energy of a constant state that is kinetic
 
 
 def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
-    """Return the ``count`` lowest modes of any linear port-Hamiltonian model whose inputs are all zero (prescribed
-    velocities too).
+    """Return the ``count`` lowest modes of any linear port-Hamiltonian model, with all inputs zero (prescribed
+    velocities too). A second-order form is used if the model has one or can be condensed to one, else dense
+    matrices. Raise ``ModelError`` if the model is too large for dense matrices.
 
     Raises:
         ParameterError: a count below 1.
@@ -420,8 +423,8 @@ def _modes_of_states(form: EnergyForm) -> _AllModes:
 
 
 def _round_off(form: EnergyForm) -> float:
-    """Return the size of rates of a model (``form``) in energy coordinates that are numerical round-off:
-    1e-12 times its order times the largest entry of its matrices."""
+    """Return the size below which rates of a model (``form``) in energy coordinates count as numerical round-off:
+    1e-12 times the order of the model times the largest entry of its matrices."""
     largest = max(np.abs(matrix).max(initial=0.0) for matrix in (form.structure, form.dissipation))
     return float(ZERO_ENERGY * len(form.structure) * largest)
 

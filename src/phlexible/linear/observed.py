@@ -62,8 +62,9 @@ class ObservedPHDAE(LinearPHDAE):
 
 
 def observed_linearization(linear: Linearization, form: Form, stress: StressContinuity) -> ObservedPHDAE:
-    """Convert a linearized mechanism (``linear``) to a first-order port-Hamiltonian model with its outputs,
-    in displacement or in stress ``form``. ``stress`` is the space of the stresses of the latter.
+    """Convert a linearized mechanism (``linear``) to a first-order port-Hamiltonian model with its outputs, in
+    displacement or in stress ``form``. ``stress`` says whether the stresses of bodies are continuous in stress
+    form. Displacements as outputs in stress form raise ``ModelError``.
 
 
     Raises:
@@ -232,8 +233,9 @@ def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list
 
 
 def _outputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> list[int]:
-    """Return, for the outputs that the user has ``wanted``, their rows in the output matrix of a linear
-    model. None stands for all outputs."""
+    """Return, for the outputs that the user has ``wanted``, the indices of their rows in the output matrix of a
+    linear model. None stands for all outputs. A port or input stands for its rate. Unknown or repeated outputs
+    raise ``ParameterError``."""
     if wanted is None:
         return list(range(len(model.outputs)))
     rows = {name: k for k, name in enumerate(model.outputs)}
@@ -259,9 +261,9 @@ def _checked(argument: str, wanted: Sequence[Signal]) -> Sequence[Signal]:
 
 
 def _columns(model: ObservedPHDAE, item: Signal, indices: dict[str, int]) -> list[int]:
-    """Return the columns of the input matrix B of a linear model that belong to ``item``: a port, a part of
-    one or a single input; an empty list if nothing has this name. ``indices`` are the columns of single inputs
-    by name."""
+    """Return the columns of the input matrix B of a linear model that belong to ``item``: a port, some components
+    of a port, or a single input. The list is empty if nothing has this name. ``indices`` are the columns of single
+    inputs by name."""
     port = item.port if isinstance(item, PortPart) else item
     name = port.name if isinstance(port, Port) else port
     if name not in [each.name for each in model.ports]:

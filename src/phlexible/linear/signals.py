@@ -127,9 +127,9 @@ Output: TypeAlias = PointSensor | JointSensor | Joint | Attachment
 
 
 def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, Array]]:
-    """Return, for each of the ``inputs`` of a linear model, its port and the generalized forces of one unit
-    of it. An input is a force, torque, joint, attachment or motor; ``point`` is the operating point. The port has
-    name and units; forces have the shape (velocities,).
+    """Return, for each of the ``inputs`` of a linear model, its port (name and units) and its generalized forces
+    of unit size, shape (velocities,). An input is a force, torque, joint, point of a body (``Attachment``) or
+    motor; ``point`` is the operating point. Joints and points give one pair for each axis.
 
     A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
     input; a joint or a ``JointForce`` the forces and torques along its free coordinates, of its first on
@@ -167,9 +167,9 @@ def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, 
 
 
 def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor]:
-    """Return the sensors that the user's ``outputs`` of a linear model about an operating ``point`` stand
-    for: sensors themselves, the rate of a joint, or velocity and angular velocity of an attachment along all
-    axes.
+    """Return the sensors that the user's ``outputs`` of a linear model about an operating ``point`` stand for. A
+    sensor is returned itself, a joint gives the rate of its coordinates, and a point of a body (``Attachment``)
+    its velocity and angular velocity along all axes. Anything else raises ``ModelError``.
 
     Raises:
         ModelError: something else.
@@ -189,9 +189,10 @@ def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor
 
 
 def _axes_of(port: Attachment, dimension: int, linear: type[Any], angular: type[Any]) -> list[Any]:
-    """Return a list of objects made by calling ``linear(port, axis)`` for each world axis of the model's
-    ``dimension``. If the point has an orientation, those of ``angular(port, axis)`` for each axis of rotation
-    follow. ``linear`` and ``angular`` are classes of loads or of sensors."""
+    """Return a list of loads or sensors at a point of a body (``port``), one for each world axis of the model's
+    ``dimension``. They are made by calling ``linear(port, axis)``. If the point has an orientation,
+    ``angular(port, axis)`` is called for each axis of rotation, and these objects follow. ``linear`` and
+    ``angular`` are classes of loads or of sensors."""
     found = [linear(port, axis) for axis in AXES[:dimension]]
     if port.has_orientation:
         found += [angular(port, axis) for axis in (AXES[2:] if dimension == 2 else AXES)]

@@ -56,11 +56,10 @@ class Tangents(NamedTuple):
 def tangents_of(
     system: System, indices: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
-    """Assemble and return three matrices that contact and friction add to small motions of a system: conservative
-    stiffness, circulatory stiffness and damping, shape (velocities, velocities) each. The given ``stiffness`` and
-    ``damping``, shape (velocities, k), are derivatives of the forces with respect to the k velocities ``indices``.
-    ``forces`` are the forces at the pose. Only their part ``balanced``, which other forces of the system balance,
-    gives a conservative stiffness of its own.
+    """Assemble three matrices that contact and friction add to small motions of a system: conservative stiffness,
+    circulatory stiffness and damping, shape (velocities, velocities) each. ``stiffness`` and ``damping``, shape
+    (velocities, k), are derivatives of the forces with respect to the k velocities ``indices``. ``forces`` are the
+    forces at the pose; those that other forces balance (``balanced``) add a geometric stiffness.
 
     Args:
         system: that moves.
@@ -76,9 +75,9 @@ def tangents_of(
 
 
 def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
-    """Return the skew part, shape (velocities, velocities), that the stiffness of conservative forces on a
-    system has when rotations are measured in body axes; it follows from the moments among the generalized
-    ``forces``."""
+    """Return the skew part of the stiffness of conservative ``forces`` on a system when rotations are measured in
+    body axes, sparse, shape (velocities, velocities). It follows from the moments among the generalized forces
+    alone."""
     frame, axis, index = system.layout.spin
     moments = split_rigid(system.layout, forces)[1]
     first, second = np.nonzero((frame[:, None] == frame[None]) & (axis[:, None] != axis[None]))
@@ -88,8 +87,8 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
 
 def _without_noise(system: System, indices: IntArray, columns: Array) -> sparse.csr_array:
     """Return a sparse matrix, shape (velocities, velocities), with the dense ``columns`` at the column
-    ``indices``. Entries below a fixed share of the geometric mean of the largest entries in their row and column
-    are left out as round-off."""
+    ``indices``. Entries below a fixed fraction of the geometric mean of the largest entries in their row and
+    column are left out as round-off."""
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
     rows, own = np.nonzero(large)
@@ -192,9 +191,10 @@ class RestEquations:
         return replace(state, branches=branches_of(self.memory.rows(row))[0])
 
     def tangents(self, state: State, indices: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
-        """Return the derivatives of the sum of all generalized forces at the pose of ``state``, at rest, with
-        respect to pose and to velocities. They are along the coordinates with the ``indices``, for the given joint
-        ``multipliers`` (None: zero), shape (velocities, indices) each.
+        """Return the derivatives of the sum of all generalized forces at the pose of ``state``, at rest: first
+        with respect to the pose, then to the velocities. Derivatives are taken along the coordinates with the
+        ``indices``, for the given joint ``multipliers`` (None: zero). Each array has the shape (velocities,
+        indices).
 
         Bristles bend with the pose, laws that creep are springs. Stiffness is even in the size of a step, damping
         odd.
@@ -397,8 +397,8 @@ class StickingFriction(PickledFields):
 
     @cached_property
     def follows_joints(self) -> BoolArray:
-        """Mask of the friction springs (bristles) whose friction limit depends on the force that a joint transmits,
-        shape (bristles,)."""
+        """Mask of the friction springs (bristles) whose friction law names a joint, on whose transmitted force the
+        friction limit depends, shape (bristles,)."""
         frictions = (self.system.forces[k].force.friction for k in self.force_indices)
         return np.array([each is not None and each.joint is not None for each in frictions], dtype=bool)
 
@@ -409,8 +409,8 @@ class StickingFriction(PickledFields):
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
         """Return a ``BentBristles`` of all friction springs (bristles) at the pose of ``state``, at rest:
-        deflections, limits, which of them slip, and generalized forces. They are deflected by the motion from
-        the start pose and cut at their limits. Joints transmit the given ``multipliers``."""
+        deflections, limits, which of them slip, and generalized forces. The springs are deflected by the motion
+        from the start pose, at most to their friction limits. Joints transmit the given ``multipliers``."""
         if not self.count:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
@@ -455,10 +455,10 @@ class StickingFriction(PickledFields):
         return ~there.slips & ((there.limits > 0) | (self.follows_joints & (not is_balanced)))
 
     def tangents(self, there: BentBristles, sticks: BoolArray, is_balanced: bool = True) -> Tangents:
-        """Return the stiffness and damping matrices that friction springs (bristles) add to small motions
-        about a pose at rest, shape (velocities, velocities) each. ``there`` are the springs at the pose, of
-        which those of the mask ``sticks`` act as springs and others exert a constant force. Their forces
-        count if ``is_balanced`` by others.
+        """Return the stiffness and damping matrices that friction springs (bristles) add to small motions about a
+        pose at rest, shape (velocities, velocities) each. ``there`` are the springs at the pose: those of the mask
+        ``sticks`` act as springs, others exert a constant force. Only if ``is_balanced`` do the forces at the pose
+        contribute a geometric stiffness.
 
         Args:
             there: friction springs at the pose.
@@ -485,9 +485,9 @@ class StickingFriction(PickledFields):
 
     def _tangents(self, state: State, multipliers: Array | None, factors: Array, forces: Array) -> Tangents:
         """Return the stiffness and damping matrices of friction springs (bristles) in a state, with their
-        stiffness multiplied by ``factors``, shape (bristles,). They are differences of two evaluations, with these
-        and with negligible factors. Joints have the given ``multipliers``; ``forces`` are the springs' generalized
-        forces, which other forces balance."""
+        stiffness multiplied by ``factors``, shape (bristles,). The matrices are differences of two evaluations:
+        with these and with negligible factors. Joints transmit the given ``multipliers``; ``forces`` are the
+        springs' generalized forces, which other forces balance."""
         numbers, changes = self._deflecting_velocities(state), list[Array]()
         for each in (factors, SOFT):
             self.set_factors(each)
@@ -497,9 +497,9 @@ class StickingFriction(PickledFields):
 
     def _loosen(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
         """Return a state and factors of the spring stiffness, shape (bristles,), with which friction springs
-        outside of the mask ``sticks`` exert a constant force. Their factor is very small and their deflection
-        so much larger; springs that stick have factor 1. ``there`` has the pose, ``bristles`` the
-        deflections."""
+        outside of the mask ``sticks`` exert a constant force. Such springs get a very small factor and a
+        deflection enlarged by the inverse; springs that stick have factor 1. ``there`` has the pose, ``bristles``
+        the deflections."""
         shares = np.where(sticks, 1.0, SLACK)
         own = bristles * np.where(sticks, 1.0, (1 - ROUND_OFF) / SLACK)[:, None]
         own[:, 1] = bristles[:, 1]
@@ -585,9 +585,9 @@ class PairsAtRest:
         return tuple(str(self._contacts[self._group(number)]) for number in numbers)
 
     def slips_of_two(self, state: State) -> Slips:
-        """Return the masks of ``slips`` (sliding, rolling, drilling) by number of the pair, of contacts
-        between two surfaces only. Pairs of contact groups and pairs that do not slip in the ``state`` are
-        left out."""
+        """Return which sliding, rolling and drilling friction slips in the ``state``, for contacts between two
+        surfaces only: a mask of ``slips`` by number of the contact pair. Pairs of contact groups and pairs that do
+        not slip are left out."""
         return {
             number: own
             for number, own in self.slips(state).items()
@@ -595,9 +595,9 @@ class PairsAtRest:
         }
 
     def with_constant_friction(self, state: State, slips: Slips) -> tuple[State, dict[str, Array]]:
-        """Return a state and changed tables (``member_hold``) in which the slipping pairs of ``slips`` resist
-        motions with a constant friction force instead of a spring. In contact groups the friction of slipping
-        pairs becomes zero. ``slips`` has a mask (sliding, rolling, drilling) by the number of a pair."""
+        """Return a state and a changed array ``member_hold`` (in a dictionary) that replace the friction springs
+        of slipping pairs between two surfaces by constant forces. In contact groups the friction of slipping pairs
+        becomes zero. ``slips`` has a mask (sliding, rolling, drilling) by number of the pair."""
         self.equations.begin(state)
         hold = np.ones((self._memory.counts["members"], 3))
         for bristles, number, _ in self._bristles():
@@ -634,8 +634,8 @@ class PairsAtRest:
 
     def tangents(self, state: State, is_balanced: bool) -> Tangents:
         """Return the stiffness and damping matrices that all contact pairs add to small motions about a pose
-        ``state`` at rest, shape (velocities, velocities) each. Friction at its limit adds nothing. The
-        stiffness includes that of other forces that balance those of the pairs if ``is_balanced``.
+        ``state`` at rest, shape (velocities, velocities) each. Friction at its limit adds nothing. If
+        ``is_balanced``, the geometric stiffness of the forces that balance the contact forces is included.
 
         Args:
             state: pose at rest about which motions are small.
@@ -704,9 +704,9 @@ class PairsAtRest:
 
     @property
     def _rows(self) -> tuple[Array, Array]:
-        """Tables ``pair_bristle`` and ``pair_turn`` of the compiled step with one row for each pair, as
-        views. The first has number and sliding deflection of the pair, the second deflections of rolling and
-        drilling."""
+        """Arrays ``pair_bristle`` and ``pair_turn`` of the compiled time step, reshaped to one row for each
+        contact pair, as writable views. The first has number and sliding deflection of the pair, the second the
+        deflections of rolling and drilling."""
         memory = self._memory
         return memory["pair_bristle"].reshape(-1, PAIR), memory["pair_turn"].reshape(-1, TURN)
 

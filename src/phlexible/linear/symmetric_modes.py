@@ -46,8 +46,9 @@ class SymmetricModes:
 
 
 def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Return the at most ``count`` lowest modes of ``K x = omega^2 M x`` on the motions that the constraints
-    of ``mechanics``, a model, allow. Damping and gyroscopic terms are ignored."""
+    """Return the at most ``count`` lowest modes of ``K x = omega^2 M x`` on the motions that the constraints of a
+    model, ``mechanics``, allow. Rigid modes come with exact zeros; negative squares (unstable motions) come first.
+    Small models use dense matrices, large ones Lanczos iteration. Damping and gyroscopic terms are ignored."""
     count = min(count, mechanics.freedom)
     if count <= 0:
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)
@@ -74,8 +75,8 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
 
 
 def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Return the ``count`` lowest modes of a second-order model (``mechanics``) without its damping and
-    gyroscopic terms."""
+    """Return the ``count`` lowest modes of a second-order model (``mechanics``) without its damping and gyroscopic
+    terms. There are fewer if the model has fewer degrees of freedom."""
     nothing = sparse.csr_array(mechanics.mass.shape)
     return lowest_symmetric_modes(replace(mechanics, velocity=nothing, damping=nothing), count)
 
@@ -93,9 +94,9 @@ def static_responses(
     mechanics: LinearMechanics, modes: SymmetricModes, directions: Array, values: Array | None = None
 ) -> Array:
     """Return the elastic deformations (n, k) of a second-order model ``mechanics`` under constant forces, the
-    columns of ``directions`` (n, k). Constraint functions have the given ``values`` (rows, k), None: zero. On a
-    free model the forces are balanced by rigid acceleration (inertia relief); results are
-    mass-orthogonal to all rigid modes, which ``modes`` must have."""
+    columns of ``directions`` (n, k). Constraint functions have the given ``values`` (constraints, k), None: zero.
+    On a free model the forces are balanced by rigid acceleration (inertia relief); results are mass-orthogonal to
+    all rigid modes, which ``modes`` must contain."""
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0]) if modes.squares.any() else np.ones(1)
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
@@ -143,8 +144,8 @@ class _RigidMotions:
         return x
 
     def shapes(self, count: int) -> Array:
-        """Return the first ``count`` rigid motions of the second-order model as columns that are orthonormal in the
-        mass matrix, shape (n, columns); fewer if it has fewer."""
+        """Return the first ``count`` rigid motions of the second-order model as columns that are orthonormal in
+        the mass matrix, shape (n, columns). There are fewer columns if the model has fewer rigid motions."""
         n = self._mechanics.size
         first = np.zeros((n, min(count, self.count)))
         first[self._free] = self._motions.basis[:, : first.shape[1]].toarray()
@@ -222,10 +223,10 @@ def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMoti
 def _lanczos(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, unstable_only: bool
 ) -> tuple[Array, Array]:
-    """Return squared frequencies, ascending, shape (count,), and shapes, shape (n, count), of the ``count``
-    lowest elastic modes of ``mechanics``, a model, by Lanczos iteration (ARPACK). ``rigid`` are its rigid
-    motions. With ``unstable_only`` a model whose lowest mode is stable has empty arrays as results, (0,) and (n,
-    0); others have all modes."""
+    """Return the ``count`` lowest elastic modes of a model, ``mechanics``, by Lanczos iteration (ARPACK): squared
+    frequencies, ascending, shape (count,), and shapes, (n, count). ``rigid`` are the model's rigid motions. With
+    ``unstable_only`` empty arrays are returned if the lowest mode is stable. Raise ``ModelError`` without
+    convergence."""
     n, mass, rng = mechanics.size, mechanics.mass, np.random.default_rng(0)
     shift, solver = _shifted_solver(mechanics, count, rigid, rng)
 

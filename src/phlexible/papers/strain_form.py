@@ -80,14 +80,14 @@ class StrainForm(PortHamiltonianModel):
         return None
 
     def _dashpot_coefficients(self) -> Array:
-        """Return the dissipation coefficients of the strain states of a body, diagonal of the dissipation matrix,
-        shape (strains,). They are zero here; forms with viscoelastic branches replace this."""
+        """Return the dissipation coefficients of the strain states of a body, the diagonal of the dissipation
+        matrix, shape (strains,). This class returns zeros; subclasses with viscoelastic branches override it."""
         return np.zeros(self._counts[2])
 
     @cached_property
     def _counts(self) -> tuple[int, int, int]:
-        """Numbers of coordinates, of velocities and of strains (with multipliers) in the state vector of this
-        body."""
+        """Numbers of coordinates q, of velocities v and of strains s in the state vector of this body, as a tuple.
+        Multipliers count as strains. The numbers follow from the sizes of the mass and compliance matrices."""
         velocities, strains = (matrix.shape[0] for matrix in self._mass_blocks())
         return self.state_size - velocities - strains, velocities, strains
 
@@ -99,8 +99,8 @@ class StrainForm(PortHamiltonianModel):
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the coordinates q of this body in its state vector; the matrices J, R and B of its model
-        depend on them."""
+        """Indices of the coordinates q of this body in its state vector, of which they are the first entries. The
+        matrices J, R and B of the body's model depend on the coordinates."""
         return np.arange(self._counts[0])
 
     def descriptor_matrix(self, x: Array) -> sparse.csr_array:
@@ -109,22 +109,25 @@ class StrainForm(PortHamiltonianModel):
         return self._descriptor
 
     def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a body at the state x, sparse; shape
-        (state_size, state_size)."""
+        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a body at the state x, sparse. Its
+        shape is (state_size, state_size); z are the efforts. J has the kinematic matrix, the strain rate matrix,
+        both negative transposes, and gyroscopic terms."""
         along, rates = self._kinematic_matrix(x), self._strain_rate_matrix(x)
         blocks = [[None, along, None], [-along.T, self._gyroscopic_matrix(x), -rates.T], [None, rates, None]]
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a body at the state x, sparse; shape
-        (state_size, state_size): material viscosity, and dashpots of viscoelastic branches."""
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a body at the state x. It is sparse and
+        block-diagonal, shape (state_size, state_size): zeros for coordinates, the viscous damping matrix for
+        velocities, and the dashpots of viscoelastic branches for strains."""
         still = sparse.csr_array((self._counts[0],) * 2)
         parts = [still, self._viscous_matrix(x), sparse.diags_array(self._dashpot_coefficients())]
         return sparse.csr_array(sparse.block_diag(parts, "csr"))
 
     def port_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the port matrix B in E dx/dt = (J - R) z + B u of a body at the state x, sparse; shape
-        (state_size, inputs): forces on velocities, and prescribed velocities on their multipliers."""
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a body at the state x. It is sparse, shape
+        (state_size, inputs). Input forces act on velocities, prescribed velocities on their multipliers; the rows
+        of all other states are zero."""
         own = self._input_columns(x)
         above, rows = self._counts[0], own.shape[0]
         rest = self.state_size - above - rows
@@ -223,8 +226,9 @@ class QuadraticStrainModel(StrainForm):
         return np.asarray(self.constant + self.linear @ (first + second) / 2 + bent)
 
     def strain_gap(self, x: Array) -> Array:
-        """Return the strains of the stresses minus the strains of the coordinates, C s - e(q), in the state x = (q,
-        v, s); shape (g,): how far a computed motion has drifted from compatibility."""
+        """Return the strains C s of the stresses s minus the strains e(q) of the coordinates, for the state x =
+        (q, v, s); shape (g,). The difference measures how far a computed motion has drifted from compatibility; it
+        is zero in an exact solution."""
         n = self.linear.shape[1]
         return np.asarray(self.compliance @ x[2 * n :] - self.strains(x[:n], x[:n]))
 
@@ -268,9 +272,9 @@ class QuadraticStrainModel(StrainForm):
         return np.concatenate([-self.weight, x[len(self.weight) :]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a model with quadratic strains with
-        respect to its state x. It is sparse, shape (2 n + g, 2 n + g); the change of the damping matrix with
-        the coordinates is neglected. ``rate`` is dx/dt, u are the inputs."""
+        """Return the derivative of the residual E dx/dt - (J - R) z of a model with quadratic strains with respect
+        to the state x. It is sparse, shape (2 n + g, 2 n + g). The derivative of the damping matrix with respect
+        to the coordinates is neglected. The rate dx/dt and the inputs ``u`` are not used."""
         n, t = self.linear.shape[1], self.quadratic
         v, s = x[n : 2 * n], x[2 * n :]
         structure = (self.structure_matrix(x) - self.dissipation_matrix(x)).tolil()
@@ -462,8 +466,8 @@ class StringForm(StrainForm):
         return np.concatenate([q[self._moving], self.rates.ravel()[self._moving], self.strain_at(q), rest])
 
     def strain_at(self, q: Array) -> Array:
-        """Return the strains C = |dr/ds|^2 (squared stretch) of a string at its g Gauss points for node positions q
-        (d N,), shape (g,)."""
+        """Return the strains C = |dr/ds|^2 (squared stretch) of a string at all its g Gauss points, shape (g,). An
+        unstretched string has C = 1. ``q`` are the positions of all N nodes in dimension d, shape (d N,)."""
         return np.concatenate([strains(self.body, group, q) for group in self.body.strains])
 
     def positions(self, x: Array) -> Array:
@@ -566,8 +570,8 @@ class StringForm(StrainForm):
             begin += len(group.weights)
 
     def _branches(self) -> Iterator[tuple[QuadraticStrains, slice, float, float]]:
-        """Yield for each viscoelastic branch (spring and dashpot in series) of a string its strain group, slice of
-        the state; stiffness EA_b/4 [N] and relaxation time [s]."""
+        """Yield for each viscoelastic branch (spring and dashpot in series) of a string a tuple: its strain group,
+        the slice of its strains in the state vector, its stiffness EA_b/4 [N] and its relaxation time [s]."""
         begin = 2 * len(self._moving) + sum(len(group.weights) for group in self.body.strains)
         for group in self.body.strains:
             for stiffness, time in group.relaxation.pairs if group.relaxation else ():

@@ -85,8 +85,8 @@ def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequenc
 
 def extended_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
     """Return an orthonormal reduction ``basis`` (n, k) extended by static responses of the model, then by
-    responses near its ``poles``, lowest first. Regularly a response at the frequency of the largest error is
-    appended instead. The result has at most ``most`` columns; if static responses do not fit, they are left out
+    responses near its ``poles``, lowest first. Every few columns a response at the frequency of the largest error
+    is appended instead. The result has at most ``most`` columns; if static responses do not fit, they are left out
     with a warning.
 
     Args:
@@ -183,8 +183,9 @@ def by_energy(metric: sparse.csr_array, answers: ComplexArray | Array) -> Comple
 
 
 def frequency_grid(poles: Array) -> Array:
-    """Return a grid of angular frequencies [rad/s], shape (frequencies,), from 0.05 times the first pole to 1.1
-    times the last one. There are 12 between any two poles."""
+    """Return a grid of angular frequencies [rad/s], shape (frequencies,), from about 0.05 times the first pole to
+    about 1.1 times the last pole. There are 12 equally spaced frequencies between any two neighbouring poles, none
+    at a pole itself. Without poles the grid is [1.0]."""
     if not len(poles):
         return np.array([1.0])
     ends = np.concatenate([[0.05 * poles[0]], poles, [1.1 * poles[-1]]])
@@ -226,9 +227,9 @@ def random_mixtures(directions: sparse.sparray | Array, mass: sparse.csr_array, 
 
 
 def with_few_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
-    """Return a second-order model (``mechanics``) with at most ``most`` inputs and ``most`` outputs: where
-    there are more they are replaced by random linear combinations, which is enough to compute a reduction
-    basis."""
+    """Return a copy of a second-order model (``mechanics``) with at most ``most`` inputs and ``most`` outputs. All
+    inputs and outputs are scaled and zero ones dropped; if there are more, random linear combinations replace
+    them. All outputs become rates. Such a model serves to compute a reduction basis only."""
     forces, rows = (random_mixtures(each, mechanics.mass, most) for each in (mechanics.forces, mechanics.rows.T))
     return replace(mechanics, forces=forces, rows=rows.T, differentiations=(1,) * rows.shape[1])
 
@@ -314,7 +315,7 @@ def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricM
 
 def participating_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
     """Return the indices of the elastic modes of a second-order model (``mechanics``) that inputs excite and
-    outputs read, in ascending order of squared frequency; all elastic modes of a gyroscopic model."""
+    outputs measure, in the order of ``modes``. For a gyroscopic model, all elastic modes are returned."""
     elastic = np.flatnonzero(modes.squares != 0)
     if mechanics.is_gyroscopic:  # forces across the velocity couple the modes
         return np.asarray(elastic)
@@ -325,9 +326,9 @@ def participating_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Ar
 
 
 def _participation(products: Array, directions: Array) -> Array:
-    """Return for each mode the largest of |``products``[mode, k]| / length of column k of ``directions``,
-    shape (modes,). ``products`` (modes, k) are scalar products of modes and directions (input forces or
-    output rows); zero columns are not divided."""
+    """Return for each mode the largest of |``products``[mode, k]| divided by the length of column k of
+    ``directions``, shape (modes,). ``products`` (modes, k) are scalar products of modes and directions (input
+    forces or output rows). Zero columns are not divided; without columns the result is zero."""
     sizes = np.linalg.norm(directions, axis=0)
     return np.asarray((np.abs(products) / np.where(sizes > 0, sizes, 1.0)).max(axis=1, initial=0.0))
 
@@ -386,14 +387,14 @@ class MotionAnswers(Answers):
         return list(columns.T[:, :, None])
 
     def static_columns(self) -> list[Array]:
-        """Return a list of real columns, shape (n, 1) each, that are the static responses of the second-order model
-        to unit inputs."""
+        """Return the static responses of the second-order model to unit inputs as a list of real columns, shape
+        (n, 1) each. Rigid motion is excluded (inertia relief)."""
         return list(static_responses(self._mechanics, self._modes, self._mechanics.forces).T[:, :, None])
 
     def errors(self, basis: Array, grid: Array) -> Array:
-        """Return the relative error of the frequency response of the second-order model, reduced with ``basis``,
-        shape (n, k), at each frequency of ``grid`` [rad/s]. The reference is the model reduced with all modes and
-        static responses that were computed."""
+        """Return the error of the frequency response of the second-order model, reduced with ``basis`` (n, k), at
+        each frequency of ``grid`` [rad/s]. It is the largest relative error of all outputs and inputs. The
+        reference is the model reduced with all modes and static responses that were computed."""
         small = _response_of(self._mechanics.projected(basis))
         return np.array([greatest_error(small(omega), self._exact(omega)) for omega in grid])
 

@@ -104,8 +104,8 @@ class ReductionError:
 
 def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: ArrayLike) -> ReductionError:
     """Compute the frequency responses of a ``full`` and a ``reduced`` model at ``frequencies`` (k,) [rad/s] and
-    return the errors of the latter. These are relative errors at each frequency, and the largest error of each
-    output and input relative to the peak response. Where a response is zero, errors are absolute.
+    return the errors of the reduced model. The result has relative errors at each frequency, and the largest error
+    of each output and input relative to the peak response. Where a response is zero, errors are absolute.
 
     Raises:
         PoleError: an undamped pole of either model among them.
@@ -145,10 +145,10 @@ def reduced_model(
     keep_rigid: bool = False,
     static_correction: bool = False,
 ) -> Reduction:
-    """Reduce a linear model to ``order`` states by the given method, with the same inputs and outputs and
-    (unless ``keep_rigid``) without multipliers of constraints. The reduced model is port-Hamiltonian too.
-    Krylov bases match responses at ``frequencies`` [rad/s]; with ``static_correction`` static responses take
-    the place of the last modes.
+    """Reduce a linear model to at most ``order`` states by the given method, and return the small port-Hamiltonian
+    model with the basis used. Inputs and outputs are the same; multipliers of constraints are eliminated unless
+    ``keep_rigid``. Krylov bases match responses at ``frequencies`` [rad/s]; with ``static_correction`` static
+    responses replace the last modes.
 
     With fewer states, and a ``ReductionWarning``, where inputs reach and outputs see no more of them.
 
@@ -219,8 +219,8 @@ def reduced_model(
 
 
 def _sets(model: ObservedPHDAE) -> str:
-    """Return a text for messages that names the groups of states of a linear model that are only reduced together:
-    for example "pairs of velocity and displacement"."""
+    """Return a phrase for messages that names which states of a linear model are only reduced together: for
+    example "pairs of velocity and displacement"."""
     if model.mechanics is None:
         return "pairs of velocity and stress"
     if model.mechanics.inner:

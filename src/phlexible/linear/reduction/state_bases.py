@@ -85,8 +85,8 @@ class StateBasis:
 
 def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
     """Project a linear model on a basis of states (Galerkin) and return the small dense port-Hamiltonian model.
-    Its E is the identity for the states of the basis. It has multipliers only if inputs prescribe velocities or
-    outputs are constraint forces."""
+    Its E is the identity for the states of the basis; dissipation at round-off is set to zero. The small model has
+    multipliers only if inputs prescribe velocities or outputs are constraint forces."""
     V = basis.columns
     Z = np.asarray(model.effort_matrix @ V)
     J, R = Z.T @ (model.structure @ Z), Z.T @ (model.dissipation @ Z)
@@ -298,9 +298,9 @@ class StateAnswers(Answers):
     """
 
     def __init__(self, model: ObservedPHDAE, rigid: Array | None = None, shift: float = 0.0) -> None:
-        """Prepare the responses of a first-order linear ``model`` to harmonic inputs, from which a Krylov
-        basis is built. ``rigid`` are states that stay as they are, as columns; ``shift`` is the frequency at
-        which static responses are taken [rad/s].
+        """Store a first-order linear ``model`` whose responses to harmonic inputs span a Krylov basis; nothing is
+        solved yet. ``rigid`` are constant states (rigid motions) as columns, which static responses exclude.
+        ``shift`` [rad/s] is a small positive frequency that makes the matrix of static responses regular.
 
         Args:
             rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
@@ -320,9 +320,10 @@ class StateAnswers(Answers):
         self._parts = [kinds == StateKind.VELOCITY, kinds == StateKind.STRESS] if known else [kinds == kinds]
 
     def columns(self, omega: float) -> list[Array]:
-        """Return a list of real columns that span the responses of the first-order model at angular frequency
-        ``omega`` [rad/s]: each array has the velocities of a response and its stresses as partner columns, shape
-        (order, 2).
+        """Return a list of real arrays that span the responses of the first-order model to unit inputs at angular
+        frequency ``omega`` [rad/s], most energy first. Each array has the velocities of a response and its
+        stresses as columns, shape (order, 2), or only the former where the latter vanish. If kinds of states are
+        unknown, its columns are real and imaginary part.
 
         Where velocities are not told from stresses, the other part of the answer is the partner. At rest the
         velocities that belong to the stresses are the displacements.
@@ -331,8 +332,10 @@ class StateAnswers(Answers):
         return self._pairs(answers, self._solved(0.0, self._model.descriptor @ answers) if omega == 0 else answers)
 
     def static_columns(self) -> list[Array]:
-        """Return a list of real columns that span the static responses of the first-order model to unit inputs;
-        where a response vanishes, the next moment (derivative with respect to frequency) takes its place."""
+        """Return a list of real arrays that span the static responses of the first-order model to unit inputs:
+        each has velocities and stresses as columns, shape (order, 2) or (order, 1). Where the velocities or
+        stresses of a response vanish, those of the next moment (derivative with respect to frequency) replace
+        them."""
         answers = self._at_rest(self._model.port_map.toarray())
         following, sizes = self._at_rest(self._model.descriptor @ answers), self._sizes(answers)
         if len(self._parts) == 1:
@@ -345,8 +348,9 @@ class StateAnswers(Answers):
         return self._pairs(stresses, velocities)
 
     def _at_rest(self, right: Array) -> Array:
-        """Return the constant states of the first-order model under constant right sides, shape (order, columns).
-        Rigid motions that they cause are removed by inertia relief."""
+        """Return the constant states of the first-order model under constant right sides, shape (order, columns),
+        by fixed-point iteration with a shifted matrix factorized once. Rigid motions that the right sides cause
+        are removed by inertia relief; multipliers are set to zero."""
         E, Q, rigid = self._model.descriptor, self._model.effort_matrix, self._rigid
         balanced = right - E @ (rigid @ (rigid.T @ (Q.T @ right)))
         x = np.zeros(right.shape)
@@ -384,7 +388,7 @@ class StateAnswers(Answers):
 
     def at(self, omega: float) -> ComplexArray:
         """Return the complex states of the first-order model for unit harmonic inputs at angular frequency
-        ``omega`` [rad/s], shape (order, inputs), with zeros at multipliers.
+        ``omega`` [rad/s], shape (order, inputs), with zeros at multipliers. Results are cached for each frequency.
 
         Raises:
             PoleError: an undamped pole.
@@ -397,7 +401,7 @@ class StateAnswers(Answers):
 
     def outputs(self, omega: float) -> ComplexArray:
         """Return the complex outputs of the first-order model for unit harmonic inputs at angular frequency
-        ``omega`` [rad/s], shape (outputs, inputs), without the part of multipliers."""
+        ``omega`` [rad/s], shape (outputs, inputs). Contributions of multipliers to outputs are left out."""
         return np.asarray(self._model.output_matrix @ self.at(omega))
 
     def _solved(self, omega: float, right: ComplexArray) -> ComplexArray:
@@ -412,8 +416,9 @@ class StateAnswers(Answers):
 
 
 def participating_poles(model: ObservedPHDAE, form: EnergyForm, normal: NormalForm) -> Array:
-    """Return the angular frequencies of those modes of a linear model that inputs excite and outputs read,
-    ascending [rad/s]. ``form`` is the model in energy coordinates, ``normal`` its normal form."""
+    """Return the angular frequencies of those elastic modes of a linear model that inputs excite and outputs
+    measure, ascending [rad/s]. ``form`` is the model in energy coordinates, ``normal`` that model in normal
+    form."""
     modes = lowest_model_modes(model, model.order)
     free = form.free.T @ form.to_energy @ modes.shapes[:, modes.rigid_modes :]
     reached, seen = np.abs(free.conj().T @ normal.ports).T, np.abs(normal.outputs @ free)
@@ -624,8 +629,9 @@ def flexible_reduction(
 
 
 def _flexible_columns(model: ObservedPHDAE, flexible: IntArray, basis: StateBasis) -> sparse.csr_array:
-    """Return the part of a reduction ``basis`` in the ``flexible`` states of a model as energy-orthonormal
-    columns, shape (order of the model, k), sparse."""
+    """Return the entries of a reduction ``basis`` in the ``flexible`` states of a model as energy-orthonormal
+    columns, shape (order of the model, k), sparse. All other states have zeros. Columns with hardly any energy in
+    the flexible states are left out."""
     columns, metric = basis.columns[flexible], model.descriptor[flexible][:, flexible]
     size = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, metric @ columns)))
     found = extended(metric, np.zeros((len(flexible), 0)), columns[:, size > RIGID], columns.shape[1])
