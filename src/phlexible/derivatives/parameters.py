@@ -213,8 +213,8 @@ class Parameters:
 
     def random_direction(self, name: str) -> Direction:
         """Return a direction (change of the parameter vector) that changes each sample of the signal ``name`` by
-        its difference step, up or down at random (fixed seed). Such a change shows which model data the signal
-        affects."""
+        its difference step, up or down at random. The seed is fixed. Such a change shows which model data the
+        signal affects."""
         change, index = np.zeros(len(self)), self.slices[name]
         signs = np.random.default_rng(1).choice([-1.0, 1.0], index.stop - index.start)
         change[index] = signs * self._steps[index]
@@ -261,9 +261,9 @@ class Parameters:
 
 
 def _one_of(low: IntArray, high: IntArray, first: int, stride: int) -> IntArray:
-    """Return the least value of the form first + k stride (k an integer) that lies between ``low`` and ``high``,
-    both included, or -1 if there is none. ``low`` and ``high`` are arrays of one shape, as is the result;
-    ``first`` and ``stride`` are integers."""
+    """Return the least value first + k stride (k an integer) from ``low`` to ``high``, both included, or -1 if
+    there is none. ``low`` and ``high`` are arrays of one shape, as is the result; ``first`` and ``stride`` are
+    integers."""
     number = low + (first - low) % stride
     return np.where(number <= high, number, -1)
 

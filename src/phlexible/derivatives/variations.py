@@ -223,9 +223,9 @@ def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
 
 
 def _where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
-    """Return a copy of the states ``source``, shape (states, entries), in which the data of each contact pair are
-    moved to the index that the pair has in ``states``. Pairs that ``source`` lacks get zeros. If the model has no
-    contact groups, ``source`` itself is returned. ``memory`` holds the model's arrays."""
+    """Return a copy of the states ``source``, shape (states, entries), in which contact pairs have the order that
+    they have in ``states``. Pairs that ``source`` lacks get zeros. If the model has no contact groups, ``source``
+    itself is returned. ``memory`` holds the model's arrays."""
     if not memory.counts["kept_pairs"]:
         return source
     order = pair_order(memory, source, states)

@@ -259,9 +259,9 @@ class ModelData:
         return f"{first}\n\n{text}#define PH_IDENTITY 0x{identity}ull\n"
 
     def _text(self) -> list[str]:
-        """Return the lines of the C header that depend on the structure of a model only, followed by its name, a
-        digest of these lines and the default request for a time step. Models that differ in values alone, such as
-        masses, have the same structure."""
+        """Return the lines of the C header that depend on the structure of a model only, and further lines. The
+        latter are the model's name, a digest of the former and the default request for a time step. Models that
+        differ in values alone, such as masses, have the same structure."""
         same = [
             *self._sizes(),
             *self._declarations(),

@@ -194,8 +194,8 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def tunable(self) -> dict[str, bool]:
-        """Return by name whether each parameter of a compiled library may be changed between time steps;
-        others only before the first time step."""
+        """Return, by name, whether each parameter of a compiled library may be changed between time steps. All
+        other parameters can be set before the first time step only."""
         return {name: bool(self._c.ph_parameter_is_tunable(number)) for name, number in self._indices.items()}
 
     def __getitem__(self, name: str) -> float:
@@ -248,8 +248,8 @@ class Library:
         }
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what pickles and copies need to make another instance of this compiled library in the same
-        state."""
+        """Return a function and its arguments, by which pickle and copy make another instance of this compiled
+        library in the same state. Raise ``ModelError`` if other values were loaded with ``load_tables``."""
         if self._tables is not None:
             raise ModelError("a library with loaded tables cannot be pickled or copied; load them into another one")
         return type(self)._at, (self._path, self.save())
@@ -282,8 +282,8 @@ class Library:
 
     def advance(self, to: float) -> None:
         """Advance this instance of a compiled library to the time ``to`` [s], by full time steps and a shorter
-        last one. Later time steps count from there. ParameterError for times before the present one or too far
-        ahead.
+        last one; later time steps begin there. Raise ``ParameterError`` if ``to`` is before the present time or
+        too far ahead.
 
         Raises:
             ParameterError: a time that is over, or functions of time that end before.
@@ -323,15 +323,15 @@ class Library:
         return found if len(found) > 1 else found.reshape(())
 
     def save(self) -> SavedState:
-        """Return the present state of this instance of a compiled library with its inputs. Steps after ``restore``
-        of it reproduce the same digits."""
+        """Return the present state of this instance of a compiled library with its inputs. Time steps after
+        ``restore`` of this state give bit by bit the same results."""
         found = ctypes.create_string_buffer(self._c.ph_state_size())
         self._c.ph_save(self._instance, ctypes.addressof(found))
         return SavedState(found.raw)
 
     def restore(self, saved: SavedState) -> None:
         """Set this instance of a compiled library to a state (``saved``) that ``save`` of this or another instance
-        of the same library returned. ParameterError for other values.
+        of the same library returned. Raise ``ParameterError`` for anything else.
 
         Raises:
             ParameterError: a state of something else; this instance stays as it was.
@@ -342,8 +342,9 @@ class Library:
             raise ParameterError(f"saved must be what save() of this library gave, got {saved!r}")
 
     def load_tables(self, path: str | PathLike[str]) -> None:
-        """Replace the numbers of this compiled library by those of another model of the same structure
-        (``path``, a ``.tables`` file of ``ph.build``). The instance returns to its start.
+        """Replace the values of this compiled library (masses, stiffnesses, ...) by those of another model of the
+        same structure. ``path`` is a ``.tables`` file of ``ph.build``. The instance returns to its initial state.
+        Raise ``ResultFileError`` if the file does not match.
 
         Raises:
             ResultFileError: no such file, or numbers of another structure.
@@ -364,7 +365,7 @@ class Library:
         self._tables = tables
 
     def reset(self) -> None:
-        """Return this instance of a compiled library to the start of the motion, with the inputs of the model;
+        """Set this instance of a compiled library back to the start of the motion, with the inputs of the model;
         parameters keep their values."""
         self._c.ph_reset(self._instance)
 

@@ -67,7 +67,8 @@ def host() -> str | None:
 def platforms_of(path: Path, platforms: Sequence[str] | None) -> tuple[Platform, ...]:
     """Return the platforms for which a file is built: one for a library, one or more for an FMU. Without the
     user's choice (``platforms``) they follow from the suffix of the ``path``: this machine if possible, for an FMU
-    all if ziglang is installed. ParameterError for other suffixes, unknown platforms and those that do not match.
+    all if ziglang is installed. Raise ``ParameterError`` for other suffixes, unknown platforms and platforms that
+    do not match the suffix.
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
@@ -96,9 +97,9 @@ def platforms_of(path: Path, platforms: Sequence[str] | None) -> tuple[Platform,
 
 
 def _compiler(target: Platform) -> tuple[list[str], bool]:
-    """Return the command that compiles C for the platform ``target`` as a list, and whether it is Zig's. It is the
-    C compiler of this machine for its own platform (not on Windows), else Zig. MissingExtraError if ziglang is not
-    installed.
+    """Return the command that compiles C for the platform ``target`` as a list, and whether the compiler is Zig.
+    On the machine's own platform (not Windows) its C compiler is used, else Zig. Raise ``MissingExtraError`` if
+    ziglang is needed and not installed.
 
     Raises:
         MissingExtraError: there is none.
@@ -126,7 +127,7 @@ def check_linker(target: Platform) -> None:
 
 def sources(codes: Mapping[str, bytes], data: str) -> dict[str, bytes]:
     """Return all source and object files from which a library of a model is linked, as bytes by file name.
-    ``codes`` are the object files, ``data`` is the C text with the numbers of the model."""
+    ``codes`` are the object files, ``data`` is the C text with the values and arrays of the model."""
     own = {name: (HERE / name).read_bytes() for name in SOURCES}
     return {**own, "model_data.h": data.encode(), **codes}
 
@@ -145,8 +146,8 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
 
 def linked_library(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
     """Compile the C sources in ``files`` for the platform ``target``, link them with the object files there, and
-    return the shared library as bytes. This is done in a temporary folder by the C compiler. PhlexibleError with
-    its message if it fails. If ``is_fmu``, only functions of an FMU are visible.
+    return the shared library as bytes. The C compiler works in a temporary folder; if it fails, ``PhlexibleError``
+    with its message is raised. If ``is_fmu``, only functions of an FMU are visible.
 
     Args:
         target: the platform.

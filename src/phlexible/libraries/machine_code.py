@@ -45,8 +45,9 @@ class Machine:
 def object_files(
     codes: Mapping[str, bytes], machine: Machine, optimized_for: CodeTarget | None = None
 ) -> dict[str, bytes]:
-    """Compile LLVM modules (``codes``) for a processor (``machine``) and return their object files by name,
-    made in several processes. Passes are for the processor ``optimized_for``, if it is given.
+    """Compile LLVM modules (``codes``) for a processor (``machine``) and return their object files by name.
+    Several processes work in parallel, one for each core. Optimizations are chosen for the processor
+    ``optimized_for``, if it is given.
 
     Args:
         codes: of each the bitcode of the module that it stands in, which nothing has optimized, by their names.
@@ -65,9 +66,9 @@ def object_files(
 
 
 def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
-    """Compile LLVM modules (``codes``) for a processor (``machine``) in a separate Python process and return
-    their object files by name. An LLVM crash then ends only that process. Passes are for the processor
-    ``optimized_for``, if it is given."""
+    """Compile LLVM modules (``codes``) for a processor (``machine``) in a separate Python process and return their
+    object files by name. A crash of LLVM ends only that process and raises ``RuntimeError`` here. Optimizations
+    are chosen for the processor ``optimized_for``, if it is given."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     known = (machine.triple, machine.processor, machine.features)
     done = subprocess.run(
@@ -84,9 +85,9 @@ def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarge
 
 
 def _object_file(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
-    """Compile one LLVM module (``code``) for a processor (``machine``) to an object file. Only the function
-    ``name`` in it is visible to the linker; ``llvm`` is llvmlite's module. Passes are for the processor
-    ``optimized_for``, if it is given."""
+    """Compile one LLVM module (``code``) for a processor (``machine``) and return the object file as bytes. Only
+    the function ``name`` in it is visible to the linker; ``llvm`` is llvmlite's module. Optimizations are chosen
+    for the processor ``optimized_for``, if it is given."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.processor,
         features=machine.features,

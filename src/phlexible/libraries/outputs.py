@@ -34,14 +34,14 @@ class PathNumber(TapeNumber):
 
     def cos(self) -> TapeNumber:
         """Return the cosine of a prescribed path's value as a symbolic number (entry of the tape, the list of
-        recorded operations). Compiled code measures it two entries before the value, so that nothing is
-        recorded."""
+        recorded operations). It is the entry two before the value, which compiled code measures; no operation is
+        added."""
         return self.tape.number(self.tape.index(self) - 2)
 
     def sin(self) -> TapeNumber:
         """Return the sine of a prescribed path's value as a symbolic number (entry of the tape, the list of
-        recorded operations). Compiled code measures it in the entry before the value, so that nothing is
-        recorded."""
+        recorded operations). It is the entry before the value, which compiled code measures; no operation is
+        added."""
         return self.tape.number(self.tape.index(self) - 1)
 
 
@@ -61,14 +61,14 @@ class TapedRun(RecordedRun):
 
     @cached_property
     def velocities(self) -> Array:
-        """Return the velocities of all bodies, projected so that they satisfy the joints, as numbers of the tape
-        (recorded operations), shape (1, velocities)."""
+        """Return the velocities of all bodies, projected onto the joint constraints, as symbolic numbers (entries
+        of the tape of recorded operations), shape (1, velocities)."""
         return self.velocities_on_joints
 
     @cached_property
     def multipliers(self) -> Array:
         """Return the constraint multipliers of the last time step as symbolic numbers (entries of the tape of
-        recorded operations), shape (1, rows)."""
+        recorded operations), shape (1, multipliers)."""
         return self.recording.multipliers
 
     @cached_property
@@ -81,8 +81,8 @@ class TapedRun(RecordedRun):
         )
 
     def rate(self, values: Array) -> Array:
-        """Return ``values`` unchanged and append them to ``differentiated``, the list of what must be
-        differentiated in time. Compiled code divides their difference over a time step."""
+        """Return ``values`` unchanged and append them to the list ``differentiated``. Compiled code differentiates
+        the values in this list with respect to time, by their difference over a time step."""
         self.differentiated.append(values)
         return values
 
@@ -136,8 +136,8 @@ class MeasuredValues:
 
     @cached_property
     def _ambiguous(self) -> list[int]:
-        """Return the ascending indices of constraint rows that take part in a redundancy. Their multipliers are
-        not unique and cannot be read from one state."""
+        """Return the ascending indices of the scalar constraints that are involved in a redundancy. Their
+        multipliers are not unique and cannot be determined from one state."""
         state = self.run.recording.state(0)
         found = redundancies(self._assembly.system, state, self.run.instants)
         return sorted({row for each in found for row, c in each.combination.items() if abs(c) > NEGLIGIBLE})
@@ -145,7 +145,7 @@ class MeasuredValues:
     @property
     def sources(self) -> tuple[MeasuredSource, ...]:
         """Return all sources (joints, or sets of points and directions) that compiled code measures, in the order
-        of their numbers."""
+        in which they were registered."""
         return tuple(self._sources.values())
 
     def taped_run(self, name: str) -> TapedRun:
@@ -189,9 +189,9 @@ class MeasuredValues:
         return PathNumber(self._tape, {(self._moving + 3 * number + 2,): 1.0})
 
     def _vectors(self, name: str, wanted: VectorSet) -> Array:
-        """Return values (index 0) and rates (index 1) of k positions and directions as numbers of the tape
-        (recorded operations), shape (2, 1, k, 3). ``wanted`` is the set of these vectors, ``name`` that of
-        the sensor.
+        """Return values (index 0) and rates (index 1) of k positions and directions as symbolic numbers, shape (2,
+        1, k, 3). They are entries of the tape, the list of recorded operations. ``wanted`` is the set of these
+        vectors, which is registered at its first use; ``name`` is the sensor in messages.
 
         Raises:
             ModelError: one that moves with a frame that no joint holds.
@@ -206,8 +206,8 @@ class MeasuredValues:
         return self._entries(first, first + source.count)
 
     def _entries(self, *indices: int) -> Array:
-        """Return the numbers of the tape (recorded operations) at the positions ``range(*indices)``, as an
-        array of objects, shape (count,)."""
+        """Return symbolic numbers (entries of the tape of recorded operations) with the indices
+        ``range(*indices)``, as an array of objects, shape (count,)."""
         found = np.empty(len(range(*indices)), dtype=object)
         found[:] = [self._tape.number(index) for index in range(*indices)]
         return found
@@ -274,8 +274,8 @@ def page_outputs(model: Mechanism) -> dict[str, Sensor]:
 
 
 def _is_measured(joint: KinematicPair, model: Mechanism) -> bool:
-    """Return whether a joint of a model has free coordinates that exist for its bodies; an angle does not on
-    a point mass."""
+    """Return whether a joint of a model has free coordinates that are defined for its bodies. Angles are not
+    defined for point masses, for example."""
     try:
         return bool(joint.coordinates(model.dimension))
     except ModelError:
@@ -312,9 +312,9 @@ class OutputTables:
         return Outputs(found, self._measured.sources, tuple(self._tape.entries))
 
     def measured(self, name: str, items: Sequence[object]) -> tuple[int, int]:
-        """Record on the tape (list of operations) what a controller measures of joints, points or sensors
-        (``items``). Return the range (first, end) of these entries. ModelError for sensors that count full turns;
-        ``name`` is that of the controller.
+        """Add the operations that compute a controller's measurements of joints, points or sensors (``items``) to
+        the tape, the list of recorded operations. Return the range (first, end) of the resulting entries. Raise
+        ``ModelError`` for sensors that count full turns; ``name`` is the controller in messages.
 
         Rates are those of the step, as controllers have them.
 
@@ -350,8 +350,9 @@ class OutputTables:
         return Output(name, sensor.unit, str(sensor), components, len(values), *counted, start, is_acceleration)
 
     def _values(self, name: str, sensor: Sensor) -> tuple[list, bool]:  # type: ignore[type-arg]  # numbers of the tape
-        """Return the numbers of a sensor as recorded operations, and whether its value is their difference
-        over a time step (an acceleration). ``name`` is that of the output.
+        """Return the values of a sensor as symbolic numbers (entries of the tape of recorded operations). Return
+        also whether they must be differenced over a time step (an acceleration). Raise ``ModelError`` if compiled
+        code cannot measure the sensor; ``name`` is the output in messages.
 
         Raises:
             ModelError: one that compiled models do not find, or of another model.

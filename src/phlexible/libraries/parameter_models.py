@@ -55,10 +55,11 @@ def with_parameters(
     inputs: Sequence[str] | None,
     grips: Collection[str] = (),
 ) -> ModelData:
-    """Return library data in which numbers of the model follow from parameters, by functions that are fitted to
-    models built with several values. ``made`` returns the data for given values, ``usual`` is the data for default
-    values, ``ranges`` are those of the parameters. ``inputs`` are the user's (None: all that do not depend on
-    parameters), ``grips`` are not among these. ParameterError if a parameter changes the structure, or nothing.
+    """Return library data in which values of the model depend on parameters, by functions that are fitted to
+    models built with several parameter values. ``made`` returns the data for given parameters, ``usual`` is the
+    data for default values, ``ranges`` are those of the parameters. ``inputs`` are the user's (None: all that do
+    not depend on parameters), without ``grips``. Raise ``ParameterError`` if a parameter changes the structure, or
+    nothing.
 
     Args:
         made: data of the model with some values.
@@ -114,8 +115,8 @@ def with_parameters(
 
 
 def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:
-    """Return for each parameter of a library its default value by name: the middle number of the user's (low,
-    value, high) in its range, one of ``ranges``."""
+    """Return the default value of each parameter of a library by name: the middle value of the user's (low, value,
+    high). ``ranges`` are the ranges of all parameters."""
     return {each.name: each.usual for each in ranges}
 
 
@@ -165,16 +166,17 @@ _OF_TYPES = {table.name for table in TABLES if table.kind is not Kind.INTEGER an
 
 
 def description_of_values(table: str) -> str:
-    """Return a description of the numbers in a table of a model, such as "masses of bodies", for error messages."""
+    """Return a phrase that describes the values in an array of a model, such as "masses of bodies", for error
+    messages. ``table`` is the name of the array, which is named itself if no phrase is known."""
     if table in _OF_TYPES:
         return OF_BODIES
     return next((words for begin, words in WORDS.items() if table.startswith(begin)), f"numbers of {table!r}")
 
 
 def difference(usual: ModelData, other: ModelData) -> str:
-    """Return a text, as the end of a message, on the first difference between a model with ``other`` parameter
-    values and the ``usual`` one. Parts, inputs and outputs are compared. If none is found, it names laws, joints
-    and modes."""
+    """Return the end of a message on the first difference between a model with ``other`` parameter values and the
+    ``usual`` one. Bodies, joints, elements, inputs and names of outputs are compared. If all are equal, a general
+    text on laws, joints and modes is returned."""
     first, second = usual.stepper.assembly.system.mechanism, other.stepper.assembly.system.mechanism
     if found := first_difference(first, second):
         return found

@@ -110,8 +110,8 @@ class SampledValues:
     is_scale: BoolArray
 
     def largest(self, values: Array) -> Array:
-        """Return for each number of a model the largest absolute value in the array to which it belongs, shape
-        (numbers,), as a scale for round-off. ``values`` are all numbers."""
+        """Return for each value of a model the largest absolute value in the array to which it belongs, shape
+        (values,), as a scale for round-off. ``values`` are all values."""
         found = np.zeros(len(self.names))
         np.maximum.at(found, self.table, np.abs(values))
         return found[self.table]
@@ -138,15 +138,15 @@ class ParameterFunctions:
     error: float = 0.0
 
     def values(self, parameters: Sequence[float]) -> Array:
-        """Return all numbers of a model that depend on parameters, for given parameter values, as the library
-        computes them."""
+        """Return all values of a model that depend on parameters, for given parameters, as the library computes
+        them: sums of weighted products of basis functions."""
         factors = [float(own.values(parameters[k], self.ranges[k].size)) for k, own in self.basis]
         products = np.array([prod(factors[j] for j in term) for term in self.terms])
         return np.array([weights @ products[terms] for terms, weights in self.entries])
 
     def arrays(self) -> Iterable[tuple[str, NDArray[np.int64] | Array]]:
-        """Yield pairs (name, array) that hold these functions for generated C code: which factors each
-        product has, which numbers of the model change, and the products and weights of each. Lists of
+        """Yield pairs (name, array) that describe these functions in generated C code: the factors of each
+        product, the indices of the model values that change, and the products and weights of each. Lists of
         different lengths are concatenated, with an array of their begins (name ``..._start``)."""
         none = np.zeros(0, dtype=np.int64)
         yield "term_start", np.cumsum([0, *map(len, self.terms)])
@@ -178,8 +178,9 @@ class FunctionFit:
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
     def functions(self) -> ParameterFunctions:
-        """Return the fitted functions for all numbers of a model that change with its parameters: sums of products
-        of functions of one parameter."""
+        """Return the fitted functions for all values of a model that change with its parameters: sums of
+        products of functions of one parameter. Raise ``ParameterError`` if the functions do not fit further
+        sampled models."""
         kinds = np.array([self._best_families(k) for k in range(len(self._ranges))])
         basis, terms = dict[tuple[int, BasisFunction], int](), dict[tuple[int, ...], int]()
         indices, entries = list[int](), list[tuple[IntArray, Array]]()
@@ -207,9 +208,9 @@ class FunctionFit:
         return self._samples[key]
 
     def _best_families(self, number: int) -> IntArray:
-        """Return for each number of a model the index of the family of functions of parameter ``number`` that fits
-        its samples best; -1 if it changes by no more than round-off. ParameterError if the error of a number
-        exceeds 1e-10 of its size.
+        """Return for each value of a model the index of the family of functions of one parameter that fits its
+        samples best; -1 if it changes by no more than round-off. ``number`` is the index of the parameter. Raise
+        ``ParameterError`` if the error of a value exceeds 1e-10 of its size.
 
         Raises:
             ParameterError: a number is linear in none.
@@ -237,9 +238,9 @@ class FunctionFit:
         return np.where(is_changed, families, -1)
 
     def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], indices: IntArray) -> Array:
-        """Return the coefficients of some numbers of a model in products of functions, one of each parameter
-        or the constant 1. The shape is (numbers, 1 + functions of the first parameter, ...). ``keys`` are the
-        functions of each parameter, ``indices`` the indices of the numbers."""
+        """Return the coefficients of some values of a model in products of functions, one of each parameter or the
+        constant 1. The shape is (values, 1 + functions of the first parameter, ...). ``keys`` are the functions of
+        each parameter, ``indices`` the indices of the values. Too many products raise ``ParameterError``."""
         shape = tuple(1 + len(family) for _, family in keys)
         if prod(shape) > MOST_SAMPLES:
             names = ", ".join(self._ranges[k].name for k, _ in keys)
@@ -303,8 +304,8 @@ class FunctionFit:
 
 def _slopes(x: Array, values: Array) -> Array:
     """Return the coefficients of basis functions x, shape (samples, functions), in sampled ``values`` relative to
-    the first sample, shape (functions, ...). As many samples are used as determine them, in a least-squares
-    solution."""
+    the first sample, shape (functions, ...). Only the first 1 + functions samples are used, which determine the
+    coefficients (least squares)."""
     count = 1 + x.shape[1]
     first = (values[1:count] - values[0]).reshape(count - 1, -1)
     found = np.linalg.lstsq(x[1:count] - x[0], first, rcond=None)[0]
@@ -337,7 +338,8 @@ class ParameterData:
 
     @property
     def message(self) -> str:
-        """Return a message about the accuracy of the numbers of a model that follow from parameters."""
+        """Return a message that says how many values of a model depend on its parameters, and how accurately the
+        fitted functions give them."""
         names = ", ".join(each.name for each in self.ranges)
         return (
             f"parameters {names}: {len(self.functions.indices)} numbers of the model follow, off by at most"
@@ -346,8 +348,8 @@ class ParameterData:
 
 
 def parameters_in_c(data: ParameterData | None) -> Iterable[str]:
-    """Yield the lines of C source that describe the parameters of a library and how numbers follow from them
-    (``data``); None: no parameters."""
+    """Yield the lines of C source that describe the parameters of a library and how values of the model depend on
+    them. ``data`` has both; None: no parameters."""
     yield f"#define PH_PARAMETERS {0 if data is None else len(data.ranges)}"
     yield "typedef struct ph_parameter {"
     yield "    const char *name, *unit; double low, usual, high; int is_tunable;"
@@ -379,8 +381,8 @@ def parameters_in_c(data: ParameterData | None) -> Iterable[str]:
 
 
 def ranges_of(user_ranges: Mapping[str, Sequence[object]]) -> tuple[ParameterRange, ...]:
-    """Return the ranges of parameters from the user's dictionary of (low, value, high) or (low, value, high, unit),
-    after checking them.
+    """Return the ranges of parameters from the user's dictionary of (low, value, high) or (low, value, high,
+    unit). Raise ``ParameterError`` unless low <= value <= high, low < high, and all are finite numbers.
 
     Raises:
         ParameterError: no (low, value, high), or (low, value, high, unit), by name.

@@ -32,14 +32,14 @@ BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
 
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
-    """Return the compiled programs for the features of a model (with the tables ``memory``), such as
-    contacts. Each stores the addresses of its functions in a header."""
+    """Return the compiled programs for the features of a model (with the arrays ``memory``), such as contacts,
+    that it needs. Each program stores the addresses of its functions in a header."""
     return tuple(each.entry for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
 
 
 def programs(memory: Memory) -> tuple[EntryPoint, ...]:
-    """Return all compiled programs that a model (with the tables ``memory``) needs: those of every model, and
-    those for its features."""
+    """Return all compiled programs that a model (with the arrays ``memory``) needs: the programs of every model,
+    then those for its features."""
     return *_OF_ALL, *families(memory)
 
 
@@ -49,8 +49,9 @@ COMPILING = "phlexible: compiling the time step of libraries for {}; done once f
 def object_files_of(
     memory: Memory, targets: Mapping[str, Platform], modules: Mapping[str, str]
 ) -> dict[str, dict[str, bytes]]:
-    """Return the object files of the programs that a model (with the tables ``memory``) needs, by platform
-    (``targets``) and file name. ``modules`` are LLVM texts of functions that only this model has.
+    """Return the object files of the programs that a model (with the arrays ``memory``) needs, by platform
+    (``targets``) and file name. ``modules`` are LLVM texts of functions that only this model has. Cached files are
+    used where they are up to date.
 
     Programs are the same for all models: each is made once and kept.
 

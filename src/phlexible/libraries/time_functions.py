@@ -85,9 +85,9 @@ def time_data(
     keeps_zeros: bool = False,
 ) -> TimeData:
     """Return functions of time in a form that compiled libraries evaluate, recognized from sampled values:
-    constant, polynomial, harmonic (on a line or not). Other functions become piecewise polynomials up to the
-    ``duration`` [s]; ParameterError if that is None. ``values`` computes all functions, ``names`` are for
-    messages, ``start`` and ``step`` [s] are the run's, ``kinks`` the times of jumps and kinks. With
+    constant, polynomial, or harmonic with or without a linear term. Other functions become piecewise polynomials
+    up to the ``duration`` [s]; ``ParameterError`` if that is None. ``values`` computes all functions, ``names``
+    are for messages, ``start`` and ``step`` [s] are the run's, ``kinks`` the times of jumps and kinks. With
     ``keeps_zeros`` functions without a constant get a zero one.
 
     Args:
@@ -173,8 +173,8 @@ def mean_rates(column: Column, step: float) -> Column:
 
 def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> Iterator[tuple[float, list[Piece]]]:
     """Yield the intervals between the breakpoints of several piecewise polynomials (``parts``), shifted in time by
-    ``shifts``. Each is the begin of the interval, and a list of the pieces that are valid there. Nothing is
-    yielded if one has no pieces."""
+    ``shifts``. An interval is given by its begin and a list of the pieces that are valid in it. Nothing is yielded
+    if one of the polynomials has no pieces."""
     if not all(parts):
         return
     begins = [np.array([piece.begin for piece in pieces[1:]]) for pieces in parts]
@@ -201,9 +201,9 @@ def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
 
 def _probe_times(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
     """Return the times [s] at which unknown functions of time are sampled: 48 in each of several windows, and
-    around ``kinks``. The run begins at ``start``, has time steps of length ``step`` and takes ``duration``
-    (None: without end). The windows are 256 steps long, then each four times as long as the one before, ten
-    in all; with a duration there is one."""
+    around ``kinks``. The run begins at ``start`` and has time steps of length ``step``. With a ``duration`` there
+    is one window; without (None) there are ten, the first 256 steps long, each four times as long as the one
+    before."""
     lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
     found = [start, *(time for length in lengths for time in spread(start, length, PROBES).tolist())]
     for kink in kinks:
@@ -218,8 +218,8 @@ def spread(start: float, length: float, count: int = 64) -> Array:
 
 
 def _evaluated(values: Columns, times: Array, count: int) -> Array | None:
-    """Return the values of the user's functions at all times, shape (times, count). They are those of one call of
-    ``values`` with all times; None if it raises any exception, as at late times."""
+    """Return the values of the user's functions at all times, shape (times, count), by one call of ``values``.
+    Return None if the call raises any exception, as functions may at late times."""
     try:
         return np.asarray(values(times)).reshape(len(times), count)
     except Exception:  # whatever a function of a user raises beyond its range
@@ -384,8 +384,8 @@ def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], n
 
 
 def _in_powers(fitted: Array) -> Array:
-    """Convert a polynomial given as a Chebyshev series (``fitted``) on the interval from -1 to 1 to ascending
-    powers of x, where x runs from 0 to 1 on that interval. Return the coefficients."""
+    """Convert a polynomial from a Chebyshev series (``fitted``) on the interval from -1 to 1 to ascending powers
+    of x, and return the coefficients. On that interval x runs from 0 to 1."""
     outer = chebyshev.cheb2poly(fitted)
     total, power = np.zeros(len(outer)), np.array([1.0])
     for coefficient in outer:

@@ -229,8 +229,8 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
 
 def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
     """Return the names of bodies, surfaces and moving frames that a live page would draw differently for two
-    variants of a model, ``first`` and ``second``. Their shapes, paths and start are compared as stored for
-    drawing. Moving frames are points of the ground with prescribed motion."""
+    variants of a model, ``first`` and ``second``. Their drawing data (shapes, positions, paths) are compared up to
+    1e-5. Moving frames are points of the ground with prescribed motion."""
     pairs = zip(_drawn_values(first), _drawn_values(second), strict=True)
     return [
         name
@@ -240,8 +240,8 @@ def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
 
 
 def _drawn_values(parts: PageParts) -> list[tuple[str, Array]]:
-    """Return the names of all parts that a live page draws, each with all numbers that its drawing depends on. They
-    serve to compare two variants of a model."""
+    """Return the names of all bodies, surfaces and moving frames that a live page draws, each with all values on
+    which its drawing depends. They serve to compare two variants of a model."""
     scene = replace(scene_of(parts.run.now, np.array([0])), arrows=())
     found = []
     for number, body in enumerate(scene.bodies):

@@ -56,8 +56,8 @@ class Equations:
 
     @property
     def has_constraints(self) -> bool:
-        """Whether a port-Hamiltonian model has multipliers: states without a time derivative, whose row and column
-        of the descriptor matrix E are zero."""
+        """Whether a port-Hamiltonian model has multipliers, that is, states without a time derivative, whose row
+        and column of the descriptor matrix E are zero."""
         return bool(self.is_algebraic.any())
 
     def inputs_at(self, times: Array, states: Array) -> Array:
@@ -66,9 +66,9 @@ class Equations:
         return self.inputs(times, states)
 
     def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
-        """Return the residuals E dx/dt - (J - R) z - B u of a port-Hamiltonian model at T instants; shape (T,
-        n), for given ``times``, states and ``rates`` dx/dt; the efforts z are those of the ``states`` unless
-        ``efforts`` has others."""
+        """Return the residuals E dx/dt - (J - R) z - B u of a port-Hamiltonian model at T ``times``, shape (T, n).
+        ``states`` and ``rates`` dx/dt have the shape (T, n). The efforts z are computed from the states unless
+        ``efforts`` are given."""
         z = self.model.efforts(states) if efforts is None else efforts
         flows = self.model.flows(states, z, self.inputs_at(times, states))
         return self.model.descriptor_products(states, rates) - flows
@@ -104,15 +104,17 @@ class Equations:
         return result
 
     def algebraic_residuals(self, time: float, states: Array) -> Array:
-        """Return the residuals of the algebraic equations (constraints) of a port-Hamiltonian model for T states at
-        one time, shape (T, algebraic rows): those rows of (J - R) z + B u that have no time derivative."""
+        """Return the residuals of the algebraic equations (constraints) of a port-Hamiltonian model for T states
+        at one time, shape (T, algebraic equations). They are the entries of (J - R) z + B u for the states without
+        a time derivative."""
         u = self.inputs_at(np.full(len(states), time), states)
         return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
 
     def project(self, time: float, x: Array) -> Array:
         """Return the state x (n,) of a port-Hamiltonian model corrected so that its velocity constraints hold at
-        this ``time``. The correction is along the rates that constraint forces cause and the smallest in kinetic
-        energy; it takes one linear solve and one repetition. Without such constraints x itself is returned.
+        this ``time``. The correction is along the rates that constraint forces cause, and the smallest in kinetic
+        energy. It is computed by one linear solve and one repetition. Without such constraints x itself is
+        returned.
 
         Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
         way. Where inputs depend on velocities it does not, and differences say by how much.
@@ -195,8 +197,8 @@ class Tableau:
 
     @property
     def order(self) -> int:
-        """Order of convergence of the states with a time derivative for this collocation scheme of s stages:
-        2 s, or 2 s - 1 if a stage is the end of the time step. It is the same for equations of index 2 as for
+        """Order of convergence of the states with a time derivative for this collocation scheme of s stages: 2 s,
+        or 2 s - 1 if the last stage is the end of the time step. It is the same for equations of index 2 as for
         ordinary differential equations; multipliers converge with order s."""
         return 2 * self.stages - self.is_stiffly_accurate
 
@@ -208,8 +210,8 @@ class Tableau:
 
     @cached_property
     def matrix(self) -> Array:
-        """Coefficients a_ij of this implicit Runge-Kutta method, shape (s, s): integral of the Lagrange polynomial
-        of node j from 0 to node i."""
+        """Coefficients a_ij of this implicit Runge-Kutta method, shape (s, s): the integral of the Lagrange
+        polynomial of node j from 0 to node i. Nodes are fractions of the time step."""
         powers = np.arange(1, self.stages + 1)
         return np.asarray(self.nodes[:, None] ** powers / powers @ self._polynomials)
 
@@ -220,9 +222,9 @@ class Tableau:
         return np.asarray(1 / np.arange(1, self.stages + 1) @ self._polynomials)
 
     def weights_at(self, node: float) -> Array:
-        """Return the values at ``node`` of the Lagrange polynomials of this collocation scheme, shape (s,):
-        weights with which values at the stages are interpolated there; 0 is the start, 1 the end of the time
-        step."""
+        """Return the values at ``node`` of the Lagrange polynomials of this collocation scheme, shape (s,). They
+        are weights with which values at the stages are interpolated there. Node 0 is the start, 1 the end of the
+        time step."""
         return np.asarray(node ** np.arange(self.stages) @ self._polynomials)
 
 
@@ -394,14 +396,14 @@ class StageLoop:
         return np.array([self.tableau.weights_at(node) for node in nodes]) @ self.rates
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array | None:
-        """Return None, which means that the energy derivatives of a time step are evaluated at its stage states.
-        Subclasses return other energy derivatives (efforts), shape (s, n), instead."""
+        """Return None, which means that the derivatives of the stored energy are evaluated at the stage states of
+        a time step. Subclasses return other energy derivatives (efforts), shape (s, n), instead."""
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the states at the s stages of a Runge-Kutta time step, x + h sum_j a_ij k_j; shape (s, n),
-        from the state x at its start and the stage rates ``k`` (s, n); multipliers, which have no rate, are
-        taken from ``k`` themselves."""
+        """Return the states at the s stages of a Runge-Kutta time step, x + h sum_j a_ij k_j, shape (s, n). x is
+        the state at its start, ``k`` (s, n) are the stage rates. Multipliers, which have no rate, are copied from
+        ``k``."""
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
     def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
@@ -426,10 +428,10 @@ class StageLoop:
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
-        """Return the greatest relative change of the stage ``states`` in one Newton iteration, by which
-        convergence is judged. A change is compared with the largest value so far in its block of states
-        (positions, velocities, ...); changes of 1e30 or more give infinity. ``step`` is the length of the
-        time step; ``is_first`` marks the first iteration.
+        """Return the largest relative change of the stage ``states`` in one Newton iteration, by which convergence
+        is judged. A change is compared with the largest value so far in its block of states (positions,
+        velocities, ...); changes of 1e30 or more give infinity. ``step`` is the length of the time step;
+        ``is_first`` marks the first iteration.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a share of the
         largest of its kind, of velocities also of those that would move the largest place as far in a step.
@@ -456,9 +458,9 @@ EQUAL = 1e-6  # lengths of steps
 
 
 def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
-    """Return the multipliers (constraint forces) at the N + 1 ends of time steps; shape (N + 1, m),
-    interpolated with order 2 from those of the N time steps of a scheme with one stage, such as the midpoint
-    rule.
+    """Return the multipliers (constraint forces) at the N + 1 ends of N time steps, shape (N + 1, m). They are
+    interpolated linearly from the multipliers of the time steps of a scheme with one stage, such as the midpoint
+    rule. The result has order 2; with fewer than two equal adjacent steps the values are only repeated.
 
     Velocities meet constraints in the middle of the steps; the part of them along a constraint changes its sign
     from end to end, and its force from step to step. The mean of two equal steps has none of it, and is that of the
@@ -509,7 +511,7 @@ class DiscreteGradientLoop(StageLoop):
     def _efforts(self, x: Array, step: float, k: Array) -> Array:
         """Return the discrete gradient of the stored energy between the start x and the end of a time step, shape
         (1, n). It replaces the energy derivative at the midpoint, so that the energy balance is exact. ``k`` (1,
-        n) are the stage rates; multipliers are taken from it directly."""
+        n) are the stage rates, which also have the multipliers."""
         algebraic = self.equations.is_algebraic
         start, end = x.copy(), x + step * k[0]
         start[algebraic] = end[algebraic] = k[0, algebraic]
@@ -560,17 +562,17 @@ class LinearlyImplicitLoop(StageLoop):
         _check_model(equations, initial, self._coordinates, self._strains)
 
     def advance(self, time: float, step: float, x: Array) -> Step:
-        """Solve one time step of the linearly implicit midpoint rule, of length ``step`` [s] from the state x
-        (n,) at ``time`` [s]: coordinates advance explicitly by half a time step, then one linear system gives
-        velocities and stresses."""
+        """Solve one time step of the linearly implicit midpoint rule, of length ``step`` [s] from the state x (n,)
+        at ``time`` [s], and return it. Coordinates advance explicitly by half a time step, then one linear system
+        gives velocities and stresses."""
         self._half = x[self._coordinates] + step / 2 * self._free_flow(x)[self._coordinates]
         self._factors = None  # J has changed
         return super().advance(time, step, x)
 
     def conserved_start(self, step: float, x: Array) -> Array:
         """Return the initial state x, shape (n,), with strains or stresses changed to those that the linearly
-        implicit time steps conserve: those of the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead of
-        e(q), for time steps of length ``step`` h [s].
+        implicit time steps conserve. These belong to the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead
+        of e(q), for time steps of length ``step`` h [s].
 
         Then C s = e(q_-, q_+) holds at all times, and stresses do not drift away from the coordinates.
         """
@@ -580,15 +582,15 @@ class LinearlyImplicitLoop(StageLoop):
         return np.asarray(x - step / 4 * self.equations.state_rates(change))
 
     def _free_flow(self, x: Array, efforts_of: Array | None = None) -> Array:
-        """Return the right-hand side (J - R)(x) z of a port-Hamiltonian model without inputs at the state x; shape
-        (n,), with the efforts z of x, or of the state ``efforts_of`` if it is given."""
+        """Return the right-hand side (J - R)(x) z of a port-Hamiltonian model without inputs at the state x, shape
+        (n,). The efforts z are those at x, or at the state ``efforts_of`` if it is given."""
         model = self.equations.model
         z = model.efforts((x if efforts_of is None else efforts_of)[None])
         return np.asarray(model.flows(x[None], z, np.zeros((1, model.port_size)))[0])
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the state in the middle of a time step of length ``step`` from the state x for stage rates
-        k; shape (1, n), in which the coordinates are those that were advanced explicitly by half a time step."""
+        """Return the state in the middle of a time step of length ``step`` from the state x for stage rates k,
+        shape (1, n). Its coordinates are the stored ones that were advanced explicitly by half a time step."""
         states = super()._stage_states(x, step, k)
         states[:, self._coordinates] = self._half
         return states

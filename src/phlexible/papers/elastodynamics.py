@@ -76,8 +76,8 @@ class CornerTractions:
 
     @property
     def count(self) -> int:
-        """Number of unknown stress components on the whole mesh: the d components of the traction at each of the d
-        corners of each facet."""
+        """Number of unknown stress components on the complete mesh: the d components of the traction at each of
+        the d corners of each facet."""
         return int(self.dimension**2 * len(self.areas))
 
     @property
@@ -101,8 +101,8 @@ class SolidInHDiv(LinearPHDAE):
     dimension: int
 
     def stress(self, x: Array) -> Array:
-        """Return the stress tensor at the corners of each of T cells of an elastic solid for the model's state
-        vector x; shape (T, d + 1, d, d) [Pa]; within a cell it is linear between its corners.
+        """Return the stress tensor at the corners of all T cells of an elastic solid, shape (T, d + 1, d, d) [Pa].
+        It is linear within a cell. ``x`` is the state vector of the model.
 
         Cells and corners are in the order of ``mesh.t``; entries kl and lk differ by what weak symmetry leaves.
         """
@@ -158,9 +158,9 @@ def _facet_normals(corners: Array, inside: Array) -> tuple[Array, Array]:
 
 
 def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, lumped: bool) -> Matrix:
-    """Return the sparse compliance matrix of finite element stresses, the integrals ``int t : (s - spherical
-    tr(s) I) / (2 shear)`` for all pairs of stress functions s and t; integrated exactly, or ``lumped`` at the
-    vertices of the cells. ``shear`` and ``spherical`` are elastic constants."""
+    """Return the sparse compliance matrix of finite element stresses: the integrals ``int t : (s - spherical tr(s)
+    I) / (2 shear)`` for all pairs of stress functions s and t. They are exact, or ``lumped`` at the vertices of
+    the cells. ``shear`` and ``spherical`` are elastic constants."""
     d, same = stress.dimension, stress.vertices[:, None] == stress.vertices
     share = same / (d + 1) if lumped else (1 + same) / ((d + 1) * (d + 2))  # int lambda_i lambda_j / volume
     t = stress.directions
@@ -196,8 +196,9 @@ def corner_matrix(stress: CornerTractions) -> Matrix:
 
 def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
     """Return the sparse matrix of the integrals ``int q . skew s``, which measure how far stresses s are from
-    symmetric tensors. Test functions q are 1 at one vertex or in one cell, given by ``owners``; each has 1 row in
-    the plane, 3 in space. If the product with the stress unknowns is zero, the stress is weakly symmetric.
+    symmetric tensors. Test functions q are 1 at one vertex or in one cell, given by ``owners``; each has 1
+    component in the plane, 3 in space. If the product with the stress unknowns is zero, the stress is weakly
+    symmetric.
 
     Args:
         owners: vertex, or cell, of each function of a cell, shape (T, d (d + 1)).
@@ -217,18 +218,18 @@ def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
 
 
 def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Matrix:
-    """Return the sparse matrix of the given ``shape`` made of values with row and column indices, all three
-    arrays of one shape; values with equal indices are added up, and zeros are left out."""
+    """Return the sparse matrix of the given ``shape`` made of ``values`` with row and column indices; all three
+    arrays have one shape. Values with equal indices are added up, and zeros are left out."""
     matrix = sparse.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape).tocsr()
     matrix.eliminate_zeros()
     return matrix
 
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
-    """Return a sparse matrix N, shape (stresses, independent stresses), with ``asymmetry @ N = 0``, by which
-    independent stress unknowns give all. It is computed by elimination vertex by vertex, since a stress occurs in
-    the equations of one vertex only. Each vertex has ``rotations`` equations of symmetry, 1 in the plane and 3 in
-    space.
+    """Return a sparse matrix N, shape (stresses, independent stresses), with ``asymmetry @ N = 0``, by which all
+    stress unknowns follow from independent ones. It is computed by elimination vertex by vertex, since a stress
+    occurs in the equations of one vertex only. Each vertex has ``rotations`` equations of symmetry, 1 in the plane
+    and 3 in space.
 
     Args:
         asymmetry: rows of a vertex one after the other, shape (vertices * rotations, stresses).
@@ -351,7 +352,7 @@ def solid_in_h_div(
 
 def _stresses_of_facets(facets: IntArray, dimension: int) -> IntArray:
     """Return the indices of the stress unknowns (tractions at corners) of the given mesh facets as one flat array:
-    dimension^2 consecutive ones for each facet."""
+    dimension^2 consecutive indices for each facet."""
     own = dimension**2
     return np.asarray(own * np.asarray(facets)[:, None] + np.arange(own)).ravel()
 
@@ -534,7 +535,7 @@ def boundary_of(argument: str, name: str | None, groups: Mapping[str, IntArray] 
 
 def _check_simplices(mesh: Any, order: int | None) -> None:
     """Raise ``ParameterError`` unless a scikit-fem mesh is made of straight triangles or tetrahedra and ``order``
-    is None: mixed elements with stresses in H(div) exist for these alone."""
+    is None. Mixed elements with stresses in H(div) exist for such meshes alone, with one order."""
     from skfem import MeshTet1, MeshTri1
 
     if type(mesh) not in (MeshTri1, MeshTet1):
@@ -546,8 +547,8 @@ def _check_simplices(mesh: Any, order: int | None) -> None:
 
 
 def _clamped_facets(mesh: Any, clamped: str | None) -> IntArray:
-    """Return the sorted indices of the mesh facets in the boundary named ``clamped`` (None: an empty array); raise
-    ``ParameterError`` if some of these facets lie inside the mesh."""
+    """Return the sorted indices of the mesh facets in the boundary named ``clamped``; an empty array for None.
+    Raise ``ParameterError`` if some of these facets lie inside the mesh."""
     held = np.unique(boundary_of("clamped", clamped, mesh.boundaries))
     inside = np.setdiff1d(held, mesh.boundary_facets())
     if len(inside):
@@ -570,8 +571,8 @@ class _Space:
 
 def _velocity_space(mesh: Any, order: int | None) -> _Space:
     """Return the scikit-fem element of the velocities and the polynomial degrees that its quadratures must
-    integrate exactly, chosen from the mesh and the user's order; raise ``ParameterError`` for other meshes and
-    orders."""
+    integrate exactly. They are chosen from the mesh and the user's ``order`` (None: that of the mesh). Raise
+    ``ParameterError`` for other meshes, orders, and order 1 on curved cells."""
     name = next((each.__name__ for each in type(mesh).__mro__ if each.__name__ in SKFEM_CELLS), None)
     if name is None:
         raise ParameterError(
@@ -753,8 +754,9 @@ def _dofs(basis: Any, facets: IntArray) -> IntArray:
 
 
 def _moments_of(facets: IntArray, order: int) -> IntArray:
-    """Return the sorted indices of the bending moment unknowns on the given mesh edges (``facets``): order +
-    1 consecutive unknowns of the normal moment for each edge, where ``order`` is that of the moment elements."""
+    """Return the sorted indices of the bending moment unknowns on the given mesh edges (``facets``): order + 1
+    consecutive indices for each edge. The unknowns are values of the normal moment; ``order`` is that of the
+    moment elements."""
     return np.asarray((order + 1) * np.sort(facets)[:, None] + np.arange(order + 1), dtype=np.int64).ravel()
 
 

@@ -67,7 +67,7 @@ class Touching:
     def from_force(cls, joined: JoinedFunctions, force: CoordinateForce, begin: int) -> "Touching":
         """Return the description of a contact with friction between two surfaces, made from one contact force of
         the mechanism. ``joined`` evaluates the functions of all joints and forces; ``begin`` is the index among
-        them of the first function of this force, which are those of the gap."""
+        them of the first gap function of this force."""
         coordinate = force.coordinate
         assert isinstance(coordinate, RubbingCoordinate), "chosen so"
         end = begin + coordinate.gap_count
@@ -125,8 +125,8 @@ class Touching:
     def slip_rotation(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
         """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates, shape
         (T, 3) [rad/s]. It is the rotation of the contact normal plus, about the normal, that of the body with the
-        surface. If that body has no direction vectors and is not the ground, the touching body counts. ``rates``
-        are rates of functions, dX (T, vectors, 3) of vectors."""
+        surface. If that body has no direction vectors and is not the ground, the touching body's rotation is used.
+        ``rates`` are rates of functions, dX (T, vectors, 3) of vectors."""
         own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
@@ -140,22 +140,22 @@ class Touching:
         return np.asarray(turned + normal_component(_angular_velocity(at, dX, carrier), normal) * normal)
 
     def sliding_velocity(self, weights: Array, dX: Array) -> Array:
-        """Return the relative velocity of the two surfaces of a contact at the place where they touch, in world
-        axes for T states; shape (T, 3) [m/s]: the sum of the rates dX of the vectors of the contact times their
+        """Return the relative velocity of the two surfaces of a contact where they touch, in world axes for T
+        states, shape (T, 3) [m/s]. It is the sum of the rates dX of the vectors of the contact times their
         coefficients ``weights`` in the sliding displacement."""
         return np.asarray((weights[..., None] * dX[:, self.parts]).sum(axis=1))
 
     def add_sliding_force(self, weights: Array, force: Array, on_vectors: Array) -> None:
-        """Add a friction force (T, 3) [N] of this contact to the forces on vectors, ``on_vectors`` (T, vectors, 3):
-        each point or direction vector of the contact gets the force times its coefficient ``weights`` in the
-        sliding displacement."""
+        """Add a friction force (T, 3) [N] of this contact to the forces on vectors, ``on_vectors`` (T, vectors,
+        3), in place. Each point or direction vector of the contact gets the force times its coefficient
+        ``weights`` in the sliding displacement."""
         for part, weight in zip(self.parts.tolist(), weights.T, strict=True):
             on_vectors[:, part] += weight[:, None] * force
 
     def relative_spin(self, at: Poses, dX: Array) -> Array:
-        """Return the angular velocity of the touching body minus that of the other body of the contact, in
-        world axes for T states; shape (T, 3) [rad/s]. dX are the rates of all vectors; rolling and drilling
-        friction resist this rotation. ``at`` holds the T states."""
+        """Return the angular velocity of the touching body minus that of the other body of the contact, shape (T,
+        3) [rad/s]. It is in world axes for T states; rolling and drilling friction resist this rotation. dX are
+        the rates of all vectors; ``at`` has the T states."""
         touches, carries = self._direction_indices
         return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
 
@@ -180,9 +180,9 @@ def tangential_component(v: Array, n: Array) -> Array:
 
 
 def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
-    """Return the angular velocity of one body in world axes for T states; shape (T, 3) [rad/s], from the
-    rates dX (T, vectors, 3) of its body-fixed direction vectors, whose indices are ``parts``; zero for a body
-    without such vectors. ``at`` holds the T states."""
+    """Return the angular velocity of one body in world axes for T states, shape (T, 3) [rad/s]; zero for a body
+    without direction vectors. It follows from the rates dX (T, vectors, 3) of the body-fixed direction vectors
+    with the indices ``parts``. ``at`` has the T states."""
     if not len(parts):
         return np.zeros((len(dX), 3))
     m = at.vectors[:, parts]
@@ -252,8 +252,8 @@ class BristleState:
 
 
 def bristle_state_count(forces: Sequence[CoordinateForce]) -> int:
-    """Return the number of states that the friction springs (bristles: elastic slip of friction that sticks) of the
-    given forces have together: one for each component of the deflection of each spring."""
+    """Return the total number of states of the friction springs (bristles: elastic slip of friction that sticks)
+    of the given forces: one for each component of the deflection of each spring."""
     return sum(len(_deflection_axes(forces[k], kind)) for k, kind, _ in _all_bristles(forces))
 
 
@@ -323,7 +323,7 @@ class Bristles:
 
     def efforts(self, z: Array) -> Array:
         """Return the elastic forces k z of the friction springs (bristles) of a mechanism for their deflections z,
-        in the shape of z; k are the stiffnesses of the springs."""
+        an array of the shape of z. k are the stiffnesses of the springs."""
         return np.asarray(self._stiffness * z)
 
     def energies(self, z: Array) -> Array:
@@ -361,11 +361,10 @@ class Bristles:
         return found
 
     def slip_rate(self, spring: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
-        """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it,
-        in T states, shape (T, components): rate of a force coordinate, sliding velocity, or angular velocity
-        for rolling and drilling friction. A force coordinate is the length or angle along which a force
-        element acts. ``at`` holds the T states. dX are the rates of vectors. ``rates`` are those of
-        functions."""
+        """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it, in T
+        states, shape (T, components). It is the rate of a force coordinate (length or angle along which a force
+        acts), the sliding velocity, or an angular velocity for rolling and drilling friction. ``at`` has the T
+        states; ``rates`` are rates of functions, dX of vectors."""
         if spring.functions:
             return np.asarray(rates[:, spring.functions])
         if not spring.touching:
@@ -381,10 +380,10 @@ class Bristles:
     def _add_force(
         self, spring: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
     ) -> None:
-        """Add the friction force of one friction spring (bristle) to the three arrays ``out``: forces along
-        force coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is the opposite
-        of the friction force. A force coordinate is the length or angle along which a force element acts.
-        ``state`` has its contact. ``at`` holds the T states."""
+        """Add the friction force of one friction spring (bristle) in place to the three arrays ``out``: forces
+        along force coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is minus the
+        friction force. A force coordinate is the length or angle along which a force element acts. ``state`` has
+        the contact, ``at`` the T states."""
         along, functions, vectors = out
         if spring.functions:
             functions[:, spring.functions] -= f
@@ -411,11 +410,11 @@ class Bristles:
         motion: tuple[Array, Array],
         out: tuple[Array, Array, Array],
     ) -> Array:
-        """Return the rates dz/dt of the deflections z of all friction springs (bristles) in T states by the
-        friction law (8.49), shape (T, components). Their friction forces are added to the arrays ``out``:
-        along force coordinates, on functions and on vectors. A force coordinate is the length or angle along
-        which a force element acts. ``at`` holds the T states. ``effort`` are the derivatives of the stored
-        energy, ``motion`` the rates of functions and vectors.
+        """Return the rates dz/dt of the deflections z of all friction springs (bristles) in T states, shape (T,
+        components), by docs/theory.md, 8, (8.49). Their friction forces are added to the arrays ``out``: along
+        force coordinates (lengths or angles along which force elements act), on functions and on vectors. ``at``
+        has the T states, ``effort`` are the derivatives of the stored energy, ``motion`` the rates of functions
+        and vectors.
 
         Args:
             effort: k z, shape (T, size).
@@ -442,8 +441,8 @@ class Bristles:
 
 
 def _length_limit_factors(longest: Array, v: Array) -> Array:
-    """Return the factors, between 0 and 1, that shorten vectors v (T, m) to at most the lengths ``longest`` (T,),
-    shape (T,): 1 where a vector is short enough, 0 where the allowed length is zero."""
+    """Return the factors that shorten vectors v (T, m) to at most the lengths ``longest`` (T,), shape (T,). They
+    are 1 where a vector is short enough, and 0 where the allowed length is zero."""
     size = np.linalg.norm(v, axis=1)
     is_long = size > longest
     return np.asarray(np.where(is_long, longest / np.where(is_long, size, 1.0), np.where(longest > 0, 1.0, 0.0)))
@@ -516,14 +515,15 @@ class ElementLaws:
 
     @property
     def count(self) -> int:
-        """Number of scalar forces along coordinates in the port-Hamiltonian model of a mechanism: those of its
-        force elements, of creep branches (spring and dashpot in series), and of angles that functions of the state
+        """Number of scalar forces along coordinates in the port-Hamiltonian model of a mechanism. They belong to
+        force elements, to creep branches (spring and dashpot in series), and to angles that functions of the state
         measure."""
         return len(self.forces)
 
     def coordinate_rows(self) -> list[RelationFunction]:
-        """Return one row for each scalar force of a mechanism, whose function is the coordinate theta along which
-        the force acts. The form is that of a joint's constraint rows, so that both are evaluated alike."""
+        """Return one function for each scalar force of a mechanism: the coordinate theta along which the force
+        acts, as a relation with factor 1. Such relations are evaluated together with the scalar constraints of
+        joints."""
         return [RelationFunction((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def prescribed_values(self, time: float, at: Instants | None, theta: Array) -> Array:
@@ -544,7 +544,7 @@ class ElementLaws:
 
     def state_function_values(self, law: StateLaw, at: Instants, theta: Array) -> Array:
         """Evaluate a user's function of the state (``law``) at the instant ``at`` of a mechanism and return its
-        values, shape (values,). Angles that it measures count full turns: they are taken from the force coordinates
+        values, shape (values,). Measured angles are shifted by full turns to be nearest to the force coordinates
         theta. A force coordinate is the length or angle along which a force element acts."""
         values = measured_rows(self._system, at, law).values
         for index, k in self._turns[id(law)]:
@@ -553,7 +553,8 @@ class ElementLaws:
 
     def energy_derivatives(self, theta: Array) -> Array:
         """Return the derivatives dU/dtheta of the stored energies U of all scalar forces of a mechanism with
-        respect to their coordinates theta (T, forces); shape (T, forces): the elastic forces with opposite sign."""
+        respect to their coordinates, shape (T, forces). They are minus the elastic forces. ``theta`` (T, forces)
+        are the coordinates in T states."""
         result = self._stiffness * (theta - self._rest)
         for k in self._special:
             result[:, k] = [-self.forces[k].conservative_force(each) for each in theta[:, k].tolist()]
@@ -561,8 +562,8 @@ class ElementLaws:
 
     def energy_quotients(self, before: Array, after: Array) -> Array:
         """Return for each scalar force of a mechanism the quotient (U(after) - U(before)) / (after - before) of
-        its stored energy, shape (forces,). For linear springs it is computed as the derivative at the mean
-        coordinate; so it is for other forces if the two coordinates are nearly equal."""
+        its stored energy, shape (forces,). For linear springs, and where the two coordinates are nearly equal, it
+        is computed as the derivative at the mean coordinate."""
         result = self.energy_derivatives((before + after)[None] / 2)[0]
         for k in self._special:
             a, b, force = float(before[k]), float(after[k]), self.forces[k]
@@ -571,8 +572,8 @@ class ElementLaws:
         return np.asarray(result)
 
     def energies(self, theta: Array) -> Array:
-        """Return the sum of the energies stored by all scalar forces of a mechanism (springs and contacts) for
-        their coordinates theta (T, forces); shape (T,) [J]."""
+        """Return the sum of the energies stored by all scalar forces of a mechanism (springs and contacts) in T
+        states, shape (T,) [J]. ``theta`` (T, forces) are the coordinates along which the forces act."""
         result = (self._stiffness * (theta - self._rest) ** 2).sum(axis=1) / 2
         for k in self._special:
             result += [self.forces[k].energy(each) for each in theta[:, k].tolist()]
@@ -602,9 +603,9 @@ def state_laws(system: System) -> list[StateLaw]:
 
 
 def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coordinate]]:
-    """Yield (index, coordinate) for each angle among the measurements of a user's function of the state
-    (``law``). The index is its position in the array that the function receives: six numbers for a port,
-    value and rate for a coordinate. ``dimension`` is 2 or 3."""
+    """Yield (index, coordinate) for each angle among the measurements of a user's function of the state (``law``).
+    The index is that in the array which the function receives: six values for a port, value and rate for a
+    coordinate. ``dimension`` is 2 or 3."""
     index = 0
     for item in law.measured:
         if isinstance(item, Attachment):
@@ -727,7 +728,7 @@ class Resistances:
 
     def evaluate(self, at: Poses) -> Resisting:
         """Compute the resistance coefficients (force per velocity) of all dissipative force elements in the T
-        states ``at``, and return them as a ``Resisting`` record. Included are dampers, dry friction regularised at
+        states ``at``, and return them as a ``Resisting`` object. Included are dampers, dry friction regularised at
         low speed, losses of contacts, their sliding friction, and friction springs. A contact loss is limited so
         that its total force never pulls."""
         along = np.empty((len(at.x), len(self._forces)))
@@ -792,10 +793,10 @@ class Resistances:
         return slice(int(begin) + 1, int(end))
 
     def _resistance(self, at: Poses, touching: Touching, dX: Array, pressed: Array) -> tuple[Array, Array, Array]:
-        """Return for a contact of two bodies (``touching``) with viscous regularised friction (8.28) in T
-        states: the resistance against sliding (T,), the coefficients of its vectors in the sliding
-        displacement (T, vectors), and the normals (T, 3). ``pressed`` (T,) is the normal force. ``at`` holds
-        the T states. dX are the rates of vectors."""
+        """Return three arrays for a contact of two bodies (``touching``) with viscous regularised friction in T
+        states, by docs/theory.md, 8, (8.28): the resistance against sliding (T,), the coefficients of its vectors
+        in the sliding displacement (T, vectors), and the normals (T, 3). ``pressed`` (T,) is the normal force,
+        ``at`` has the T states, dX are the rates of vectors."""
         friction, (weights, normal) = touching.force.friction, touching.sliding_coefficients(at)
         assert friction is not None, "chosen so"
         speed = np.linalg.norm(tangential_component(touching.sliding_velocity(weights, dX), normal), axis=1)

@@ -31,8 +31,9 @@ DISTRIBUTED = "distributed force"
 
 
 def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port, ...]:
-    """Return the input-output ports of the port-Hamiltonian model of a floating body: for each named location
-    a force, then a moment, in body axes; last a force distributed over the body.
+    """Return the input-output ports of the port-Hamiltonian model of a floating body. For each named location
+    there is a force, then a moment if the body rotates there, both in body axes; last is a force distributed over
+    the body.
 
     ``<name> force`` [N]: the velocity of the material point. ``<name> moment`` [N m]: the angular
     velocity of the material around it. ``distributed force``: a force per mass [N/kg] in the span of
@@ -51,9 +52,9 @@ def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port
 
 
 def _prepended(first: float, values: Array) -> Array:
-    """Return a copy of ``values`` (..., n) with the number ``first`` inserted before the last axis' first entry,
-    shape (..., n + 1). With ``first=1`` these are coefficients of the undeformed shape and of the elastic
-    coordinates."""
+    """Return a copy of ``values`` (..., n) with the number ``first`` inserted before the first entry of the last
+    axis, shape (..., n + 1). With ``first=1`` the result has the coefficients of the undeformed shape and of the
+    elastic coordinates."""
     return np.concatenate([np.full((*values.shape[:-1], 1), first), values], axis=-1)
 
 
@@ -159,9 +160,9 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     @abstractmethod
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the block of the structure matrix J of a floating body that couples its linear, angular and
-        elastic velocities through the momenta (gyroscopic forces); shape (..., 6 + n, 6 + n). ``state`` has
-        deformation and velocities."""
+        """Return the block of the structure matrix J of a floating body that couples its velocities through the
+        momenta (gyroscopic forces). The velocities are linear, angular and elastic; the shape is (..., 6 + n, 6 +
+        n). Abstract: subclasses implement it. ``state`` has deformation and velocities."""
 
     def kinetic_slope(self, state: BodyState) -> Array:
         """Return zeros, shape (..., n): the derivative of the kinetic energy of a floating body with respect to
@@ -183,8 +184,8 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def joined(self, state: BodyState) -> Array:
         """Return the state vectors x (..., state_size) of a floating body made of its position, rotation,
-        velocities and stresses. The order is position, rotation (nine numbers, row by row), elastic coordinates,
-        linear, angular and elastic velocities, stresses. Components that the body does not have are left out."""
+        velocities and stresses. The order is position, rotation matrix (row by row), elastic coordinates, linear,
+        angular and elastic velocities, stresses. Components that the body does not have are left out."""
         parts = (
             state.position,
             state.rotation.reshape(*state.rotation.shape[:-2], 9),
@@ -211,8 +212,8 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def descriptor_matrix(self, x: Array) -> Array:
         """Return the descriptor matrix E = diag(I, M, M_sigma), which multiplies dx/dt in the port-Hamiltonian
-        model of a floating body, at states x; shape (..., state_size, state_size). M is the mass matrix, M_sigma
-        the compliance of the stresses."""
+        model of a floating body, at states x. The shape is (..., state_size, state_size). M is the mass matrix,
+        M_sigma the compliance matrix of the stresses."""
         result, index = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         result[...] = np.eye(self.state_size)
         eta = self.inertia_displacement(self.split(x).displacement)
@@ -221,8 +222,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def structure_matrix(self, x: Array) -> Array:
-        """Return the structure matrix J in E dx/dt = (J - R) z + B u of a floating body at states x; shape (...,
-        state_size, state_size): kinematics, gyroscopic and elastic forces."""
+        """Return the structure matrix J in E dx/dt = (J - R) z + B u of a floating body at states x. The result
+        has the shape (..., state_size, state_size). It has the kinematics, gyroscopic and elastic forces; z are
+        the efforts."""
         state = self.split(x)
         n, s = self.body.elastic_count, self.stress_space.size
         q, end = 12 + n, 18 + 2 * n
@@ -240,8 +242,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return full[..., self._state_indices[:, None], self._state_indices]
 
     def dissipation_matrix(self, x: Array) -> Array:
-        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a floating body at states x: modal
-        damping and material viscosity, acting on the elastic rates, shape (..., state_size, state_size)."""
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a floating body at states x. The result
+        has the shape (..., state_size, state_size). It has modal damping and material viscosity, which act on the
+        elastic rates; zero without either."""
         result, index = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         if self.body.viscosity == 0 and not self.body.damping.any():
             return result
@@ -252,9 +255,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B in E dx/dt = (J - R) z + B u of a floating body at states x: forces on the
-        velocities of unit inputs of all ports (forces and moments at locations, distributed force), shape (...,
-        state_size, inputs)."""
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a floating body at states x. The result has the
+        shape (..., state_size, inputs). Its columns are forces on the velocities for unit inputs of all ports:
+        forces and moments at locations, and the distributed force."""
         body, state = self.body, self.split(x)
         d, axes, n = body.dimension, list(body.rotation_axes), body.elastic_count
         eta, convection = self.port_displacement(state.displacement), self.convection(state.displacement)
@@ -307,8 +310,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self.joined(slope)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete gradient of the stored energy H of a floating body between the states x0 and
-        x1, shape (state_size,): efforts z whose dot product with E (x1 - x0) is exactly H(x1) - H(x0)."""
+        """Return the discrete gradient z of the stored energy H of a floating body between the states x0 and
+        x1, shape (state_size,). The dot product of z with E (x1 - x0), E at the mean state, is exactly H(x1) -
+        H(x0)."""
         middle, n = (x0 + x1) / 2, self.body.elastic_count
         z = self.effort(middle)
         if not n:
@@ -371,15 +375,15 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     @property
     def velocity_slice(self) -> slice:
-        """Slice of the state vector x of a floating body that holds its linear, angular and elastic velocities; the
-        stresses follow."""
+        """Slice of the state vector x of a floating body with its linear, angular and elastic velocities.
+        Coordinates come before them, stresses after them."""
         end = self.state_size - self.stress_space.size
         return slice(end - self.body.velocity_count, end)
 
     def _elastic_rates(self, eta: Array) -> Array:
-        """Return the matrix [0, N, I] of a floating body from its velocities to the rates deta/dt of the
-        elastic coordinates ``eta``; shape (..., n, 6 + n). The velocities are linear, angular and elastic
-        ones."""
+        """Return the matrix [0, N, I] of a floating body that gives the rates deta/dt of the elastic coordinates
+        ``eta`` from its velocities. The result has the shape (..., n, 6 + n). The velocities are linear, angular
+        and elastic; N is the matrix ``convection``."""
         n = self.body.elastic_count
         result = np.zeros((*eta.shape, 6 + n))
         result[..., 3:6], result[..., 6:] = self.convection(eta), np.eye(n)
@@ -411,8 +415,8 @@ class FullForm(FloatingBodyForm):
         return eta
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of the structure matrix J of a floating body that couples its linear, angular
-        and elastic velocities (gyroscopic forces); shape (..., 6 + n, 6 + n). Its entries are momenta of the
+        """Return the skew block of the structure matrix J of a floating body that couples its linear, angular and
+        elastic velocities (gyroscopic forces). The shape is (..., 6 + n, 6 + n). Its entries are momenta of the
         deformed body. ``state`` has deformation and velocities."""
         linear, angular, coupling = momenta(self.body, state, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
@@ -447,9 +451,9 @@ def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, 
 
 
 def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
-    """Return the integrals int rho (v + w x X) x Phi_j over a floating body with elastic coordinates ``eta``,
-    shape (..., 3, n): density times rigid velocity (linear velocity v, angular velocity w) at the displaced
-    position X, cross product with shape function j."""
+    """Return the integrals int rho (v + w x X) x Phi_j over a floating body, shape (..., 3, n). They are density
+    times rigid velocity (linear velocity v, angular velocity w) at the displaced position X, cross product with
+    shape function j. ``eta`` are the elastic coordinates."""
     products = moment_products(body, _prepended(1.0, eta))
     along = np.einsum("...baj,...b->...aj", products, w)
     across = w[..., None] * np.einsum("...aaj->...j", products)[..., None, :]
@@ -457,9 +461,9 @@ def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
 
 
 def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elastic_rigid: Array) -> Array:
-    """Return the block of the structure matrix J of a floating body that couples its velocities (linear v,
-    angular w, elastic v_f); shape (..., 6 + n, 6 + n), from ``linear`` and ``angular`` momenta (..., 3) and
-    the two blocks between w and v_f, ``rigid_elastic`` (rows of w) and ``elastic_rigid``."""
+    """Return the block of the structure matrix J of a floating body that couples its velocities (linear v, angular
+    w, elastic v_f). The result has the shape (..., 6 + n, 6 + n). It is made of ``linear`` and ``angular`` momenta
+    (..., 3) and the two blocks between w and v_f, ``rigid_elastic`` (rows of w) and ``elastic_rigid``."""
     n = rigid_elastic.shape[-1]
     result = np.zeros((*linear.shape[:-1], 6 + n, 6 + n))
     result[..., :3, 3:6] = result[..., 3:6, :3] = cross_matrix(linear)
@@ -484,8 +488,8 @@ class ZerothOrderForm(FloatingBodyForm):
     """
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the block of the structure matrix J of a floating body that couples its velocities, with
-        momenta of the undeformed body; shape (..., 6 + n, 6 + n). It is not skew: the rows of elastic
+        """Return the block of the structure matrix J of a floating body that couples its velocities, with momenta
+        of the undeformed body. The shape is (..., 6 + n, 6 + n). The block is not skew: the rows of elastic
         velocities lack the factor 2. ``state`` has the velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
@@ -523,16 +527,16 @@ class ConstantMassForm(FloatingBodyForm):
     """
 
     def convection(self, eta: Array) -> Array:
-        """Return the matrix N(eta) in deta/dt = v_a + N w of a floating body; shape (..., n, 3), where v_a are
-        absolute elastic velocities (relative velocity plus w x displacement, projected on the shape functions) and
-        w is the angular velocity."""
+        """Return the matrix N(eta) in deta/dt = v_a + N w of a floating body, shape (..., n, 3). v_a are absolute
+        elastic velocities (relative velocity plus w x displacement, projected on the shape functions), w is the
+        angular velocity."""
         columns = cross_products(moment_products(self.body, _prepended(0.0, eta)))[..., 1:].mT
         return np.asarray(-np.linalg.solve(elastic_mass(self.body), columns))
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of the structure matrix J of a floating body that couples its velocities
-        (elastic ones absolute); shape (..., 6 + n, 6 + n), with momenta of the undeformed body and without
-        the factor 2 of the full model. ``state`` has the velocities."""
+        """Return the skew block of the structure matrix J of a floating body that couples its velocities (elastic
+        ones absolute). The result has the shape (..., 6 + n, 6 + n). It has momenta of the undeformed body,
+        without the factor 2 of the full model. ``state`` has the velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, doubled = momenta(self.body, straight, 0.0)
         return gyroscopic_matrix(linear, angular, doubled / 2, -doubled.mT / 2)
@@ -560,9 +564,9 @@ class PrintedForm(FloatingBodyForm):
         return np.zeros_like(eta)
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of the structure matrix J of a planar floating body that couples its
-        velocities, by equation (34) of a paper. Its shape is (..., 6 + n, 6 + n); momenta are those of the
-        undeformed body. ``state`` has the velocities."""
+        """Return the skew block of the structure matrix J of a planar floating body that couples its velocities,
+        by equation (34) of the paper. Its shape is (..., 6 + n, 6 + n); momenta are those of the undeformed body.
+        ``state`` has the velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
@@ -590,9 +594,8 @@ GENERALIZED_COORDINATES = ("position", "rotation_rows", "displacement")
 
 def linearized(form: FloatingBodyForm) -> LinearPHDAE:
     """Return the linear port-Hamiltonian model of small motions of one floating body about rest, without gravity.
-    It has the rows and columns of velocities and stresses of the nonlinear model ``form``, evaluated at the
-    undeformed state at rest. Position, rotation and displacement are no states. Raise ``ModelError`` for another
-    object.
+    Its matrices are those of the nonlinear model ``form`` at the undeformed state at rest, for velocities and
+    stresses alone. Position, rotation and displacement are no states. Another object raises ``ModelError``.
 
     States: velocity, angular_velocity, elastic_velocity and stress; ports as of the form. Position, rotation and
     displacement are left out, and with them gravity. Everything is in body axes: the transformer of a joint

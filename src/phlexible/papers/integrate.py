@@ -62,9 +62,9 @@ class InputFunction:
 
 def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -> InputFunction:
     """Return the inputs u of a port-Hamiltonian model as one function of T times (T,) and states (T, n) with the
-    result (T, inputs). It is made from what a user gave: nothing, one function for all inputs, or a dict by port
-    name; functions of the user are called with one instant, as u(t) or u(t, x). It is tried once at t = 0 and the
-    initial state x.
+    result (T, inputs). It is made from what a user gave: nothing, one function for all inputs, or a dictionary of
+    functions or numbers by port name. The user's functions are called with one instant, as u(t) or u(t, x), and
+    once at t = 0 with the initial state x to check them.
 
     Raises:
         ParameterError: no function or table of ports, a port that the model does not have, or a wrong shape.
@@ -177,9 +177,9 @@ class Method(StrEnum):
 
 
 def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoop:
-    """Return the solver object that takes the time steps of a chosen integration method from the state ``initial``.
-    The method is Gauss, Radau, the midpoint rule, discrete gradients or the linearly implicit scheme; ``equations``
-    are those of a port-Hamiltonian model.
+    """Return the solver object that computes the time steps of a chosen integration method from the state
+    ``initial``. The method is Gauss, Radau, the midpoint rule, discrete gradients or the linearly implicit scheme;
+    ``equations`` are those of a port-Hamiltonian model.
 
     The midpoint rule is left without projection: it has order 2 in the states as it is, and stays symmetric.
     """
@@ -512,8 +512,7 @@ class _Record:
     def sum_energies(self, weights: Array) -> None:
         """Compute the work of the inputs and the dissipated energy of each time step in ``self.steps``, by
         quadrature over its stages with ``weights``. The results are appended to ``self.work`` as an array (2,
-        steps); then the list ``self.steps`` is emptied. Dissipation is the work minus the increase of the stored
-        energy."""
+        steps); then ``self.steps`` is emptied. Dissipation is the work minus the increase of the stored energy."""
         if not self.steps:
             return
         equations, count = self.equations, len(self.steps)
@@ -554,9 +553,8 @@ class _Record:
 
 
 def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> Array:
-    """Convert a user's initial state x to an array of shape (n,) with the number of states of the model;
-    raise ``ParameterError``, with the name of the argument, for other shapes and for numbers that are not
-    finite."""
+    """Convert a user's initial state x to an array of shape (n,) with the number of states of the model. Raise
+    ``ParameterError``, with the name of the ``argument``, for other shapes and for values that are not finite."""
     check_model("model", model)
     state = reals(argument, x, f"numbers of shape ({model.state_size},)")
     if state.shape != (model.state_size,) or not np.isfinite(state).all():
@@ -568,8 +566,8 @@ def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> 
 
 
 def _step_lengths(duration: float, step: float) -> list[float]:
-    """Return the lengths [s] of all time steps that fill the duration [s]: equal ones of length ``step``, and a
-    shorter one at the end if the duration is no multiple of it."""
+    """Return the lengths [s] of all time steps that fill the duration [s] as a list. They are equal to ``step``,
+    with a shorter one at the end if the duration is no multiple of it."""
     whole, length = positive("duration", duration), positive("step", step)
     count = int(np.floor(whole / length * (1 + SLACK)))
     rest = whole - count * length

@@ -138,21 +138,22 @@ class JoinedFunctions:
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
     def prescribed_rates(self, at: Poses) -> Array:
-        """Return the part of the rates of a mechanism's functions that prescribed motions of frames and paths
-        cause, in T states, shape (T, m). It is the rate while all bodies are at rest."""
+        """Return the rates of a mechanism's functions that prescribed motions of frames and paths cause while all
+        bodies are at rest. ``at`` has T states; the rates have the shape (T, m)."""
         return self._functions.drift(at.instants)
 
     def line_rates(self, at: Poses, rates: Array) -> Array:
-        """Return the rates of all constraint rows and force coordinates of a mechanism in T states; shape (T,
-        lines), from the rates (T, m) of the functions of which these are sums. A force coordinate is the
-        length or angle along which a force element acts. ``at`` holds the T states."""
+        """Return the rates of all scalar constraints and force coordinates of a mechanism in T states. The result
+        has the shape (T, constraints + force coordinates). They are sums of the ``rates`` (T, m) of functions
+        times derivatives. A force coordinate is the length or angle along which a force element acts. ``at`` has
+        the T states."""
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
         """Add generalized forces on the velocities of all bodies to ``out`` (T, n), in the entries of these
-        velocities. They are caused by forces along constraints and force coordinates, ``along`` (T, lines), along
-        functions, ``on_functions`` (T, m), and on points and directions in world axes, ``on_vectors`` (T, vectors,
-        3). ``at`` holds the T states."""
+        velocities. They are caused by forces along constraints and force coordinates, ``along`` (T, constraints +
+        force coordinates), along functions, ``on_functions`` (T, m), and on points and directions in world axes,
+        ``on_vectors`` (T, vectors, 3). ``at`` has the T states."""
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)
@@ -165,10 +166,10 @@ class JoinedFunctions:
             out[:, velocity_indices(form, own)] += force
 
     def add_gradient(self, at: Poses, functions: slice, out: Array) -> None:
-        """Add the gradient of one constraint row or force coordinate of a mechanism with respect to all world
-        vectors to ``out`` (T, vectors, 3). ``functions`` is the slice of the functions that the row is made
-        of. World vectors are points of bodies, or directions fixed to them, in world axes. A force coordinate
-        is the length or angle along which a force element acts. ``at`` holds the T states."""
+        """Add the gradient of one scalar constraint or force coordinate of a mechanism with respect to all world
+        vectors to ``out`` (T, vectors, 3). ``functions`` is the slice of the functions of which it is made. World
+        vectors are points of bodies, or directions fixed to them, in world axes. A force coordinate is the length
+        or angle along which a force element acts. ``at`` has the T states."""
         chosen = np.zeros_like(at.slopes)
         chosen[:, functions] = at.slopes[:, functions]
         out += self._functions.forces_along(at.gradients, chosen)
@@ -194,9 +195,9 @@ class JoinedFunctions:
         return Instants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:
-        """Return the velocities of all bodies of a mechanism in T states, shape (T, velocities), from the
-        efforts z (T, n), which contain them; linear velocities of floating bodies are rotated from body axes
-        to world axes. ``instants`` are the T states."""
+        """Return the velocities of all bodies of a mechanism in T states, shape (T, velocities), selected from the
+        efforts z (T, n). Linear velocities of floating bodies are rotated from body axes to world axes.
+        ``instants`` are the T states."""
         found = [np.zeros((len(z), 0))]
         for index, (form, own) in enumerate(self._bodies):
             speeds = z[:, velocity_indices(form, own)]
@@ -209,8 +210,8 @@ class JoinedFunctions:
 
 
 def velocity_indices(form: BodyForm, states: slice) -> slice:
-    """Return the slice of the mechanism's state vector that holds the velocities of one body (``form``).
-    ``states`` is the slice of all states of this body."""
+    """Return the slice of a mechanism's state vector with the velocities of one body. ``form`` is the model of the
+    body, ``states`` the slice of all its states."""
     if isinstance(form, FloatingBodyForm):
         return slice(states.start + form.velocity_slice.start, states.start + form.velocity_slice.stop)
     count = form.body.elastic_count

@@ -101,9 +101,9 @@ class AppliedLoads:
         return np.arange(len(self.vectors) - len(vectors), len(self.vectors))
 
     def groups(self) -> list[IntArray]:
-        """Return groups of indices of world vectors such that the load on one vector depends only on vectors of its
-        group: the vectors of each load, or those of each face under pressure. World vectors are points of bodies,
-        or directions fixed to them, in world axes."""
+        """Return groups of indices of world vectors such that the load on one vector depends only on vectors of
+        its group. A group has the vectors of one load, or those of one face under pressure. World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         found = list[IntArray]()
         for each in self._loads:
             if isinstance(each.load, SurfacePressure):
@@ -114,14 +114,14 @@ class AppliedLoads:
 
     @property
     def size(self) -> int:
-        """Total number of scalar inputs of all loads of a mechanism: three for a force or torque, one for a
-        pressure."""
+        """Total number of scalar inputs of all loads of a mechanism: three for a force or torque in space, one for
+        a pressure."""
         return sum(self.sizes)
 
     def load_values(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
-        """Return the values of all loads of a mechanism at a time [s], one after the other, shape (inputs,). A
-        load that is a function of the state is evaluated by ``law``, which is called with it and returns its
-        value as an array; other functions of the user are called with the time."""
+        """Return the values of all loads of a mechanism at a time [s], one after the other. The result has the
+        shape (inputs,). A load that is a function of the state is evaluated by ``law``, which is called with it
+        and returns its value as an array; other functions of the user are called with the time."""
         found = [np.zeros(0)]
         for load, size in zip(self._system.loads, self.sizes, strict=True):
             if isinstance(load.value, StateLaw):
@@ -134,8 +134,8 @@ class AppliedLoads:
 
     def add_forces(self, u: Array, vectors: Array, indices: IntArray, out: Array) -> None:
         """Add the forces of a mechanism's loads on world vectors (points, directions, nodes) to ``out`` (T, k, 3).
-        u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``indices`` the indices of those
-        that carry loads."""
+        u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``indices`` the indices of loaded
+        vectors. Torques act as forces on direction vectors."""
         for each in self._loads:
             value, load = u[:, each.inputs], each.load
             if not value.any():
@@ -344,8 +344,8 @@ class MechanismModel(ComposedModel):
         return self.joined(initial_state(self.system))
 
     def split(self, x: Array) -> State:
-        """Return the pose and velocities of the mechanism for the state vector x of its port-Hamiltonian model;
-        stresses, strains of strings and multipliers in x are left out."""
+        """Return the pose and velocities of the mechanism for the state vector x of its port-Hamiltonian model, as
+        a ``State``. Stresses, strains of strings and multipliers in x are left out."""
         at, velocities = self._joined.instants(x[None]), [np.zeros(0)]
         position, rotation, eta = at.position[0], at.rotation[0], at.eta[0]
         for index, (form, part) in enumerate(self._bodies):
@@ -369,9 +369,9 @@ class MechanismModel(ComposedModel):
         return np.asarray(self.default_inputs(np.array([time]), x[None])[0])
 
     def default_inputs(self, times: Array, x: Array) -> Array:
-        """Return the inputs u that the mechanism itself prescribes in T states x (T, n) at the ``times`` [s],
-        shape (T, inputs): clock, prescribed motions and drives, loads and prescribed forces of force
-        elements."""
+        """Return the inputs u that the mechanism itself prescribes in T states x (T, n), shape (T, inputs). They
+        are clock, prescribed motions and drives, loads and prescribed forces of force elements. The times are the
+        time states in x; ``times`` is not used."""
         result = np.zeros((len(x), self.port_size))
         clock, drives, frames, loads, forces, end = self._inputs
         result[:, clock] = 1.0
@@ -400,8 +400,9 @@ class MechanismModel(ComposedModel):
 
     @property
     def default_input_states(self) -> IntArray:
-        """Indices of the states on which the inputs that the mechanism itself prescribes depend: states of bodies
-        next to prescribed motions, or all states if a load or force is a function of the state."""
+        """Indices of the states on which the inputs that the mechanism itself prescribes depend. They are the
+        states of bodies connected to prescribed motions, or all states if a load or force is a function of the
+        state."""
         if self._has_laws:
             return np.arange(self.state_size)
         timed = [own for m, own in enumerate(self._couplings) if m < len(self._is_timed) and self._is_timed[m]]
@@ -418,9 +419,10 @@ class MechanismModel(ComposedModel):
         return result
 
     def _set_efforts(self, x: Array, result: Array) -> None:
-        """Set in ``result`` (T, n) the efforts of a mechanism's states that belong to no body, for T states x: zero
-        for the time, forces of springs and contacts for force coordinates, forces of friction springs for their
-        deflections. A force coordinate is the length or angle along which a force element acts."""
+        """Write the efforts of a mechanism's states that belong to no body into ``result`` (T, n), for T states x.
+        They are zero for the time, energy derivatives of springs and contacts for force coordinates, and forces of
+        friction springs for their deflections. A force coordinate is the length or angle along which a force
+        element acts."""
         result[:, self._time] = 0.0
         result[:, self._thetas] = self.elements.energy_derivatives(x[:, self._thetas])
         result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
@@ -435,8 +437,8 @@ class MechanismModel(ComposedModel):
         return result
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a whole mechanism in T
-        states, shape (T, n). States x and efforts z have shape (T, n), inputs u (T, inputs)."""
+        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a complete mechanism in
+        T states, shape (T, n). States x and efforts z have shape (T, n), inputs u (T, inputs)."""
         result = self._coupling_flows(x, z, u)
         for body, own in self._bodies:
             result[:, own] += body.flows(x[:, own], z[:, own], np.zeros((len(x), body.port_size)))
@@ -487,9 +489,9 @@ class MechanismModel(ComposedModel):
         return np.asarray(super().storages(x) + springs)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative of the residual E dx/dt - (J - R) z - B u of a mechanism with respect to the
-        state x; shape (n, n): exact inside the bodies, by sparse difference quotients for the coupling
-        between them. ``rate`` is dx/dt."""
+        """Return the derivative of the residual E dx/dt - (J - R) z - B u of a mechanism with respect to the state
+        x. The result has the shape (n, n). Each body computes its own block; sparse difference quotients give the
+        coupling between bodies. ``rate`` is dx/dt, ``u`` the inputs."""
 
         def coupling(states: Array) -> Array:
             z = states.copy()
@@ -502,18 +504,17 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _is_timed(self) -> list[bool]:
-        """Flags of all constraint rows, then of all force coordinates of this mechanism: whether they change
-        with time even if no body moves (prescribed motions, moving frames). A force coordinate is the length
-        or angle along which a force element acts. A row is one scalar equation of a joint or drive."""
+        """Flags of all scalar constraints, then of all force coordinates of this mechanism: whether they change
+        with time even if no body moves. Prescribed motions and moving frames cause this. A force coordinate is the
+        length or angle along which a force element acts."""
         first = self._joined.first
         return [any(self._joined.is_timed(m) for m in range(a, b)) for a, b in pairwise(first)]
 
     @cached_property
     def _couplings(self) -> list[IntArray]:
-        """Groups of indices of states that depend on each other, one group for each constraint row, force
+        """Groups of indices of states that depend on each other, one group for each scalar constraint, force
         coordinate and load of this mechanism. They give the sparsity pattern of the derivatives. A force
-        coordinate is the length or angle along which a force element acts. A row is one scalar equation of a
-        joint or drive."""
+        coordinate is the length or angle along which a force element acts."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
         for number, entry in enumerate(own):
@@ -528,8 +529,9 @@ class MechanismModel(ComposedModel):
         return found
 
     def _entries_of(self, carriers: set[int]) -> IntArray:
-        """Return the indices of the states of the given floating bodies and nodes (``carriers``: indices of what
-        carries points and directions) in the state vector; negative indices (ground) have no states."""
+        """Return the indices in the state vector of the states of floating bodies and nodes with the given
+        indices, ``carriers``. Negative indices belong to the ground, which has no states. Of strings and soft
+        bodies only positions and velocities of the nodes are returned."""
         found, frames = [np.zeros(0, dtype=np.int64)], self.layout.frames
         for carrier in sorted(carriers):
             if 0 <= carrier < frames:
@@ -545,8 +547,8 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _differences(self) -> SparseDifferences:
-        """Object that forms sparse difference quotients of the coupling terms of this mechanism with few
-        evaluations; its sparsity pattern follows from the states that each joint, force and load couples."""
+        """Object that computes sparse difference quotients of the coupling terms of this mechanism with few
+        evaluations. Its sparsity pattern follows from the states that each joint, force and load couples."""
         rows = np.repeat(np.arange(len(self._couplings)), [len(unit) for unit in self._couplings])
         columns = np.concatenate([np.zeros(0, dtype=np.int64), *self._couplings])
         touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(self._couplings), self.state_size))
@@ -555,24 +557,26 @@ class MechanismModel(ComposedModel):
     # Matrices of one state, for reading and for checks.
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Return the descriptor matrix E of a mechanism at the state x, shape (n, n), which multiplies dx/dt: mass
-        and compliance blocks of the bodies, 1 for time, force coordinates and friction springs, 0 for multipliers.
-        A force coordinate is the length or angle along which a force element acts."""
+        """Return the descriptor matrix E of a mechanism at the state x, which multiplies dx/dt, shape (n, n). It
+        has mass and compliance blocks of the bodies, 1 for time, force coordinates and friction springs, 0 for
+        multipliers. A force coordinate is the length or angle along which a force element acts."""
         own = np.arange(self._time, self._bends.stop)
         ones = sparse.coo_array((np.ones(len(own)), (own, own)), (self.state_size,) * 2)
         return self._assembled([form.descriptor_matrix(x[own]) for form, own in self._bodies], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a mechanism at the state x; shape (n,
-        n): blocks of the bodies, and the coupling by joints, springs and friction springs."""
+        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a mechanism at the state x. The
+        result has the shape (n, n). It has blocks of the bodies, and the coupling by joints, springs and friction
+        springs: the skew part of the right-hand sides for unit efforts."""
         between = self._unit_flows(x)
         between[np.ix_(self._velocities, self._velocities)] = 0.0
         between = sparse.coo_array((between - between.T) / 2)
         return self._assembled([form.structure_matrix(x[own]) for form, own in self._bodies], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a mechanism at the state x; shape (n, n):
-        damping of the bodies, and resistances of dampers and friction between them."""
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a mechanism at the state x. The result
+        has the shape (n, n). It has damping of the bodies, and resistances of dampers and friction between them:
+        minus the symmetric part of the right-hand sides for unit efforts."""
         between, resisting = self._unit_flows(x), np.eye(self.state_size, dtype=bool)
         moving = np.concatenate([self._velocities, np.arange(self._bends.start, self._bends.stop)])
         resisting[np.ix_(moving, moving)] = True
@@ -580,14 +584,14 @@ class MechanismModel(ComposedModel):
         return self._assembled([form.dissipation_matrix(x[own]) for form, own in self._bodies], between)
 
     def _unit_flows(self, x: Array) -> Array:
-        """Return the part of J - R at the state x that couples the bodies of a mechanism, shape (n, n); its columns
-        are the right-hand sides for unit efforts."""
+        """Return the terms of J - R at the state x that couple the bodies of a mechanism, shape (n, n). Column k
+        has the right-hand sides for effort k equal to 1 and all other efforts zero."""
         states, none = np.broadcast_to(x, (len(x), len(x))), np.zeros((len(x), self.port_size))
         return np.ascontiguousarray(self._coupling_flows(states, np.eye(len(x)), none).T)
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B in E dx/dt = (J - R) z + B u of a mechanism at the state x; shape (n, inputs);
-        its columns are the right-hand sides for unit inputs."""
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a mechanism at the state x. The shape is (n,
+        inputs). Its columns are the right-hand sides for unit inputs and zero efforts."""
         states = np.broadcast_to(x, (self.port_size, len(x)))
         return np.ascontiguousarray(self._coupling_flows(states, np.zeros(states.shape), np.eye(self.port_size)).T)
 
@@ -609,9 +613,9 @@ class MechanismModel(ComposedModel):
         return self._rest.copy()
 
     def _assembled(self, of_bodies: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
-        """Return the matrix (n, n) of a mechanism made of one diagonal block for each body (``of_bodies``)
-        plus the entries ``between`` bodies, forces and multipliers; a dense array for up to 300 states,
-        otherwise sparse."""
+        """Return the matrix (n, n) of a mechanism made of one diagonal block for each body (``of_bodies``) plus
+        the entries ``between`` bodies, forces and multipliers. It is a dense array for up to 300 states, otherwise
+        sparse."""
         rest = self.state_size - self._time
         blocks = sparse.block_diag([*of_bodies, sparse.coo_array((rest, rest))], "csr")
         result = sparse.csr_array(blocks + between.tocsr())

@@ -86,8 +86,9 @@ class RodStrains:
         return cls(_sparse(first, row, columns), _sparse(second, row, columns), _sparse(shares, strain, row))
 
     def values(self, vectors: Array) -> Array:
-        """Return the strains of a geometrically exact rod at its g quadrature points; shape (..., g, 6), for the
-        centre and axis vectors of its sections (..., N, 4, 3): stretch and shear Gamma, then twist and bending K.
+        """Return the strains of a geometrically exact rod at its g quadrature points, shape (..., g, 6): stretch
+        and shear Gamma, then twist and bending K. ``vectors`` (..., N, 4, 3) are the centre and axis vectors of
+        its N sections.
 
         Args:
             vectors: of the sections, shape (..., N, 4, 3), as in all methods.
@@ -95,16 +96,16 @@ class RodStrains:
         return self.rates(vectors, vectors) / 2
 
     def rates(self, vectors: Array, changes: Array) -> Array:
-        """Return the rates of the strains of a rod at its g quadrature points; shape (..., g, 6), if the centre and
-        axis vectors of its sections ``vectors`` change at the rates ``changes``, both (..., N, 4, 3)."""
+        """Return the rates of the strains of a rod at its g quadrature points, shape (..., g, 6). The centre and
+        axis vectors of its N sections are ``vectors`` and change at the rates ``changes``, both (..., N, 4, 3)."""
         (u, v), (du, dv) = self._linear_sums(vectors), self._linear_sums(changes)
         rates = _product(self.weights, (du * v + u * dv).sum(axis=-1, keepdims=True))
         return rates.reshape(*vectors.shape[:-3], -1, STRAINS)
 
     def forces(self, vectors: Array, stresses: Array) -> Array:
-        """Return the forces on the centre and axis ``vectors`` of the N sections of a rod; shape (..., N, 4,
-        3), that have the same power as stresses (..., g, 6) at its quadrature points: transpose of the strain
-        rates."""
+        """Return the forces on the centre and axis ``vectors`` of the N sections of a rod that have the same power
+        as given stresses. The result has the shape (..., N, 4, 3). The ``stresses`` (..., g, 6) act at its g
+        quadrature points; the result is the transposed matrix of strain rates times them."""
         u, v = self._linear_sums(vectors)
         along = _product(self.weights.T, stresses.reshape(*stresses.shape[:-2], -1, 1))
         return (_product(self.first.T, along * v) + _product(self.second.T, along * u)).reshape(vectors.shape)
@@ -120,7 +121,8 @@ class RodStrains:
 
     def _linear_sums(self, vectors: Array) -> tuple[Array, Array]:
         """Return the two linear combinations u and v of the section vectors of a rod whose scalar products are the
-        terms of its strains; each of shape (..., 9 g, 3); nine products make the six strains of a point."""
+        terms of its strains. Each has the shape (..., 9 g, 3): nine products make the six strains of each of g
+        quadrature points."""
         near = vectors.copy()
         near[..., 0, :] -= vectors[..., :1, 0, :]
         near = near.reshape(*near.shape[:-3], -1, 3)
@@ -128,16 +130,16 @@ class RodStrains:
 
 
 def _product(matrix: Matrix, vectors: Array) -> Array:
-    """Return ``matrix @ vectors`` for stacks of ``vectors`` (..., N, k) over their axis N, shape (..., rows
-    of the matrix, k)."""
+    """Return the products of a sparse ``matrix``, shape (k, N), with stacked ``vectors`` (..., N, m) over the axis
+    N, shape (..., k, m)."""
     first = np.moveaxis(vectors, -2, 0)
     sums = matrix @ first.reshape(len(first), -1)
     return np.moveaxis(sums.reshape(-1, *first.shape[1:]), 0, -2)
 
 
 def _sparse(entries: list[tuple[int, int, float]], rows: int, columns: int) -> sparse.csr_array:
-    """Return the sparse matrix (rows, columns) with the given ``entries``, triples of row, column and value;
-    equal indices are added."""
+    """Return the sparse matrix (rows, columns) with the given ``entries``, triples of row, column and value.
+    Values of equal indices are added."""
     positions, others, values = zip(*entries, strict=True)
     return sparse.coo_array((values, (positions, others)), (rows, columns)).tocsr()
 
@@ -182,8 +184,8 @@ class RodSections:
 
     @property
     def mass_matrix(self) -> sparse.csr_array:
-        """Constant mass matrix of the N rigid sections of a rod for their velocities (velocity in world axes,
-        angular velocity in section axes), sparse; shape (6 N, 6 N)."""
+        """Constant mass matrix of the N rigid sections of a rod with respect to their velocities, sparse, shape (6
+        N, 6 N). Velocities are linear ones in world axes and angular ones in section axes."""
         blocks = np.zeros((self.count, SPEEDS, SPEEDS))
         blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
         return equal_diagonal(blocks)
@@ -195,9 +197,9 @@ class RodSections:
 
 
 def section_resultants(vectors: Array, forces: Array, moments: Array) -> Array:
-    """Convert forces (..., 4, 3) on the centre and axis ``vectors`` of a rigid rod section and ``moments``
-    (..., 3) to its resultant; shape (..., 6). It has the force in world axes and the moment about the centre
-    in section axes; forces and moments are given in world axes.
+    """Convert forces (..., 4, 3) on the centre and axis ``vectors`` of a rigid rod section and ``moments`` (...,
+    3) to their resultant. The result has the shape (..., 6). It has the force in world axes and the moment about
+    the centre in section axes; forces and moments are given in world axes.
 
     Dual to ``rates``: they have the same power.
     """
@@ -215,8 +217,9 @@ def section_rates(vectors: Array, speeds: Array) -> Array:
 
 
 def _rate_matrix(vectors: Array) -> sparse.csr_array:
-    """Return the sparse matrix from velocities of N rod sections to the rates of their centre and axis vectors (N,
-    4, 3); shape (12 N, 6 N). It is block-diagonal; velocities are linear and angular ones."""
+    """Return the sparse block-diagonal matrix that gives the rates of the centre and axis vectors of N rod
+    sections from their velocities. The result has the shape (12 N, 6 N). ``vectors`` (N, 4, 3) are these vectors;
+    velocities are linear and angular."""
     columns = [section_rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
     return equal_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
 
@@ -321,8 +324,8 @@ class RodForm(StrainForm):
         return self._at_start[self._state_indices]
 
     def positions(self, x: Array) -> Array:
-        """Return the positions in the world of the rod's axis at all its N sections for the state x, fixed ends
-        included; shape (N, 3) [m]."""
+        """Return the positions in the world of the rod's axis at all its N sections for the state x, shape (N, 3)
+        [m]. Fixed ends are included."""
         vectors, _, _ = self._split(x)
         return np.asarray(vectors[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, vectors[:, 1:]))
 
@@ -349,8 +352,8 @@ class RodForm(StrainForm):
 
     @cached_property
     def _indices_by_kind(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Three index arrays of this rod's model: which coordinates, which velocities and which strains of a rod in
-        space are states here (a plane or line has fewer, a fixed end none)."""
+        """Three index arrays of this rod's model: which coordinates, which velocities and which strains of a rod
+        in space are states. In a plane or on a line fewer are, and none of a fixed end."""
         begins = np.array([0, WIDTH, WIDTH + SPEEDS]) * self.sections.count
         part = np.searchsorted(begins, self._state_indices, side="right") - 1
         q, v, s = (self._state_indices[part == k] - begin for k, begin in enumerate(begins))
@@ -381,7 +384,8 @@ class RodForm(StrainForm):
 
     def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix that gives the strain rates of a rod, times the lengths of their quadrature points,
-        from its velocities at the state x; shape (strains, velocities)."""
+        from its velocities at the state x. It is sparse, shape (strains, velocities), and has the strains and
+        velocities that are states."""
         _, v, s = self._indices_by_kind
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
         return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
@@ -407,8 +411,9 @@ class RodForm(StrainForm):
         return columns[:, self._inputs][self._indices_by_kind[1]]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod in T states; shape
-        (T, n), without forming matrices. States x and efforts z have shape (T, n), inputs u (T, inputs)."""
+        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod in T states,
+        without forming matrices. The result has the shape (T, n). States x and efforts z have shape (T, n), inputs
+        u (T, inputs)."""
         vectors, own, _ = self._split(x)
         on_vectors, speeds, stresses = self._split(z, np.zeros_like(self._at_start))
         inputs = np.zeros((len(x), 3, self.sections.count, 3))
@@ -481,23 +486,23 @@ class RodForm(StrainForm):
         return np.hstack([part.reshape(len(part), -1) for part in parts])[:, self._state_indices]
 
     def _stress_products(self, strains: Array) -> Array:
-        """Return stiffness times the given strains at each of the g quadrature points of a rod, shape (..., g, 6):
-        stress resultants [N, N m]."""
+        """Return stiffness times the given ``strains`` at each of the g quadrature points of a rod, shape (..., g,
+        6). For strains the result has stress resultants [N, N m]."""
         return np.asarray(np.einsum("gij,...gj->...gi", self.stiffness, strains))
 
     def _stresses(self, strains: Array) -> Array:
-        """Return the stress resultants (forces and moments of the cross-section) of a rod for strains at its g
-        quadrature points; both of shape (..., g, 6); the stress-free strains are subtracted first."""
+        """Return the stress resultants (forces and moments of the cross-section) of a rod for ``strains`` at its g
+        quadrature points. Both have the shape (..., g, 6). The stress-free strains are subtracted first."""
         return self._stress_products(strains - self.natural)
 
     def _strain_slopes(self, vectors: Array) -> sparse.csr_array:
-        """Return the sparse matrix from the velocities of a rod's sections to the rates of all its strains, shape
-        (6 g, 6 N). ``vectors`` (N, 4, 3) are centres and axes of the sections."""
+        """Return the sparse matrix from the velocities of a rod's sections to the rates of all its strains. The
+        result has the shape (6 g, 6 N). ``vectors`` (N, 4, 3) are centres and axes of the sections."""
         return sparse.csr_array(self.strains.slopes(vectors) @ _rate_matrix(vectors))
 
     def _axis_forces(self, forces: Array) -> Array:
-        """Convert forces (..., N, 3) on the axis of a rod at its N sections to forces on the sections' centre and
-        axis vectors; shape (..., N, 4, 3). The two are equivalent."""
+        """Convert forces (..., N, 3) on the axis of a rod at its N sections to equivalent forces on the sections'
+        centre and axis vectors. The result has the shape (..., N, 4, 3)."""
         shares = np.hstack([np.ones((self.sections.count, 1)), -self.sections.offsets])
         return shares[:, :, None] * forces[..., None, :]
 
@@ -515,9 +520,9 @@ def rod_form(
     boundaries: tuple[str, str],
 ) -> RodForm:
     """Return the port-Hamiltonian model of a geometrically exact rod in dimension 1, 2 or 3, with positions,
-    rotations, velocities and strains as states; the arguments are those of ``Rod.port_hamiltonian``:
-    ``gravity``, initial ``shape``, ``velocity`` and ``angular_velocity``, and ``boundaries`` (how both ends
-    are).
+    rotations, velocities and strains as states. ``gravity`` is the acceleration; ``shape``, ``velocity`` and
+    ``angular_velocity`` are initial. ``boundaries`` says for both ends whether they are fixed or have a prescribed
+    force and moment.
 
     Raises:
         ParameterError: no such dimension or boundary, a shape that the rod cannot have, or numbers of a wrong shape

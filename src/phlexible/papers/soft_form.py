@@ -85,19 +85,20 @@ class SoftForm(StrainForm):
         return sparse.csr_array((0, self.body.elastic_count))
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at the
-        state x; shape (d N, d N)."""
+        """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at
+        the state x. It is sparse, shape (d N, d N), for N nodes in d dimensions."""
         return viscous_matrix(self.body, x[: self.body.elastic_count])
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the forces on the nodes of a soft body that unit inputs of its ports cause, shape (d N,
-        inputs); the force on an interface is shared by the nodes there. They do not depend on the state x."""
+        """Return the forces on the nodes of a soft body that unit inputs of its ports cause. The result has the
+        shape (d N, inputs). The force on an interface is distributed over the nodes there. The result does not
+        depend on the state x."""
         return sparse.hstack([sparse.csr_array((self.body.elastic_count, 0)), *self.interface_forces.values()])
 
     @property
     def interface_forces(self) -> dict[str, sparse.csr_array]:
-        """Forces on the nodes of this soft body for unit forces on each of its interfaces, by the name of the
-        interface; sparse, shape (d N, d) each."""
+        """Forces on the N nodes of this soft body for unit forces on each of its interfaces, as a dictionary by
+        name of the interface. Each is a sparse matrix, shape (d N, d), d the dimension."""
         one = sparse.eye_array(self.body.dimension)
         return {
             name: sparse.csr_array(sparse.kron(weights[:, None], one)) for name, weights in self.interfaces.items()
@@ -110,9 +111,9 @@ class SoftForm(StrainForm):
         return np.concatenate([elastic_force(self.body, x[:n]) - self.weight, x[n:]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state
-        x. It is sparse, shape (2 d N, 2 d N), for positions and velocities; the change of the damping matrix
-        with the positions is neglected. ``rate`` is dx/dt, u are the inputs."""
+        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state x. It
+        is sparse, shape (2 d N, 2 d N), for positions and velocities. The derivative of the damping matrix with
+        respect to the positions is neglected. The rate dx/dt and the inputs u are not used."""
         n = self.body.elastic_count
         bent = sparse.block_diag([elastic_tangent(self.body, x[:n]), sparse.eye_array(n)], "csr")
         return sparse.csr_array((self.dissipation_matrix(x) - self.structure_matrix(x)) @ bent)
@@ -207,8 +208,8 @@ class StrainFields(ABC):
 
     @cached_property
     def _shown(self) -> IntArray:
-        """Indices of those strain components (six at each quadrature point) of a soft body that are states: all of
-        a solid, those in the plane of a sheet."""
+        """Indices of those strain components (six at each quadrature point) of a soft body that are states. These
+        are all components of a solid, and those in the plane of a sheet."""
         return self._indices(PLANE if self.group.is_sheet else range(6))
 
     def _indices(self, components: "tuple[int, ...] | range") -> IntArray:
@@ -219,21 +220,22 @@ class StrainFields(ABC):
 
     def _strain(self, shown: Array) -> Array:
         """Return all six strains at each quadrature point of a soft body, shape (e q, 6), from those strain
-        components that are states (``shown``); the others (out of the plane of a sheet) are zero."""
+        components that are states (``shown``). All other components (out of the plane of a sheet) are zero."""
         whole = np.zeros(6 * len(self._volumes))
         whole[self._shown] = shown
         return whole.reshape(-1, 6)
 
     def _strain_states(self, C: Array) -> Array:
-        """Return the Green-Lagrange strain states (C - 1)/2 of Cauchy-Green tensors C at all quadrature points, as
-        a flat array; values of the size of round-off are set to zero, so that an undeformed body has no strain."""
+        """Return the Green-Lagrange strains (C - 1)/2 of Cauchy-Green tensors C at all quadrature points that are
+        states, as a flat array. Values of the size of round-off are set to zero, so that an undeformed body has no
+        strain."""
         strain = (as_six(C - IDENTITY) / 2 * TWICE).reshape(-1)[self._shown]
         return np.asarray(np.where(np.abs(strain) > ROUND_OFF, strain, 0.0))
 
     @staticmethod
     def _cauchy_green(strain: Array) -> Array:
-        """Return the right Cauchy-Green tensors C = 1 + 2 E; shape (e q, 3, 3), of Green-Lagrange strains E (e q,
-        6) in Voigt order with shear strains doubled."""
+        """Return the right Cauchy-Green tensors C = 1 + 2 E, shape (e q, 3, 3), for Green-Lagrange strains E.
+        These are given as ``strain`` (e q, 6) in Voigt order with shear strains doubled."""
         return IDENTITY + 2 * as_tensor(strain / TWICE)
 
 
@@ -258,9 +260,9 @@ class GreenLagrangeFields(StrainFields):
         return self._strain_states(metric(self.group, nodes))
 
     def rate_matrix(self, s: Array) -> sparse.csr_array:
-        """Return the matrix that gives the rates of the strain states from the rates of the Green-Lagrange
-        strains of a soft body; shape (s, 6 e q): the identity, of a sheet only the rows of strains in its
-        plane. Strain states are strains that are states of the model."""
+        """Return the matrix that gives the rates of the strain states of a soft body from the rates of its
+        Green-Lagrange strains. Its shape is (s, 6 e q). It is the identity for solids; for sheets it has only the
+        rows of strains in the plane. Strain states are strains that are states of the model."""
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
 
     def energy(self, s: Array) -> float:
@@ -274,9 +276,9 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_states(self.group.law.stress(self._cauchy_green(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete stresses of a soft body between two Green-Lagrange strain states s0 and s1
-        (5.14); shape (s,) [Pa], whose dot product with s1 - s0 is exactly the change of energy; the stress at
-        the mean for a law linear in E. Strain states are strains that are states of the model."""
+        """Return the discrete stresses of a soft body between two Green-Lagrange strain states s0 and s1, shape
+        (s,) [Pa]. Their product with s1 - s0, weighted by volume, is exactly the change of energy, by
+        docs/theory.md, 5, (5.14). For a law linear in E they are the stresses at the mean strain."""
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)
@@ -288,9 +290,10 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_states(2 * (f * IDENTITY + g * (trace(mean)[:, None, None] * IDENTITY - mean) + h * A))
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the material tangent of a soft body, derivatives of its Piola-Kirchhoff stresses with
-        respect to the strain states s; shape (6 e q, s), and zeros (s, s), since the rates of these states do
-        not depend on them. Strain states are strains that are states of the model."""
+        """Return the material tangent of a soft body, shape (6 e q, s), and a zero matrix (s, s). The tangent has
+        the derivatives of its Piola-Kirchhoff stresses with respect to the strain states s. Rates of these states
+        do not depend on the states, so their derivatives are zero. Strain states are strains that are states of
+        the model."""
         tangent = equal_diagonal(self.group.law.tangent(self._cauchy_green(self._strain(s))))
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
@@ -346,8 +349,8 @@ class PolyconvexFields(StrainFields):
 
     def rate_matrix(self, s: Array) -> sparse.csr_array:
         """Return the matrix that gives the rates of all strain states of a soft body from the rates of the strains
-        E; shape (s, 6 e q). The states are strains E, cofactors G and determinants D. At the mean of two states
-        the matrix reproduces their differences exactly, by docs/theory.md, 5, (5.26)."""
+        E. The result has the shape (s, 6 e q). The states are strains E, cofactors G and determinants D. At the
+        mean of two states the matrix reproduces their differences exactly, by docs/theory.md, 5, (5.26)."""
         strain, G, _ = self._split(s)
         C = self._cauchy_green(strain)
         turned = equal_diagonal(self._cofactor_slope(C))[self._shown_cofactor]
@@ -427,9 +430,9 @@ class PolyconvexFields(StrainFields):
 
     @cached_property
     def _volume_laws(self) -> list[tuple[ScalarFunction, sparse.csr_array]]:
-        """Return pairs (h, S) for the part h(J) of the elastic energy of a soft body, J = det C. The sparse
-        matrix S of ones, shape (determinants, e q), adds up quadrature points: each alone, or all of an
-        element for the term b (ln J)^2 if volumes are averaged."""
+        """Return pairs (h, S) for the function h(J) in the elastic energy of a soft body, J = det C. The sparse
+        matrix S of ones, shape (determinants, e q), adds up quadrature points: each alone, or all of an element
+        for the term b (ln J)^2 if volumes are averaged."""
         e, q = self.group.weights.shape
         law, points = self.law.third, sparse.eye_array(e * q, format="csr")
         if not self.mean_volume:
@@ -452,8 +455,8 @@ class PolyconvexFields(StrainFields):
             yield law, own
 
     def _split(self, s: Array) -> tuple[Array, Array, Array]:
-        """Split the strain states s of a soft body into Green-Lagrange strains E (e q, 6), cofactors G (e q, 6) and
-        determinants D; components that a sheet does not have are zero."""
+        """Split the strain states s of a soft body into Green-Lagrange strains E (e q, 6), cofactors G (e q, 6)
+        and determinants D. Components that a sheet does not have as states are zero."""
         ends = np.cumsum([len(self._shown), len(self._shown_cofactor)])
         shown, turned, D = np.split(s, ends)
         G = np.zeros(6 * len(self._volumes))
@@ -462,7 +465,7 @@ class PolyconvexFields(StrainFields):
 
     @staticmethod
     def _gradient(C: Array, G: Array) -> Array:
-        """Return (G + 2 cof C)/3 at the quadrature points, six numbers each, shape (e q, 6): derivative of the
+        """Return (G + 2 cof C)/3 at the e q quadrature points, shape (e q, 6). This is the derivative of the
         determinant with respect to the Cauchy-Green tensor C, averaged with its cofactor G so that differences are
         exact."""
         return np.asarray((G + 2 * as_six(cofactor(C, C))) / 3)
@@ -470,7 +473,7 @@ class PolyconvexFields(StrainFields):
     @staticmethod
     def _cofactor_slope(C: Array) -> Array:
         """Return the derivative of the cofactor of the Cauchy-Green tensors C with respect to the Green-Lagrange
-        strains, both in six numbers (Voigt order); shape (e q, 6, 6)."""
+        strains, shape (e q, 6, 6). Both have six components in Voigt order."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -567,8 +570,8 @@ class SoftStrainForm(StrainForm):
         return self.fields.rate_matrix(s) @ self._strain_slopes(q)
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at the
-        state x; shape (d N, d N)."""
+        """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at
+        the state x. It is sparse, shape (d N, d N), for N nodes in d dimensions."""
         return viscous_matrix(self.whole.body, self._split(x)[0])
 
     def _input_columns(self, x: Array) -> Matrix:
@@ -586,8 +589,8 @@ class SoftStrainForm(StrainForm):
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Return the discrete gradient of the stored energy H of a soft body between the states x0 and x1, shape
-        (state_size,), formed point by point: energy changes by exactly H(x1) - H(x0), and angular momentum is
-        conserved."""
+        (state_size,), computed point by point. The energy then changes by exactly H(x1) - H(x0), and angular
+        momentum is conserved."""
         (_, v0, s0), (_, v1, s1) = self._split(x0), self._split(x1)
         return np.concatenate([-self.whole.weight, (v0 + v1) / 2, self.fields.discrete_effort(s0, s1)])
 
@@ -626,13 +629,13 @@ class SoftStrainForm(StrainForm):
         return x[:n], x[n : 2 * n], x[2 * n :]
 
     def _nodes(self, q: Array) -> Array:
-        """Reshape flat nodal coordinates q (d N,) of a soft body, positions or velocities, to one row a node,
-        shape (N, d)."""
+        """Reshape flat nodal coordinates q (d N,) of a soft body, positions or velocities, to an array (N, d) with
+        one row for each node."""
         return q.reshape(-1, self.whole.body.dimension)
 
     def _strain_slopes(self, q: Array) -> sparse.csr_array:
-        """Return the sparse derivatives of Green-Lagrange strain times volume with respect to the node
-        positions q, shape (6 e q, d N). Rows belong to the e q quadrature points of a soft body, the six
+        """Return the sparse derivatives of Green-Lagrange strain times volume with respect to the node positions
+        q. The result has the shape (6 e q, d N). Rows belong to the e q quadrature points of a soft body, the six
         components of a point one after the other. They are linear in q."""
         volumes = sparse.diags_array(np.repeat(self.fields.group.weights.ravel(), 6))
         return sparse.csr_array(volumes @ soft.strain_slopes(self.fields.group, self._nodes(q)))

@@ -38,7 +38,7 @@ def animate(
     """Write a film (.mp4 or .gif, by the ending of ``path``) of the deformed mechanism over the recorded motion
     ``run``. ``trace`` is a point whose path is drawn, ``scale`` enlarges elastic displacements. ``seconds`` is the
     length of the film, ``frames_per_second`` the number of its pictures for each second. The function ``progress``
-    is called with the number of pictures done and of all.
+    is called with the numbers of finished and of all pictures.
 
     Args:
         run: what was recorded.

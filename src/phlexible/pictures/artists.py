@@ -231,8 +231,8 @@ def _ribbon(
 ) -> None:
     """Draw a beam or rod ``body`` in the plane as a filled strip of its width at one instant into matplotlib
     ``axes``. ``positions`` (k, n, 3) are its nodes at all k instants, ``color`` fills it. A function that moves it
-    is appended to ``made.updates``. Parts of a divided beam (``is_part``) have round ends, which fill the wedges
-    between them."""
+    is appended to ``made.updates``. Segments of a divided beam (``is_part``) have round ends, which fill the
+    wedges between them."""
     from matplotlib.patches import Polygon
 
     width = float(np.ptp(body.skin.offsets[:, 1])) if body.skin.has_surface else body.skin.width[0]
@@ -265,8 +265,8 @@ def _surface_in_plane(
     colors: StressColors = NO_STRESS,
 ) -> None:
     """Draw a body's surface as seen along z at one instant into matplotlib ``axes``: a light area, or the
-    ``colors`` of its stress, with its outline. ``strength`` below 1 fades it, ``scale`` enlarges
-    deformations, ``is_named`` says whether it stands in the legend. A function that moves it is added to
+    ``colors`` of its stress, with its outline. ``strength`` below 1 fades it, ``scale`` enlarges deformations;
+    ``is_named`` says whether the body appears in the legend. A function that moves the drawing is added to
     ``made``."""
     from matplotlib.collections import LineCollection, PolyCollection
 

@@ -28,8 +28,8 @@ class _Server(ThreadingHTTPServer):
         self.view = view
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore an error of the connection ``request`` from ``client_address``: browsers may leave while
-        they are answered."""
+        """Do nothing if answering the connection ``request`` from ``client_address`` fails, since browsers may
+        leave while they are answered. This replaces the printed error of the base class."""
 
 
 class _Answer(BaseHTTPRequestHandler):
@@ -107,8 +107,8 @@ class Served:
             return {**self._page_state, "is_open": self.is_open}
 
     def receive_message(self, message: dict[str, Any]) -> None:
-        """Raise NotImplementedError, since subclasses define how a message with settings from a browser page is
-        applied. It is called in a thread of the server.
+        """Raise ``NotImplementedError`` at every call, unless a subclass overrides this method to apply a
+        ``message`` with settings from a browser page. It is called in a thread of the server.
 
         Raises:
             ValueError, TypeError, KeyError: not a message of a page.
@@ -125,15 +125,15 @@ class Served:
             self._server.server_close()
 
     def _publish(self, **changes: Any) -> None:
-        """Change entries of the state that browser pages show, with a new version number, and wake up waiting
-        requests."""
+        """Change entries of the state that browser pages show, with a new version number, and wake up requests
+        that wait for a new version."""
         with self._changed:
             self._page_state |= {**changes, "number": self._page_state["number"] + 1}
             self._changed.notify_all()
 
     def _start_server(self, port: int) -> _Server:
-        """Return a running HTTP server at the given ``port`` or the next one that is free. With port 0 the system
-        chooses a free one. ParameterError if no port can be opened."""
+        """Return a running HTTP server at the given ``port`` or the next higher one that is free. With port 0 the
+        system chooses a free port. Raise ``ParameterError`` if no port can be opened."""
         while True:
             try:
                 return _Server(port, self)

@@ -147,8 +147,8 @@ def plot_model(
 
 
 def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressColors = NO_STRESS) -> None:
-    """Draw a mechanism at all instants of a scene into matplotlib axes, early ones faint. The last one is
-    drawn full, or in the ``colors`` of its stress; ``scale`` enlarges deformations."""
+    """Draw a mechanism at all instants of a scene into matplotlib axes, early instants faint. The last instant is
+    drawn in full colour, or in the ``colors`` of its stress; ``scale`` enlarges deformations."""
     draw_surroundings(axes, scene)
     count = len(scene.time)
     strengths = np.linspace(FAINTEST, 1.0, count)[:-1].tolist()
@@ -164,9 +164,9 @@ def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressCol
 
 
 def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = True) -> None:
-    """Add a colour bar of the von Mises stress below a mechanism drawn into ``axes``. ``scene`` is what is
-    drawn, ``colors`` are the stresses and their range. ``is_alone`` says whether the axes fill their figure
-    or stand in a part of one."""
+    """Add a colour bar of the von Mises stress below a mechanism drawn into ``axes``; nothing is added without
+    stresses. ``scene`` is what is drawn, ``colors`` are the stresses and their range. ``is_alone`` says whether
+    the axes are the only ones of their figure."""
     if not colors.fields:
         return
     from matplotlib.cm import ScalarMappable
@@ -249,9 +249,9 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
 
 
 def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
-    """Enlarge 3D axes as far as their part of the figure allows with all labels inside, by changing the zoom of
+    """Enlarge 3D axes as far as the figure or subfigure allows with all labels inside, by changing the zoom of
     their box twice. Overlapping tick labels are removed. ``reach`` are half the edges of the box that is shown,
-    ``below`` is the share of the height to be left free."""
+    ``below`` is the fraction of the height to be left free."""
     from matplotlib.transforms import Bbox
 
     renderer = axes.get_figure(root=True).canvas.get_renderer()
@@ -277,8 +277,9 @@ def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
 
 def _leave_out_tick_labels(axes: Any, renderer: Any) -> None:
     """Remove tick labels of 3D axes that overlap other labels; the ticks and grid lines stay. For each axis,
-    longest first, every second, third, ... label is kept so that neighbours do not overlap. Then labels that
-    overlap those of an earlier axis are removed. ``renderer`` is matplotlib's, for the sizes of texts."""
+    longest first, every first, second, third, ... label is retained, as many as do not overlap each other. Then
+    labels that overlap those of an earlier axis are removed. ``renderer`` is matplotlib's, for the sizes of
+    texts."""
     shown: dict[Any, list[Any]] = {}  # by axis, (tick, box of its number)
     for axis in sorted((axes.xaxis, axes.yaxis, axes.zaxis), key=lambda axis: -np.ptp(axis.get_view_interval())):
         low, high = np.sort(axis.get_view_interval())
@@ -306,7 +307,7 @@ def box_of(scene: Scene) -> Array:
 
 def new_axes(figure: Any, scene: Scene, below: float = 0.0) -> Any:
     """Add axes for a scene to a matplotlib figure or subfigure, plane or 3D, with limits and labels, and return
-    them. ``below`` is the height to be left free under 3D axes."""
+    them. ``below`` is the fraction of the height to be left free under 3D axes."""
     left, bottom, width, height = SPACE
     box = left, bottom + below, width, height - below
     axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(box, projection="3d")
@@ -333,8 +334,8 @@ def figure_height(scene: Scene, width: float) -> float:
 
 def _axes(scene: Scene, user_axes: Any, below: float = 0.0) -> Any:
     """Return matplotlib axes prepared for a ``scene``: ``user_axes`` if given, else the axes of a new figure.
-    ParameterError if the user's axes are plane for a model in space, or conversely. ``below`` is the share of the
-    height left free below new 3D axes."""
+    Raise ``ParameterError`` if the user's axes are plane for a model in space, or conversely. ``below`` is the
+    fraction of the height left free below new 3D axes."""
     if user_axes is None:
         return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene, below)
     if (getattr(user_axes, "name", "") == "3d") != (scene.dimension == 3):
@@ -407,8 +408,8 @@ def _legend_of_symbols(axes: Any, made: SceneArtists) -> None:
 
 
 def _add_caption(axes: Any, scene: Scene, scale: float) -> None:
-    """Write which instants of a motion (``scene``) are drawn [s] beside the mechanism in matplotlib ``axes``,
-    and the factor ``scale`` on deformations."""
+    """Write a caption into matplotlib ``axes``: which instants of a motion (``scene``) are drawn [s], and the
+    factor ``scale`` on deformations unless it is 1."""
     time, enlarged = scene.time, "" if scale == 1 else f", deformation x {scale:g}"
     text = f"{len(time)} instants, t = {time[0]:.4g} to {time[-1]:.4g} s{enlarged}"
     if len(time) == 1:
@@ -436,9 +437,9 @@ LEFT = 0.52  # of the width, a mechanism beside its graphs
 def plot_overview(
     run: RecordedRun, points: Sequence[Attachment], path: str | PathLike[str] | None = None
 ) -> "Figure":
-    """Draw an overview of a recorded motion ``run`` in one figure: the mechanism at some instants, its most
-    informative curves over time, and energies. Deflections of ``points`` are shown if there are any; ``path``
-    is the picture's file (None: none).
+    """Draw an overview of a recorded motion ``run`` in one figure and return it: the mechanism at some instants,
+    its most informative curves over time, and energies. Deflections of ``points`` are shown if there are any;
+    ``path`` is the picture's file (None: none).
 
     Args:
         run: what was recorded.
@@ -535,10 +536,10 @@ def plot_section_forces(
     path: str | PathLike[str] | None = None,
     title: str = "",
 ) -> "Figure":
-    """Plot the section ``forces`` and moments along a beam at some instants, one panel for each that is not
-    zero throughout. ``times`` is the number of instants or the times [s], ``path`` the picture's file (None:
-    none), ``title`` the name of the beam. Ranges over all times are shaded; jumps between elements are shown;
-    return the figure.
+    """Plot the section ``forces`` and moments along a beam at some instants, one panel for each that is not zero
+    throughout, and return the figure. ``times`` is the number of instants or the times [s], ``path`` the picture's
+    file (None: none), ``title`` the name of the beam. Ranges over all times are shaded; jumps between elements are
+    shown.
 
     Args:
         forces: at stations along the beam.

@@ -398,8 +398,8 @@ class ModeSweep:
     def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes") -> "Axes": ...
 
     def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
-        """Plot the natural frequencies [rad/s] over the parameter of this sweep, one curve for each mode.
-        ``path`` is the picture's file (None: none). Return the figure or the given ``axes``.
+        """Plot the natural frequencies [rad/s] over the parameter of this sweep, one curve for each index in
+        ascending order. ``path`` is the picture's file (None: none). Return the figure or the given ``axes``.
 
         Args:
             path: of the file to write, for example ``.png`` or ``.pdf``; None: none.

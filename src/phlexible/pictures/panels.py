@@ -50,8 +50,9 @@ class Panel:
 
 def default_panels(run: RecordedRun, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
     """Return up to ``most`` panels with curves of the recorded motion ``run`` over time, the first that are not
-    empty of a fixed order. It is: deflections of ``points`` (points of bodies), tensions of strings, joint angles,
-    rotations, spins and positions. ParameterError if ``points`` is no list of attachments.
+    empty of a fixed order. The order is: deflections of ``points`` (points of bodies), tensions of strings, joint
+    angles, rotations, spins and positions. Raise ``ParameterError`` if ``points`` is no list of ``Attachment``
+    objects.
 
     Raises:
         ParameterError: points that are no list of attachments.
@@ -146,7 +147,7 @@ def _sampled_instants(run: RecordedRun) -> IntArray:
 
 
 def _largest_items(things: Sequence[Thing], sizes: Array) -> list[Thing]:
-    """Return the (at most 50) things with the largest ``sizes``, in their original order."""
+    """Return the at most 50 of the ``things`` with the largest ``sizes``, in their original order."""
     return [things[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_ASKED])]
 
 
@@ -215,7 +216,7 @@ def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[Placed
 
 
 def _separate_bodies(mechanism: Mechanism) -> list[PlacedBody]:
-    """Return the bodies of a mechanism that are not parts of a rod or of a beam divided into parts."""
+    """Return the bodies of a mechanism that are neither sections of a rod nor segments of a divided beam."""
     parts = {placed for whole in mechanism.wholes.values() for placed in whole.parts}
     return [placed for placed in mechanism.bodies if placed not in parts]
 
@@ -257,8 +258,8 @@ def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
 
 
 def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
-    """Return the most flexible node of the body ``placed`` as a point of the body. It is that of ``points.nodes``
-    with the largest sum of squares of all shape functions, relative to the first interface."""
+    """Return the most flexible node of the body ``placed`` as a point of the body. It is the node of
+    ``points.nodes`` with the largest sum of squares of all shape functions, relative to the first interface."""
     seen = _seen_from_interface(points, points.nodes, points.shapes)
     return placed.point(points.nodes[int((seen**2).sum(axis=(1, 2)).argmax())])
 
@@ -277,8 +278,8 @@ def _seen_from_interface(points: FlexiblePoints, positions: Array, shapes: Array
 
 
 def point_label(port: Attachment) -> str:
-    """Return the label of a point of a body (its attachment ``port``). Examples are "beam, end", "beam, 0.5 m
-    along" and "plate at (1, 0, 0) m"."""
+    """Return a label for a point of a body (``port``), with the name of the body. Examples are "beam, end", "beam,
+    0.5 m along" and "plate at (1, 0, 0) m"."""
     name = port.placed.name
     match port.location:
         case Start() | Cut(at_end=False):

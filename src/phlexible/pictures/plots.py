@@ -67,8 +67,8 @@ def plot_energy(run: RecordedRun, path: FilePath | None = None, axes: "Axes | No
 
 
 def draw_energy(axes: "Axes", time: Array, energy: Energy, width: float | None = None) -> None:
-    """Draw the energies (``energy``) of a motion over time, relative to their values at the start [J], with a
-    legend into matplotlib axes. ``width`` [inch] of the axes limits the legend."""
+    """Draw the energies (``energy``) of a motion over time, relative to their values at the start [J], into
+    matplotlib axes. A legend gives names and start values; ``width`` [inch] of the axes limits the legend."""
     curves = energy_curves(energy)
     largest = max(float(np.abs(values).max()) for values in curves.values())
     for label, values in curves.items():
@@ -197,8 +197,8 @@ LOOKS = {
 
 
 def energy_curves(energy: Energy) -> dict[str, Array]:
-    """Return the energies (``energy``) of a motion over time [J] by their names there, such as "kinetic", each of
-    shape (instants,). Those that are zero throughout are left out; "total" is always there."""
+    """Return the energies (``energy``) of a motion over time [J] by name, such as "kinetic", each of shape
+    (instants,). Energies that are zero throughout are left out; "total" is always returned."""
     curves = {name: np.asarray(getattr(energy, name)) for name in LOOKS}
     return {name: values for name, values in curves.items() if name == "total" or values.any()}
 

@@ -79,8 +79,8 @@ class Packing:
 
     def store_coarse(self, values: Array) -> int:
         """Store an array of a report page as 16-bit integers and return its number. Each column over time (first
-        axis) is rounded to one of 65 000 steps between its least and greatest value, which are stored as scale and
-        shift. An array of one instant is stored without loss.
+        axis) is rounded to one of 65 000 levels between its least and greatest value, which are stored as scale
+        and shift. An array of one instant is stored in single precision instead.
 
         Numbers of one instant have no range and are stored in single precision.
         """
@@ -105,8 +105,8 @@ class Packing:
         return self._add(np.frombuffer(content, dtype=np.uint8), "u1", [], [])
 
     def arrays(self) -> list[Array]:
-        """Return all arrays of a report page that were stored without loss, flattened, in the order in which they
-        were stored."""
+        """Return all arrays of a report page that were stored by ``store_exact``, flattened, in the order in which
+        they were stored."""
         kinds = [each["kind"] for each in self.entries]
         return [
             np.frombuffer(part, dtype=f"<{kind}").astype(np.float64)
@@ -149,7 +149,8 @@ SIDES = 8
 
 def visible_skin(skin: Skin, reach: float) -> Skin:
     """Return the skin of a body (its drawn shape) with a surface thick enough to be seen in a scene of size
-    ``reach`` [m]. Lines become tubes, points balls; beams and rods become at least 0.008 of ``reach`` wide."""
+    ``reach`` [m]. Lines become tubes, points balls; beams and rods become at least 0.008 of ``reach`` wide. Other
+    skins are returned unchanged."""
     if not skin.has_surface:
         return _tubes_and_balls(skin, reach)
     if skin.lines and skin.width[0] > 0:
@@ -310,8 +311,8 @@ def _moved_body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
 
 def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[int, int], pack: Packing) -> int:
     """Return the index of a body's drawn shape (skin) in the list ``skins`` of a report. A new shape is appended
-    to the list, its arrays are stored in ``pack``; bodies that look the same share one. ``known`` caches indices
-    by identity of the skin, ``scene`` is all that is drawn."""
+    to the list, its arrays are stored in ``pack``; bodies that look the same have the same index. ``known`` caches
+    indices by identity of the skin, ``scene`` is all that is drawn."""
     if id(body.skin) in known:
         return known[id(body.skin)]
     skin = visible_skin(body.skin, scene.reach)
@@ -332,8 +333,9 @@ def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[i
 
 
 def _table(skin: Skin) -> Array:
-    """Return the shape functions of a skin's nodes as a table for the 3D viewer, shape (N (2 n + 1), 3). The
-    rows of a node are, for each of n coordinates, displacement then rotation, and last its position."""
+    """Return the shape functions of a skin's nodes as an array for the 3D viewer, shape (N (2 n + 1), 3). For each
+    node these are, for each of n elastic coordinates, displacement then rotation, and last the position of the
+    node."""
     nodes, _, count = skin.shapes.shape
     table = np.zeros((nodes, 2 * count + 1, 3))
     table[:, 0 : 2 * count : 2] = np.moveaxis(skin.shapes, 2, 1)
@@ -343,8 +345,8 @@ def _table(skin: Skin) -> Array:
 
 
 def _quaternions(rotations: Array) -> Array:
-    """Convert rotation matrices (..., 3, 3) over time (first axis) to quaternions (..., 4) in the order x, y, z, w.
-    Signs are chosen so that each is near the one before."""
+    """Convert rotation matrices (..., 3, 3) over time (first axis) to quaternions (..., 4) in the order x, y, z,
+    w. Signs are chosen so that each quaternion is near the previous one."""
     found = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_quat().reshape(*rotations.shape[:-2], 4)
     jumps = np.einsum("t...k,t...k->t...", found[1:], found[:-1]) < 0
     signs = np.cumprod(np.concatenate([np.ones((1, *found.shape[1:-1])), np.where(jumps, -1.0, 1.0)]), axis=0)
@@ -504,16 +506,16 @@ def section(title: str, content: str, is_open: bool = False) -> str:
 
 
 def findings(texts: Sequence[str]) -> str:
-    """Return an HTML list of ``texts``, the problems found in a run that a reader should look at, or a
-    sentence that there are none."""
+    """Return an HTML list of ``texts``, the problems found in a run, or a sentence that there are none if
+    ``texts`` is empty."""
     if not texts:
         return "<p>No problems found.</p>"
     return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in texts)}</ul>"
 
 
 def model_tree(families: Mapping[str, Sequence[Part]], intro: str) -> str:
-    """Return HTML that lists the parts of a model by family, such as joints or loads, each with its parameters in a
-    table. ``intro`` is a first sentence."""
+    """Return HTML that lists the components of a model by family, such as joints or loads, each with its
+    parameters in a table. ``intro`` is a first sentence."""
     lines = [f"<p>{escape(intro)}</p>"]
     for name, parts in families.items():
         inner = "".join(section(part.heading, table(part.rows)) for part in parts)
@@ -522,8 +524,8 @@ def model_tree(families: Mapping[str, Sequence[Part]], intro: str) -> str:
 
 
 def model_sections(mechanism: Mechanism, remark: str = "") -> list[str]:
-    """Return the last sections of an HTML report: the parts of a model with its dimension, its gravity and a
-    ``remark``, and the versions of the programs."""
+    """Return the last two sections of an HTML report: the components of a model with its dimension, its gravity
+    and a ``remark``, and the versions of the programs."""
     gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
     intro = f"dimension {mechanism.dimension}, gravity ({gravity}) m/s²{remark}"
     return [section("Model", model_tree(model_parts(mechanism), intro)), section("Versions", versions())]
@@ -623,7 +625,8 @@ def _packed(panel: Panel, time: Array, pack: Packing, shown: IntArray) -> dict[s
 
 
 def _without_formulas(text: str) -> str:
-    """Return a text for Matplotlib without the signs of formulas, so that HTML can show it."""
+    """Return a ``text`` for Matplotlib without the mark-up of formulas ($, subscripts), so that HTML can show
+    it."""
     found = FORMULA.sub(lambda match: match[1].replace("\\omega_", "ω").replace("_", ""), text)
     return found.replace(r"\$", "$")
 
@@ -710,7 +713,7 @@ def readings(
 
 
 def _values_per_instant(placed: PlacedBody) -> int:
-    """Return about how many numbers one instant of the body ``placed`` takes in a report file, from which the
+    """Return about how many values one instant of the body ``placed`` needs in a report file, from which the
     number of stored instants is chosen."""
     if placed.nodes is None:
         return 2 * (7 + placed.data.elastic_count)
@@ -719,8 +722,8 @@ def _values_per_instant(placed: PlacedBody) -> int:
 
 def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
     """Return the indices of evenly spread instants of the recorded motion ``run`` for the 3D view of a report.
-    There are ``wanted`` ones, or (None) between 60 and 600, so that the page has about 6 MB; all instants if the
-    run has no more."""
+    Their number is ``wanted``, or (None) between 60 and 600, so that the page has about 6 MB. All instants are
+    returned if the run has no more."""
     numbers = sum(_values_per_instant(placed) for placed in run.system.bodies)
     count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
     time = run.recording.time

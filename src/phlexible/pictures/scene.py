@@ -50,8 +50,8 @@ PALETTE = ("#0b5394", "#d1541b", "#2f8f5b", "#8e4a9e", "#c9a227", "#3aa5b8", "#b
 
 def body_colors(bodies: Sequence[PlacedBody], wholes: Sequence[str]) -> list[str]:
     """Return a colour "#rrggbb" for each of the ``bodies``: the user's, else one of a palette of eight. For up to
-    eight names in ``wholes`` (the divided bodies that they are parts of) each name has its colour. With more
-    names, bodies made from one description share a colour, and colours repeat."""
+    eight names in ``wholes`` (the rod or divided beam of each body, or its own name) each name has its colour.
+    With more names, bodies made from one description have the same colour, and colours repeat."""
     names = list(dict.fromkeys(wholes))
     if len(names) <= len(PALETTE):
         keys: list[object] = list(wholes)
@@ -342,14 +342,14 @@ class Anchors:
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Self:
-        """Return an object that knows the indices of all bodies and moving frames of a mechanism. Points of a drawn
-        scene refer to these."""
+        """Return the indices of all bodies and moving frames of a mechanism, as ``Anchors``. Points of a drawn
+        scene refer to these indices."""
         bodies = {placed: index for index, placed in enumerate(mechanism.bodies)}
         return cls(bodies, {frame: index for index, frame in enumerate(moving_frames(mechanism))})
 
     def anchor(self, port: Port) -> Anchor:
-        """Return the point of a scene for a port (attachment on a body, moving frame or ground point) of the
-        mechanism."""
+        """Return the point of a drawn scene (``Anchor``) that belongs to a ``port`` of the mechanism: a point of a
+        body, a moving frame or a ground point."""
         if isinstance(port, Attachment):
             point = port.point
             turns = np.zeros_like(point.shapes) if point.rotations is None else point.rotations
@@ -373,9 +373,10 @@ MOST_ARROWS = 13
 
 
 def arrows(mechanism: Mechanism, anchored: Anchors, scene: Scene) -> Iterator[Arrow]:
-    """Yield the arrows of all forces and torques of a ``mechanism`` with known values in a ``scene``.
-    ``anchored`` gives the indices of bodies and frames in it. Loads by controllers and by functions that a file
-    does not contain are left out. A load with many points of action has at most 13 arrows."""
+    """Yield the arrows of all forces and torques of a ``mechanism`` with known values in a ``scene``. ``anchored``
+    gives the indices of bodies and frames in the scene. Loads by controllers and by functions that a file does not
+    contain, and loads that are zero throughout, are left out. A load with many points of action has at most 13
+    arrows."""
     for load in mechanism.loads:
         for entry in _some(load):
             values = _values(entry, scene.time)
@@ -420,8 +421,8 @@ NO_AXIS = np.zeros(3)
 
 def symbols(mechanism: Mechanism, anchors: Anchors, wholes: Sequence[str]) -> Iterator[Symbol]:
     """Yield the symbols of all joints, force elements and drives of a mechanism for a scene. Joints between
-    parts of one divided beam have none. ``anchors`` gives the indices of bodies and frames, ``wholes`` the
-    name of the whole that each body belongs to."""
+    segments of one divided beam have none. ``anchors`` gives the indices of bodies and frames, ``wholes`` the name
+    of the rod or divided beam that each body belongs to."""
     grounded: set[MovingFrame] = set()
     for joint in mechanism.joints:
         if not _is_cut(joint, anchors, wholes):
@@ -509,8 +510,8 @@ def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, anchors: Ancho
 
 
 def _is_cut(joint: Joint, anchors: Anchors, wholes: Sequence[str]) -> bool:
-    """Return whether a joint only connects two parts of one divided beam; ``wholes`` are names of the whole
-    that each body belongs to. ``anchors`` gives the indices of bodies."""
+    """Return whether a joint connects two segments of the same divided beam. ``wholes`` are the names of the rod
+    or divided beam that each body belongs to, ``anchors`` gives the indices of bodies."""
     ports = joint.first, joint.second
     bodies = [anchors.bodies[port.placed] for port in ports if isinstance(port, Attachment)]
     return len(bodies) == 2 and wholes[bodies[0]] == wholes[bodies[1]]
@@ -528,8 +529,9 @@ KIND = "Surface"
 
 
 def touched_surfaces(mechanism: Mechanism, anchors: Anchors, scene: Scene) -> Iterator[DrawnBody]:
-    """Yield the contact planes and contact shapes of a mechanism as bodies to be drawn. Shapes that a body
-    shows anyway are left out. ``anchors`` gives the indices of bodies and frames in the ``scene``."""
+    """Yield the contact planes and contact shapes of a mechanism as bodies to be drawn, each once. Shapes of
+    bodies that are drawn anyway are left out. ``anchors`` gives the indices of bodies and frames in the
+    ``scene``."""
     contacts = [element for element in mechanism.applied_elements if isinstance(element, Contact)]
     rolling = [row for row in mechanism.relations if isinstance(row, RollingRow) and row.component == HEIGHT]
     touched = [part for each in contacts for part in each.parts if isinstance(part, Touchable)]
@@ -545,8 +547,8 @@ HEIGHT = RollingCondition.HEIGHT.value
 
 
 def _key(surface: Touchable) -> object:
-    """Return a key that is equal for contact planes that are the same plane, so that each is drawn once; other
-    surfaces are their own keys."""
+    """Return a key by which each contact surface is drawn once. It is equal for contact planes that are the same
+    plane; other surfaces are their own keys."""
     if isinstance(surface, Plane):
         port = surface.port
         anchor = port.placed if isinstance(port, Attachment) else tuple(np.round(port.initial_position(), 12))
@@ -556,7 +558,8 @@ def _key(surface: Touchable) -> object:
 
 def _shows_itself(surface: Touchable) -> bool:
     """Return whether a body that carries the contact shape ``surface`` is drawn with a shape of its own. The
-    surface then need not be drawn. False for planes, and for point masses and rigid bodies without a shape."""
+    surface then need not be drawn. The result is False for planes, and for point masses and rigid bodies without a
+    shape."""
     if isinstance(surface, Plane):
         return False
     carriers = [port.placed.body for port in surface.ports if isinstance(port, Attachment)]
@@ -598,9 +601,9 @@ def _capsule(capsule: Capsule, anchors: Anchors) -> Triangulation:
 
 
 def _slab(plane: Plane, anchors: Anchors, scene: Scene) -> Triangulation:
-    """Return a thin triangulated slab that stands for a contact ``plane`` in pictures. On fixed ground it is a
-    little wider than the ``scene`` over all instants, on a moving body as wide as the scene at its start.
-    ``anchors`` gives the body or frame that carries it."""
+    """Return a thin triangulated slab that represents a contact ``plane`` in pictures. On fixed ground it is a
+    little wider than the ``scene`` over all instants, on a moving body or frame as wide as the scene at its start.
+    ``anchors`` gives the body or frame that carries the plane."""
     normal = anchors.direction(plane.port, plane.unit_normal())
     frame = frame_along(normal)
     if scene.dimension == 2:  # as deep as the rest
@@ -720,7 +723,8 @@ def _scene(
 
 
 def _skins(mechanism: Mechanism) -> list[Skin]:
-    """Return the skin (drawn shape) of each body of a mechanism; equal bodies share one."""
+    """Return the skin (drawn shape) of each body of a mechanism as a list; equal bodies with equal joint positions
+    have the same object."""
     ports_of, known, skins = _joint_positions(mechanism), dict[object, Skin](), []
     for placed in mechanism.bodies:
         ports = np.array(ports_of.get(placed, [])).reshape(-1, 3)
@@ -767,8 +771,8 @@ LARGEST_TURN = 0.6  # [rad], of a body that turns about itself
 
 def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]) -> Scene:
     """Return a scene in which the mode ``shapes`` of the model ``linear`` move one after the other, each through
-    one period. Its time counts periods. The largest displacement of a mode is a tenth of the model's extent, or
-    less where a rotation would become too large."""
+    one period. Its time counts periods. The largest displacement of a mode is a fixed fraction of the model's
+    extent, or less where a rotation would become too large."""
     phases = np.linspace(0.0, 1.0, PHASES + 1)
     still = _scene_of_mode(linear, [np.zeros(len(shapes[0]), dtype=np.complex128)], np.zeros(1))
     extent = still.size
@@ -844,8 +848,8 @@ AXIAL, STRESS, MISES = "axial force", "greatest stress", "von Mises stress"
 
 def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[int, list[NodeField]]:
     """Return the quantities by which ``bodies`` are coloured at chosen ``instants`` of the recorded motion
-    ``run``, by index of the body. They are tension of strings, axial force and largest normal stress of beams, and
-    stress of meshes. Bodies without such quantities, or whose evaluation fails, are left out."""
+    ``run``, as lists by index of the body. They are tension of strings, axial force and largest normal stress of
+    beams, and stress of meshes. Bodies without such quantities, or whose evaluation fails, are left out."""
     picked = run.at(instants)
     found: dict[int, list[NodeField]] = {}
     for number, (placed, drawn) in enumerate(zip(run.system.bodies, bodies, strict=True)):
@@ -867,8 +871,8 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
 
 
 def mesh_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[str, NodeField]:
-    """Return the von Mises stress [Pa] at the drawn nodes of all ``bodies`` made from meshes, by name of the
-    body. It is that at chosen ``instants`` of the recorded motion ``run``."""
+    """Return the von Mises stress [Pa] at the drawn nodes of all ``bodies`` made from meshes, by name of the body.
+    It is evaluated at chosen ``instants`` of the recorded motion ``run``."""
     picked = run.at(instants)
     found = {
         drawn.name: _stress_in_mesh(picked, placed, drawn)

@@ -130,8 +130,8 @@ def check_axes(axes: object) -> None:
 
 
 def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
-    """Write a ``figure`` to the file ``path`` in the format of its ending, and return the figure; None: only
-    return it. ParameterError for unknown formats.
+    """Write a ``figure`` to the file ``path`` in the format of its ending, and return the figure; with None
+    nothing is written. Unknown formats raise ``ParameterError``.
 
     Raises:
         ParameterError: a format that matplotlib does not write.
@@ -188,8 +188,8 @@ TRIES = 40
 
 def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, **options: Any) -> None:
     """Add a legend above matplotlib axes, flush left, in as many columns as fit into ``width`` [inch] (None: of
-    the figure), at most ``columns``. Entries read in rows. Nothing is added without labelled artists. ``options``
-    are those of ``Axes.legend``.
+    the figure), at most ``columns``. Entries are ordered along rows. Nothing is added without labelled artists.
+    ``options`` are those of ``Axes.legend``.
 
     Args:
         axes: with labelled artists; none: there is no legend.
@@ -346,9 +346,9 @@ def lit_colors(base: Array, corners: Array, strength: float = 1.0) -> Array:
 
 
 def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
-    """Return the triangles ``corners`` (t, 3, 3), with those that show their inner side to the viewer moved
-    away from him, along ``-viewer``. These have a normal (b - a) x (c - a) against ``viewer``, the unit
-    vector to the viewer. Each moves by ``way`` plus its own extent along ``viewer``.
+    """Return the triangles ``corners`` (t, 3, 3), with those that show their inner side to the viewer moved away
+    from the viewer, along ``-viewer``. The normal (b - a) x (c - a) of such a triangle points against ``viewer``,
+    the unit vector to the viewer. Each moves by ``way`` plus its own extent along ``viewer``.
 
     By ``way`` and their own depth, so that they are behind the outer side of a thin body, however they are cut.
     """
@@ -359,9 +359,9 @@ def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
 
 
 def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]:
-    """Return triangles (t, 3, 3) or lines (t, 2, 3), given by ``corners``, halved at their longest edge until no
-    edge is longer than ``longest``. Also return the index of the original of each. Halving stops once there are
-    ``most`` pieces; the result may then have up to twice as many.
+    """Halve triangles (t, 3, 3) or lines (t, 2, 3), given by ``corners``, at their longest edge until no edge is
+    longer than ``longest``. Return the resulting triangles or lines, and the index of the original of each.
+    Halving stops once there are ``most``; the result may then have up to twice as many.
 
     What is drawn in the order of mean depths hides what is behind it only where pieces are small.
     """
@@ -386,9 +386,9 @@ def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, In
 
 
 def silhouette(vertices: Array, triangles: IntArray) -> IntArray:
-    """Return the outline of ``triangles`` (t, 3) as seen along z, as edges (e, 2) of indices of ``vertices``. An
-    edge belongs to it if some but not all of its triangles have a normal with z > 0, or if such a triangle is its
-    only one. Vertices at one position (tolerance 1e-7 of the size) count as one.
+    """Return the outline of ``triangles`` (t, 3) as seen along z, as edges (e, 2) of indices of ``vertices``.
+    Outline edges separate triangles with a normal in positive z direction from other triangles, or end the surface
+    at such a triangle. Vertices at one position (tolerance 1e-7 of the size) count as one.
 
     Corners at one place count as one vertex, so that flat-shaded triangles are joined.
     """

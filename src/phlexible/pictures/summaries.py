@@ -75,9 +75,9 @@ class Part:
 
 
 def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
-    """Return descriptions of all parts of a ``mechanism`` for display, as lists by family: bodies, joints, loads,
-    force elements and drives. A description has a heading and a list of parameters. A rod is one entry with its
-    number of sections; families without parts are left out."""
+    """Return descriptions of all components of a ``mechanism`` for display, as lists by family: bodies, joints,
+    loads, force elements and drives. A description has a heading and a list of parameters. A rod is one entry with
+    its number of sections; empty families are left out."""
     bodies = []
     sections = {placed for rod in mechanism.rods for placed in rod.handle.parts}
     for rod in mechanism.rods:
@@ -125,7 +125,7 @@ def model_html(mechanism: Mechanism) -> str:
 
 def _row(body: PlacedBody | PlacedWhole) -> tuple[str, ...]:
     """Return a table row of texts for a body: name, kind, mass, number of elastic coordinates, position. For a rod
-    or divided beam these are sums over its parts."""
+    or divided beam, mass and number are sums over its segments."""
     parts = body.parts if isinstance(body, PlacedWhole) else (body,)
     mass, count = sum(part.data.mass for part in parts), sum(part.data.elastic_count for part in parts)
     return body.name, type(body.body).__name__, f"{mass:.4g}", str(count), written(parts[0].origin_position)

@@ -74,9 +74,9 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
 
 
 def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int = 0) -> LinearPHDAE:
-    """Return the constant matrices of a connected model (``whole``), all of whose parts are linear, as a
-    ``LinearPHDAE``. The matrices are evaluated at the zero state. The number ``exchanged`` of its last states,
-    multipliers of exchanged ports, is stored in the result."""
+    """Return the constant matrices of a connected model (``whole``) as a ``LinearPHDAE``; all models that it
+    consists of (``parts``) are linear. The matrices are evaluated at the zero state. The number ``exchanged`` of
+    its last states, multipliers of exchanged ports, is stored in the result."""
     rest = np.zeros(whole.state_size)
     return LinearPHDAE(
         whole.descriptor_matrix(rest),
@@ -133,8 +133,8 @@ class Inverted(ComposedModel):
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """Return the right-hand sides, shape (T, n), of a port-Hamiltonian model with an exchanged port for T
-        states x, efforts z and inputs u. The original model gets the multipliers as inputs of that port. The last
-        rows are the new inputs minus the outputs of that port."""
+        states x, efforts z and inputs u. The multipliers are the inputs of that port in the original model. The
+        last entries are the new inputs minus the outputs of that port."""
         inner = self.model.state_size
         inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
         inputs[:, self.columns] = z[:, inner:]
@@ -151,8 +151,8 @@ class Inverted(ComposedModel):
         return outputs
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the entries of the state x, shape (n,), without the multipliers of exchanged ports, as a shorter
-        array. The multipliers at the end are dropped, and those inside the original model as well."""
+        """Return a copy of the state x, shape (n,), without the multipliers of exchanged ports, as a shorter
+        array. The multipliers at the end are dropped, and those that the original model has itself."""
         return self.model.without_multipliers(self._inner(x))
 
     def _inner(self, x: Array) -> Array:

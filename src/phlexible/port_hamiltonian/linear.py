@@ -190,6 +190,6 @@ class LinearPHDAE(PortHamiltonianModel):
 
 
 def _entry_names(parts: Sequence[StateGroup | Port]) -> tuple[str, ...]:
-    """Return one name for each scalar entry of the ``parts``, state blocks or ports, as a flat tuple. A part with
-    one entry keeps its name; entries of longer parts are numbered from 0: "name 0", "name 1"."""
+    """Return one name for each scalar entry of the ``parts`` (state blocks or ports), as a flat tuple. A block or
+    port with one entry keeps its name; entries of longer ones are numbered from 0: "name 0", "name 1"."""
     return tuple(part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size))

@@ -387,9 +387,9 @@ class PortHamiltonianModel(ABC):
     def _more_ports(
         self, ports: "Mapping[str, Port | PortPart | Sequence[Port | PortPart]]"
     ) -> tuple[tuple[Port, ...], IntArray]:
-        """Return the additional ports that the user defines by existing ports or parts of them. Return also, for
-        each input of old and new ports, the index of its column in the input matrix B. A new port has units only if
-        all its parts agree. Raise ``ModelError`` for foreign ports and repeated names."""
+        """Return the additional ports that the user defines by existing ports or some of their components. Return
+        also, for each input of old and new ports, the index of its column in the input matrix B. A new port has
+        units only if all its sources agree. Raise ``ModelError`` for foreign ports and repeated names."""
         added, sources = [], [np.arange(self.port_size)]
         for name, source in ports.items():
             parts: list[Any] = list(source) if isinstance(source, list | tuple) else [source]
@@ -496,13 +496,13 @@ class ComposedModel(PortHamiltonianModel):
         return self.state_size - sum(part.state_size for part in self.parts)
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Return the descriptor matrix E of connected port-Hamiltonian models at the state x, shape (n, n):
-        block-diagonal of the parts, zero for multipliers."""
+        """Return the descriptor matrix E of connected port-Hamiltonian models at the state x, shape (n, n). It is
+        block-diagonal, with a block for each connected model and zeros for multipliers."""
         return self._block_diagonal([part.descriptor_matrix(x[at]) for part, at in self._pairs()])
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the dissipation matrix R of connected port-Hamiltonian models at the state x, shape (n, n):
-        block-diagonal of the parts, zero for multipliers."""
+        """Return the dissipation matrix R of connected port-Hamiltonian models at the state x, shape (n, n). It is
+        block-diagonal, with a block for each connected model and zeros for multipliers."""
         return self._block_diagonal([part.dissipation_matrix(x[at]) for part, at in self._pairs()])
 
     def effort(self, x: Array) -> Array:
@@ -511,8 +511,8 @@ class ComposedModel(PortHamiltonianModel):
         return np.asarray(self.efforts(x[None])[0])
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy H of all connected port-Hamiltonian models at the state x [J], the sum over the
-        parts."""
+        """Return the stored energy H of all connected port-Hamiltonian models at the state x [J], the sum of their
+        energies. Multipliers store no energy."""
         return sum(part.storage(x[at]) for part, at in self._pairs())
 
     @property
@@ -523,8 +523,8 @@ class ComposedModel(PortHamiltonianModel):
 
     @property
     def rest_state(self) -> Array:
-        """State of the connected models at which matrices are evaluated first, shape (n,): rest states of the
-        parts, zeros for multipliers."""
+        """State of the connected models at which matrices are evaluated first, shape (n,): the rest states of the
+        connected models, then zeros for multipliers."""
         return np.concatenate([*(part.rest_state for part in self.parts), np.zeros(self.multipliers)])
 
     @property
@@ -543,7 +543,7 @@ class ComposedModel(PortHamiltonianModel):
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
         """Return the products E(x) dx/dt of the descriptor matrix of connected models for T states ``x`` and rates
-        dx/dt (``rate``), all (T, n). Each model computes its part; entries of multipliers are zero."""
+        dx/dt (``rate``), all (T, n). Each model computes its own entries; entries of multipliers are zero."""
         result = np.zeros(x.shape)
         for part, at in self._pairs():
             result[:, at] = part.descriptor_products(x[:, at], rate[:, at])
@@ -551,7 +551,7 @@ class ComposedModel(PortHamiltonianModel):
 
     def storages(self, x: Array) -> Array:
         """Return the stored energies H of all connected port-Hamiltonian models in T states x, shape (T, n): sums
-        over the parts, shape (T,) [J]."""
+        over the models, shape (T,) [J]."""
         return np.asarray(sum(part.storages(x[:, at]) for part, at in self._pairs()))
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
@@ -658,8 +658,8 @@ def check_model(name: str, value: object) -> None:
 
 
 def check_names(parts: Iterable[StateGroup | Port], kind: str) -> None:
-    """Raise a ``ModelError`` if two of the ``parts``, state blocks or ports, have the same name. ``kind`` is
-    the word for them in the message, "state" or "port".
+    """Raise a ``ModelError`` if two of the ``parts`` (state blocks or ports) have the same name. ``kind`` is the
+    word for them in the message, "state" or "port".
 
     Raises:
         ModelError: the message has the name.

@@ -135,7 +135,7 @@ def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigur
 def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, Array]:
     """Return the gradient of the stored energy of a model at the state x, its round-off error, and the size of
     derivatives nearby, each (n,). The gradient is a central difference of six points, whose step is reduced up to
-    1e6-fold until four points give the same value. The size is the largest mean slope over three steps.
+    1e6-fold until a four-point difference agrees. The size is the largest mean slope over three steps.
 
     At rest, where dH/dx vanishes, errors are compared with the slopes some steps away. If five points give another
     value, as close to the opening of a contact, the distance of the points is reduced.
@@ -260,8 +260,8 @@ def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int)
 
 def _least_rate(descriptor: Matrix, forces: Array) -> Array:
     """Return rates dx/dt, shape (n,), that solve E dx/dt = ``forces`` for a descriptor matrix E that may be
-    singular. Up to 1500 states, the least-squares solution of minimum norm in scaled variables. Above, the solution
-    by sparse LU factors with rate 0 for empty rows of E."""
+    singular. Up to 1500 states they are the least-squares solution of minimum norm in scaled variables. For more
+    states sparse LU factors are used, with rate 0 for empty rows of E."""
     if descriptor.shape[0] > DENSE:
         matrix = sparse.csr_array(descriptor)
         empty = np.asarray(abs(matrix).sum(axis=1)).ravel() == 0

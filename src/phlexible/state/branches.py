@@ -59,17 +59,17 @@ class BranchStrains(NamedTuple):
 
     def weighted(self, branches: Array) -> Array:
         """Return the sum of stiffness times strain over the viscoelastic branches of one law, shape (...,
-        strains). The strains are read from the history variables ``branches`` of the system, shape (...,
-        variables). It is zero for a law without branches."""
+        strains); zero for a law without branches. ``branches`` are the history variables of the system, shape
+        (..., variables), which contain the strains."""
         strains = branches[..., self.begin : self.begin + prod(self.shape)]
         stiffness = np.array([k for k, _ in self.law.pairs] if self.law else ())
         return stiffness @ strains.reshape(*branches.shape[:-1], *self.shape)
 
 
 def branch_strains(system: System) -> Iterator[BranchStrains]:
-    """Yield a ``BranchStrains`` record for each force element and each law of a body that may have viscoelastic
-    branches (Maxwell elements). It has the position and shape of its strains in the history variables of the
-    system, in whose order the records come. Laws without branches have empty strains."""
+    """Yield a ``BranchStrains`` object for each force element and each law of a body that may have viscoelastic
+    branches (Maxwell elements). It has the index and shape of the law's strains in the history variables of the
+    system, in ascending order. Laws without branches have empty strains."""
     nodal = list(enumerate(system.nodal, start=system.layout.frames))
     owners: list[tuple[int | None, Owner, Maxwell | None, tuple[int, ...], int]] = [
         *((None, each, each.force.relaxation, (), 1) for each in system.forces),
@@ -86,15 +86,15 @@ def branch_strains(system: System) -> Iterator[BranchStrains]:
 
 def weighted_branch_strains(system: System, index: int | None, branches: Array) -> list[Array]:
     """Return the sum of stiffness times strain over the viscoelastic branches (Maxwell elements) of each law of
-    one body, in a list. Each has shape (..., strains). For ``index`` None they are those of all force elements.
-    ``branches`` are the history variables of the system, shape (..., variables)."""
+    one body. It is a list of arrays (..., strains); for ``index`` None, that of all force elements. ``branches``
+    are the history variables of the system, shape (..., variables)."""
     return [each.weighted(branches) for each in branch_strains(system) if each.body == index]
 
 
 def string_branch_stresses(system: System, index: int, branches: Array) -> list[Array]:
-    """Return the stresses [N] in the viscoelastic branches (Maxwell elements) of a string. They are one array of
-    shape (..., strains) for each group of strains of equal law. ``index`` is that of its body; ``branches`` are
-    the history variables of the system, shape (..., variables)."""
+    """Return the stresses [N] in the viscoelastic branches (Maxwell elements) of a string. They are a list of
+    arrays (..., strains), one for each group of strains of equal law. ``index`` is that of the string's body;
+    ``branches`` are the history variables of the system, shape (..., variables)."""
     own = (each for each in branch_strains(system) if each.body == index)
     return [each.weighted(branches)[..., 0] / 4 for each in own if isinstance(each.owner, QuadraticStrains)]
 
@@ -102,7 +102,7 @@ def string_branch_stresses(system: System, index: int, branches: Array) -> list[
 def history_variable_forces(system: System, branches: Array) -> Array:
     """Return the force of every scalar force element that is due to its history variables, along its coordinate,
     shape (..., forces) [N or N m]. It is minus stiffness times strain of its viscoelastic branches and of its
-    friction spring (bristle), read from ``branches``, shape (..., variables).
+    friction spring (bristle). ``branches`` are the history variables of the system, shape (..., variables).
 
     Friction springs of contacts are left out: they act across the coordinate.
     """
@@ -182,17 +182,17 @@ def history_variable_count(system: System) -> int:
 
 
 def first_pair_variable(system: System) -> int:
-    """Return the index in the history variables ``State.branches`` at which those of touching pairs begin. Before
-    them are strains of viscoelastic branches, impact speeds of stops, and lengths of tendon that slipped through
-    guides."""
+    """Return the index at which the variables of touching contact pairs begin in the history variables
+    ``State.branches``. Before them are strains of viscoelastic branches, impact speeds of stops, and lengths of
+    tendon that slipped through guides."""
     strains = sum(prod(each.shape) for each in branch_strains(system))
     return strains + len(_restitution_names(system)) + sum(_piece_counts(system))
 
 
 def flows(system: System, branches: Array) -> list[Array]:
     """Return, for each scalar force, the lengths of tendon that have slipped through its guides since t = 0, shape
-    (..., pieces) [m]. They are slices of the history variables ``branches``, shape (..., variables), one length
-    for the guide after each piece. Other forces have empty slices."""
+    (..., segments) [m]. They are slices of the history variables ``branches``, shape (..., variables), one length
+    for the guide after each segment. Other forces have empty slices."""
     counts = _piece_counts(system)
     ends = first_pair_variable(system) - sum(counts) + np.cumsum(counts)
     return [branches[..., end - count : end] for end, count in zip(ends, counts, strict=True)]

@@ -143,8 +143,8 @@ class LawSlopes:
 
 def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
     """Return the gradient of a joint coordinate (angle or length) with respect to the velocities at one instant,
-    and its rate at zero velocities. That rate comes from moving frames of the ground and prescribed paths. The
-    total rate is gradient @ velocities + this rate."""
+    and its rate at zero velocities. The gradient has shape (velocities,); that rate comes from moving frames of
+    the ground and prescribed paths. The total rate is gradient @ velocities + rate at zero velocities."""
     functions = system.coordinate_functions(coordinate)
     gradient = coordinate.gradient(functions.values(at)[0])
     return np.asarray(functions.matrix(at).T @ gradient), float(gradient @ functions.drift(at)[0])
@@ -153,15 +153,15 @@ def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tupl
 def state_law_value(system: System, at: Instants, law: StateLaw) -> Array:
     """Return the force components that a ``law``, a Python function of time and measured values, has at one
     instant of a system, shape (size,). The positions, coordinates and rates that it measures are computed first
-    and given to it."""
+    and passed to the function."""
     numbers = measured_rows(system, at, law).values
     return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), numbers), dtype=np.float64)).ravel()
 
 
 def linearized_state_laws(system: System, at: Instants) -> list[LawSlopes]:
     """Return the linearization, at one instant, of all loads and force elements of a system whose value is a
-    Python function of the state. Each entry has stiffness and damping by finite differences. Forces on several
-    points that share one function give one entry."""
+    Python function of the state. The result is a list of ``LawSlopes``, with stiffness and damping by finite
+    differences. Forces on several points that follow from one common function give one entry."""
     groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
     for law, row, name in _state_laws(system, at):
         own = law.controller
@@ -268,8 +268,8 @@ def load_value(system: System, at: Instants, load: PointLoad) -> Array:
 
 
 def state_law_force(system: System, at: Instants, force: CoordinateForce) -> float:
-    """Return the part of a scalar element force that is a Python function of the state, at one instant [N or N m].
-    It is zero if ``force``, which acts along a joint coordinate, has no such function."""
+    """Return the contribution of a Python function of the state to a scalar element force at one instant [N or N
+    m]. It is zero if ``force``, which acts along a joint coordinate, has no such function."""
     return float(state_law_value(system, at, force.value)[0]) if isinstance(force.value, StateLaw) else 0.0
 
 
@@ -316,9 +316,9 @@ class ElementState:
 
     @property
     def damper_rows(self) -> sparse.csr_array:
-        """Return a sparse factor B, shape (rows, velocities), of the damping matrix B^T B of all force elements of
-        the system. Each element's coordinate gives one or more rows, computed from its damping coefficient at its
-        current value. B has no rows without elements."""
+        """Return a sparse factor B, shape (k, velocities), of the damping matrix B^T B of all force elements of
+        the system. Each element's coordinate gives one or more of the k rows, computed from its damping
+        coefficient at its current value. B has no rows without elements."""
         functions, positions = self.coordinates.functions, self.coordinates.related
         if not positions:
             return self.rows
@@ -339,8 +339,9 @@ class ElementState:
 
 def element_state(system: System, at: Instants, state: State) -> ElementState:
     """Return the coordinates (angles and lengths) of all scalar force elements at one instant with their
-    derivatives and force laws, as an ``ElementState``. Angles are the nearest to those in ``state``, so that full
-    turns are counted. Tendons that rub on guides have the rest lengths stored in its history variables."""
+    derivatives and force laws, as an ``ElementState``. Angles are shifted by full turns to the values nearest to
+    the stored ones in ``state``. Tendons that rub on guides have the rest lengths given by the history variables
+    of ``state``."""
     laws, own, branches = laws_after_flows(system, state.branches), system.force_coordinates, state.branches
     near = None if state.theta is None else state.theta[None]
     if branches is not None:
@@ -352,7 +353,7 @@ def element_state(system: System, at: Instants, state: State) -> ElementState:
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
     """Return the force laws of all scalar force elements of a system, in the order of its forces. Tendons that rub
     on guides are replaced by copies whose rest lengths include the length that has slipped through the guides,
-    read from ``branches``. If that is None, nothing has slipped."""
+    given by the history variables ``branches``. If these are None, nothing has slipped."""
     laws = [force for _, force in system.forces]
     if branches is None:
         return laws
@@ -424,8 +425,8 @@ def evaluate_identical_bodies(
     system: System, state: State, bodies: IntArray, of: Callable[[Array], Array]
 ) -> Array | Sequence[Array]:
     """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``bodies``, which
-    must share their data. For two or more it is called once with an array of shape (bodies, n). For one body it is
-    called with shape (n,), and the result is a list of one value."""
+    must have the same data. For two or more bodies it is called once with an array of shape (bodies, n). For one
+    body it is called with shape (n,), and the result is a list of one value."""
     if len(bodies) < 2:
         return [of(system.elastic(state, int(index))) for index in bodies]
     own = np.arange(system.bodies[bodies[0]].data.elastic_count)
@@ -538,8 +539,8 @@ def prescribed_force(force: CoordinateForce, time: float) -> float:
 
 def prescribed_forces(system: System, at: Instants) -> Array:
     """Return the imposed part of every scalar element force at one instant, shape (forces,) [N or N m]. It is the
-    sum of constants, functions of time and Python functions of the state. Springs and dampers are not included;
-    servos stand still if the motions of ``at`` are stopped."""
+    sum of constants, functions of time and Python functions of the state; springs and dampers are not included.
+    Servos have their values at rest if the motions of ``at`` are stopped."""
     time, parts = float(at.time[0]), []
     for _, force in system.forces:
         if isinstance(force.value, ServoPush) and getattr(at.prescribed, "are_still", False):
@@ -593,7 +594,7 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
 def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array:
     """Return the derivative of the three forces by which a moment acts on three body axes, with respect to these
     axes, shape (9, 9). The rows of ``triad`` are the axes; ``value`` are the components of the moment ``load``,
-    constant in body or world axes as it states."""
+    constant in body or in world axes, as the load says."""
     world = triad.T @ value if load.axes is Axes.BODY else value
     spread, turn = _spread_moment(triad, world)
     body_moment = value if load.axes is Axes.BODY else np.zeros(3)

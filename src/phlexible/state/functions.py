@@ -63,8 +63,8 @@ class Wiring:
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
         """Return function index and vector index of every pair of a function and a world vector on which it
-        depends: two arrays of shape (parts,). World vectors are points of bodies, or directions fixed to them, in
-        world axes. Such a pair is called a part and has one gradient; pairs are listed once, in order of
+        depends, two arrays of shape (pairs,). World vectors are points of bodies, or directions fixed to them,
+        in world axes. A function has one gradient for each such pair; pairs are listed once, in order of
         occurrence."""
         table = np.array(list(self._part_indices), dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
@@ -114,15 +114,15 @@ class Wiring:
 
     @cached_property
     def part_owner(self) -> WeightedSums:
-        """Return a sparse summation operator from parts to functions. Applied to one value for each part (pair of
-        a function and a vector it depends on), it adds up the values of each function. For gradients times vector
-        rates, the sums are the rates of the functions."""
+        """Return a sparse summation operator from pairs of a function and a vector to functions. Applied to one
+        value for each pair (listed in ``parts``), it adds up the values of each function. For gradients times
+        vector rates, the sums are the rates of the functions."""
         return plain_sums(self.parts[0], self.count)
 
     @cached_property
     def vector_owner(self) -> WeightedSums:
-        """Return a sparse summation operator from parts to vectors. Applied to one value for each part (pair of a
-        function and a vector it depends on), it adds up the values of each vector. For gradients times
+        """Return a sparse summation operator from pairs of a function and a vector to vectors. Applied to one
+        value for each pair (listed in ``parts``), it adds up the values of each vector. For gradients times
         multipliers, the sums are the forces on the vectors; vectors without a function get zero."""
         return plain_sums(self.parts[1], len(self.carriers))
 
@@ -147,7 +147,7 @@ class Wiring:
         """Return a summation operator that computes the gradients of all functions with respect to points and
         directions from the difference vectors of their terms. Its input lists, for each term, the second
         difference vector times the coefficient, then for each term the first; each is the derivative with respect
-        to the other. Its output has one gradient for each part."""
+        to the other. Its output has one gradient for each pair in ``parts``."""
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
             for chord, source in ((a, p), (b, count + p)):
@@ -159,7 +159,7 @@ class Wiring:
     def totals(self) -> WeightedSums:
         """Return a summation operator that multiplies the first point or direction of each difference vector by
         the sum of all weights of that difference vector. The sum is exactly zero for a true difference, such as
-        one point minus another. The result of ``differences`` plus this one is the complete weighted sum."""
+        one point minus another. This result plus that of ``differences`` is the complete weighted sum."""
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
         return weighted_sums(entries, len(self.chords), len(self.carriers))
 
@@ -183,15 +183,16 @@ class Wiring:
 
     @cached_property
     def carried(self) -> IntArray:
-        """Return the indices of those parts (pairs of a function and a point or direction) that move with a body
-        or node. Only these contribute to the Jacobian of the functions; the others belong to the ground."""
+        """Return the indices of those pairs of a function and a point or direction (in ``parts``) that move
+        with a body or node. Only these contribute to the Jacobian of the functions; all other pairs belong to
+        the ground."""
         return np.flatnonzero(self.carrier[self.parts[1]] >= 0)
 
     @cached_property
     def framed(self) -> IntArray:
-        """Return the indices of those parts (pairs of a function and a point or direction) that move with a
-        floating body. They are indices into ``carried``; its other entries move with nodes. Floating bodies have a
-        frame that moves and rotates."""
+        """Return the indices of those pairs of a function and a point or direction that move with a floating body,
+        whose frame moves and rotates. They are indices into ``carried``; all other entries of ``carried`` move
+        with nodes."""
         return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
 
     @cached_property
@@ -210,9 +211,9 @@ class Wiring:
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
         """Return the sparsity structure of the Jacobian of the functions with respect to the velocities, and the
-        weighted sums that compute its nonzero entries. The sums are applied to nine values for each moving part
-        (pair of a function and a vector). The structure is cached for the last layout; the weights are set from
-        the shape functions in ``set_of``.
+        weighted sums that compute its nonzero entries. The sums are applied to nine values for each pair of a
+        function and a moving vector. The structure is cached for the last layout; the weights are set from the
+        shape functions in ``set_of``.
 
         Args:
             set_of: the vectors with their numbers.
@@ -241,7 +242,7 @@ class Wiring:
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return all products that add up to the Jacobian of the scalar functions, as four index arrays:
-        coefficient, source value, row and column, sorted by part (pair of a function and a vector). They come from
+        coefficient, source value, row and column, sorted by pair of a function and a vector. They come from
         translation, rotation and deformation of the bodies. ``layout`` has the columns of each body, ``shapes``
         the shape functions of the vectors on floating bodies.
 
@@ -310,8 +311,8 @@ def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_o
 
 
 def total_weight(parts: Iterable[tuple[float, int]]) -> float:
-    """Return the sum of the weights of a difference vector, given by its ``parts``: pairs (weight, index of a
-    vector). The sum is exactly zero if it is within 1e-14 of the largest weight."""
+    """Return the sum of the weights of a difference vector, a weighted sum given by ``parts``: pairs (weight,
+    index of a vector). The result is exactly zero if it is within 1e-14 of the largest weight."""
     weights = [weight for weight, _ in parts]
     total = sum(weights)
     return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total
@@ -420,14 +421,14 @@ class FunctionSet:
 
     def gradients(self, at: Instants) -> Array:
         """Return the derivatives of all functions of this set with respect to the points and directions in them,
-        shape (instants, parts, 3). They are in world axes. A part is a pair of a function and one of its vectors,
-        see ``parts``. The result is computed once and cached in ``at``, the state at one or more instants."""
+        shape (instants, pairs, 3). They are in world axes, one for each pair of a function and one of its vectors
+        (``parts``). The result is computed once and cached in ``at``, the state at one or more instants."""
         return at.once(self, "gradients", lambda: self.gradients_of(at, self._difference_vectors(at)))
 
     def gradients_of(self, at: Instants, differences: Array) -> Array:
         """Return the derivatives of all functions of this set with respect to their points and directions, shape
-        (instants, parts, 3). They are computed from given ``differences``, shape (instants, difference vectors,
-        3), in which they are linear: rates of these give rates of the gradients, for constant coefficients. Only
+        (instants, pairs, 3), for given difference vectors. ``differences`` have shape (instants, difference
+        vectors, 3); the derivatives are linear in them, so that rates give rates, for constant coefficients. Only
         the coefficients are evaluated at ``at``."""
         factors, made = self._factors(at)[0][:, :, None], self.wiring
         sides = [factors * differences[:, own] for own in (made.second, made.first)]
@@ -451,7 +452,7 @@ class FunctionSet:
     def matrix(self, at: Instants) -> sparse.csr_array:
         """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system as
         a sparse matrix, shape (functions, velocities). For constraint functions it is the constraint matrix G.
-        ``at`` must hold exactly one instant (asserted)."""
+        ``at`` must have exactly one instant (asserted)."""
         assert at.count == 1, "one instant at a time"
         return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
 
@@ -491,7 +492,7 @@ class FunctionSet:
 
     def rates_along(self, gradients: Array, rates: Array) -> Array:
         """Return the rates of the scalar functions of this set for given rates of their points and directions,
-        shape (instants, functions). Gradients, shape (instants, parts, 3), are multiplied by vector rates, shape
+        shape (instants, functions). Gradients, shape (instants, pairs, 3), are multiplied by vector rates, shape
         (instants, vectors, 3), and added up for each function. Prescribed paths are not included."""
         return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
@@ -532,7 +533,7 @@ class FunctionSet:
     def forces_along(self, gradients: Array, multipliers: Array) -> Array:
         """Return the forces that multipliers exert on all points and directions of this set, in world axes, shape
         (instants, vectors, 3). Each multiplier, shape (instants, functions), times each given gradient of its
-        function, shape (instants, parts, 3), is a force; the forces on the same vector are added. Vectors without
+        function, shape (instants, pairs, 3), is a force; the forces on the same vector are added. Vectors without
         a function get zero."""
         return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * gradients)
 
@@ -561,7 +562,7 @@ class FunctionSet:
     @property
     def parts(self) -> tuple[IntArray, IntArray]:
         """Return function index and vector index of every gradient that ``gradients`` computes, two arrays of
-        shape (parts,). There is one for each pair of a function and a point or direction on which it depends."""
+        shape (pairs,). There is one for each pair of a function and a point or direction on which it depends."""
         return self.wiring.parts
 
     @property

@@ -93,7 +93,7 @@ ModelType = TypeVar("ModelType", bound=Mechanism)
 
 def moved_model(model: ModelType, system: System, state: State) -> ModelType:
     """Return a copy of a model whose bodies are at the positions and rotations of a state, with joint axes rotated
-    along. Initial velocities that the user prescribed are replaced by those of the state; others stay unset.
+    along. Initial velocities that the user prescribed are replaced by those of the state; all others remain unset.
     Bodies with a frame are undeformed in the copy; the model itself is unchanged."""
     copy = type(model)(gravity=model.gravity, dimension=model.dimension)
     copy.ground = model.ground
@@ -200,10 +200,10 @@ class AssembledPose:
 
 
 def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, float]) -> AssembledPose:
-    """Return the pose at t = 0 that is nearest to the user's approximate one and at which all joints of a
-    system close. It comes with velocities that satisfy the joints. Bodies move without deformation; those
-    named in ``fixed`` do not move. ``weights`` are factors by body name, 1 if missing: a body with a large
-    one moves little.
+    """Return the pose at t = 0 that is nearest to the user's approximate pose and at which all joints of a system
+    close. It has velocities that satisfy the joints. Bodies move without deformation; those named in ``fixed`` do
+    not move. ``weights`` are factors by body name, 1 if missing: a body with a large factor moves little. Raise
+    ``JointGapError`` if joints cannot close.
 
     Args:
         system: bodies at approximate poses.
@@ -242,9 +242,9 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
 
 
 def nearest_closed_pose(system: System, state: State, prescribed: PrescribedMotions) -> State:
-    """Return a state whose joints are closed by rigid motions of bodies and whole rods, starting from ``state``.
-    Then a few Newton iterations let bodies deform too, where joints are still open. Remaining gaps raise no error.
-    Ground frames and drives are as ``prescribed``."""
+    """Return a state whose joints are closed by rigid motions of bodies and undivided rods, starting from
+    ``state``. Then a few Newton iterations let bodies deform too, where joints are still open. Remaining gaps
+    raise no error. Ground frames and drives are as ``prescribed``."""
     motions, rods = _allowed_motions(system, state, frozenset()), None
     if system.rod_strains.count:
         rods = _Rods(system, state)
@@ -295,7 +295,7 @@ class _PoseProblem:
 
     def largest_gap(self, state: State) -> float:
         """Return the largest gap of all joints in a state, beyond round-off and relative to the size of the
-        largest body (dimensionless). If rods must keep their shape, it is at least a fixed small share of the
+        largest body (dimensionless). If rods must keep their shape, it is at least a fixed small fraction of the
         largest change of their strains."""
         open_joints = _largest(self.system.relative_gaps(self.gaps(state)))
         return max(open_joints, RIGID * _largest(self.rods.changes(state))) if self.rods else open_joints
@@ -449,8 +449,8 @@ def _close_joints_by_newton(problem: _PoseProblem, state: State, allowed: float 
 
 def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
     """Return ``state`` with the velocities that satisfy joints and drives and are nearest to the user's in kinetic
-    energy. Strain rates of rods are kept if possible, else released. Velocities are exactly zero if only round-off
-    is left; joints that cannot be satisfied raise no error."""
+    energy. Rods have no strain rates if that is possible. Velocities are exactly zero if only round-off is left;
+    joints that cannot be satisfied raise no error."""
     system = problem.system
     moving, at = with_rigid_velocity(system, state), system.at(state)
     rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]

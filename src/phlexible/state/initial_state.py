@@ -82,8 +82,9 @@ def initial_instant(
 
 
 def function_contents(system: System) -> tuple[object, ...] | None:
-    """Return the code and constants of all user functions of time of a ``system``, to see whether they changed.
-    Return None if the content of any of them cannot be told, since its values may then differ between calls."""
+    """Return the code and constants of all user functions of time of a ``system`` as a tuple, which shows whether
+    they have changed. Return None if the content of any of them cannot be determined, since its values may then
+    differ between calls."""
     of_frames = [own for frame in system.moving_frames for own in (frame.path, frame.rotation, frame.velocity)]
     of_paths = [own for path in system.paths for own in (path.function, path.rate)]
     values = [each.value for each in system.loads] + [each.force.value for each in system.forces]

@@ -64,8 +64,8 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
 
 
 def _port_advice(owner: RowOwner) -> str:
-    """Return advice for the error message about an open joint: the code that creates its ground point at the
-    attachment of its body. The text is empty unless the joint connects one body with the fixed ground."""
+    """Return advice for the error message about an open joint: code that creates the joint's ground point where
+    the body's point is. The text is empty unless the joint connects one body with the fixed ground."""
     if not isinstance(owner.joint, Joint):
         return ""
     ports = owner.joint.first, owner.joint.second
@@ -120,9 +120,9 @@ def described_gap(owner: RowOwner, value: float) -> str:
 
 
 def _gap(owner: RowOwner, value: float) -> float:
-    """Return the gap of a scalar constraint [m, or a cosine or angle] from the value of its constraint function.
-    It is that value, except for ``Distance`` joints, whose function is a difference of squared lengths. There the
-    change of the link's length is computed."""
+    """Return the gap of a scalar constraint [m, or a cosine or angle] from the ``value`` of its constraint
+    function. The gap is the value itself, except for ``Distance`` joints, whose function is a difference of
+    squared lengths. For these the change of the link's length is computed."""
     if isinstance(owner.joint, Distance):
         length = owner.joint.initial_length()
         return float(np.sqrt(max(length**2 + 2 * length * value, 0.0))) - length
@@ -130,8 +130,8 @@ def _gap(owner: RowOwner, value: float) -> float:
 
 
 def residual_unit(owner: RowOwner) -> str:
-    """Return the text of the unit in which the rate of a scalar constraint of ``owner`` (joint and row) is
-    given in messages: "rad/s" for constraints on directions or angles, else "m/s"."""
+    """Return the text of the unit in which messages give the rate of a scalar constraint (``owner``): "rad/s" for
+    constraints on directions or angles, else "m/s"."""
     return "rad/s" if owner.row.is_angle else "m/s"
 
 
@@ -190,10 +190,9 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
 
 
 def rigid_velocity(system: System, state: State, at: Instants) -> Array:
-    """Return the initial velocities of all bodies in the pose ``state``, shape (velocities,). Those that the user
-    prescribed are kept; the others have the smallest kinetic energy that satisfies the joints, as well as
-    possible. Rods move as rigid bodies if joints allow it. Elastic rates are zero. Contradictions are not reported
-    here.
+    """Return the initial velocities of all bodies in the pose ``state``, shape (velocities,). Prescribed ones are
+    the user's; all others satisfy the joints as well as possible, with the smallest kinetic energy. Rods move as
+    rigid bodies if joints allow it. Elastic rates are zero. Contradictions are not reported here.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
@@ -306,7 +305,8 @@ def gap_rates(system: System, at: Instants, velocity: Array, before: Array | flo
 def _function_noise(system: System, state: State) -> float:
     """Return an estimate of the error of constraint rates that comes from differentiated user functions [m/s,
     rad/s]. Velocities of moving ground frames and drives may be finite differences, which are not exact. The
-    estimate has the round-off of positions and a share of the rates shortly after the state.
+    estimate is the round-off of positions, divided by a short time, plus a small fraction of the rates shortly
+    after the state.
 
     Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
     """
@@ -387,10 +387,10 @@ def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
 
 
 def reference_transform(system: System, state: State) -> Matrix:
-    """Return the matrix that converts velocities of reference points of floating bodies of a system to
-    velocities of their centres of mass. It has the shape (velocities, velocities) and belongs to a state. V =
-    v + R (w x c) without elastic rates, with rotation R from body to world axes, angular velocity w and
-    centre of mass c in body axes (2.7); v and V are in world axes."""
+    """Return the matrix that converts velocities of reference points of floating bodies of a system to velocities
+    of their centres of mass. It has the shape (velocities, velocities) and belongs to a state. V = v + R (w x c)
+    without elastic rates, with rotation R from body to world axes, angular velocity w and centre of mass c in body
+    axes, docs/theory.md, 2, (2.7); v and V are in world axes."""
     layout = system.layout
     size, (frame, axis, place) = int(layout.velocity[-1]), layout.spin
     centres = [
@@ -414,7 +414,7 @@ def _smallest(mass: Matrix, matrix: Matrix, values: Array, free: IntArray) -> Ar
 
 def _only_solution(matrix: Matrix, values: Array) -> Array | None:
     """Solve the square system ``matrix @ x = values`` and return x if the matrix is a NumPy array and the solution
-    is well conditioned; return None otherwise, also if the matrix is sparse, singular or not square."""
+    is well conditioned. Return None otherwise, also if the matrix is sparse, singular or not square."""
     if not isinstance(matrix, np.ndarray) or matrix.shape[0] != matrix.shape[1]:
         return None
     try:
@@ -425,8 +425,9 @@ def _only_solution(matrix: Matrix, values: Array) -> Array | None:
 
 
 def only_solutions(matrices: Array, values: Array) -> tuple[Array, BoolArray]:
-    """Return the solutions of square linear systems, shape (systems, unknowns), and whether each can be trusted: it
-    is well conditioned.
+    """Solve several square linear systems by inverse matrices with one step of iterative refinement. Return the
+    solutions, shape (systems, unknowns), and a mask that is True where a solution is well conditioned, shape
+    (systems,). A singular matrix raises ``LinAlgError``.
 
     Raises:
         LinAlgError: a matrix is singular.
@@ -439,7 +440,7 @@ def only_solutions(matrices: Array, values: Array) -> tuple[Array, BoolArray]:
 
 
 def times(matrices: Array, vectors: Array) -> Array:
-    """Return the product of each matrix with its vector, shape (systems, rows)."""
+    """Return the product of each matrix with the vector of the same index, shape (systems, rows of a matrix)."""
     return np.asarray((matrices @ vectors[:, :, None])[:, :, 0])
 
 

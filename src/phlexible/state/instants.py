@@ -45,9 +45,9 @@ class RecordedMotions:
 
     @classmethod
     def of(cls, source: object) -> Self:
-        """Return a new object with the arrays of motions of ground frames and drives that ``source`` has as
-        attributes of the same names. The source may be recorded states, or functions of time, which are then
-        evaluated at their times."""
+        """Return a new ``RecordedMotions`` with the arrays of motions of ground frames and drives that ``source``
+        has as attributes of the same names. The source may be recorded states, or functions of time, which are
+        then evaluated at their times."""
         return cls(*(getattr(source, each.name) for each in fields(cls)))
 
     def at(self, instants: Points) -> Self:
@@ -146,8 +146,8 @@ class PrescribedFunctions:
 
     def second_order(self) -> tuple[Array, ...]:
         """Return all arrays of ``first_order`` (prescribed positions and velocities of ground frames and drives),
-        then their second time derivatives, as one tuple. Those of frames are accelerations of the origins and
-        second derivatives of the rotation matrices; those of drives come last."""
+        then their second time derivatives, as one tuple. The latter are accelerations of frame origins, second
+        derivatives of rotation matrices, then those of drives."""
         found = list(self.first_order())
         if self.moving:
             found += [self.frame_accelerations, self.frame_rotation_curvatures]
@@ -157,8 +157,8 @@ class PrescribedFunctions:
 
     def at(self, instants: Points) -> Self:
         """Return the prescribed motions of ground frames and drives at the chosen instants only, as a new object.
-        Values that were evaluated before are copied to it; others are evaluated from the user's functions when
-        they are first read."""
+        Values that were evaluated before are copied to it; all others are evaluated from the user's functions at
+        the first access."""
         chosen = type(self)(self.moving, self.driven, self.times[instants], self.end, self.are_still)
         known = {name: each[instants] for name, each in vars(self).items() if name in OF_TIME}
         vars(chosen).update(known)
@@ -166,7 +166,8 @@ class PrescribedFunctions:
 
     def stopped(self) -> Self:
         """Return a copy of these motions whose rates and accelerations are all zero, so that frames and drives
-        stand still at their present positions. Its mark ``are_still`` makes targets of servos stand still too."""
+        stand still at their present positions. In the copy ``are_still`` is True, by which targets of servos are
+        constant too."""
         still = replace(self, are_still=True)
         points = ("frame_velocities", "frame_angular_velocities", "frame_accelerations")
         vars(still).update(dict.fromkeys(points, np.zeros_like(self.frames)))

@@ -67,7 +67,7 @@ class BodyCounts(NamedTuple):
 
     @classmethod
     def of(cls, data: BodyData) -> Self:
-        """Return the numbers of coordinates, velocities, rotation axes and nodes of one body, copied from its
+        """Return the counts of coordinates, velocities, rotation axes and nodes of one body, copied from its
         ``data``. Bodies with a moving frame have 0 nodes."""
         own = (data.node_count, data.clusters) if isinstance(data, AbsoluteBody) else (0, ())
         axes, counts = data.rotation_axes, (data.rigid_count, data.elastic_count, data.velocity_count)
@@ -76,8 +76,8 @@ class BodyCounts(NamedTuple):
 
 def layout_of(bodies: Sequence[PlacedBody], rows: tuple[int, ...]) -> "Layout":
     """Return the ``Layout`` (indices of bodies and constraints in flat arrays) of a system of ``bodies``. ``rows``
-    has the number of scalar constraints of each joint. Bodies with a moving frame must come first. Small systems
-    of one structure share a cached layout; large ones get a new one."""
+    are the numbers of scalar constraints of each joint. Bodies with a moving frame must come first. Small systems
+    of equal structure get the same cached layout; large ones get a new one."""
     counts = tuple(BodyCounts.of(placed.data) for placed in bodies)
     return Layout(counts, rows) if len(bodies) + len(rows) > LARGEST else _known_layout(counts, rows)
 
@@ -149,7 +149,8 @@ class Layout:
     def cluster(self) -> IntArray:
         """Return the index of the matrix block that contains the velocities of each floating body or node, shape
         (carriers,). The blocks are the diagonal blocks of the block elimination that solves a time step. Each
-        floating body or node has its own, except that nodes of a soft body share blocks."""
+        floating body or node has a block of its own, except nodes of soft bodies, several of which are in one
+        block."""
         found, first = [], 0
         for body in self.bodies:
             sizes = body.clusters or (1,) * (body.node_count or 1)
@@ -166,8 +167,8 @@ class Layout:
     @cached_property
     def row_in_cluster(self) -> IntArray:
         """Return the index of the first row of each floating body or node within its matrix block, shape
-        (carriers,). The blocks are the diagonal blocks of the block elimination of a time step. It is zero except
-        for soft bodies, whose nodes share blocks."""
+        (carriers,). The blocks are the diagonal blocks of the block elimination of a time step. The index is zero
+        except for nodes of soft bodies, several of which are in one block."""
         first = np.searchsorted(self.cluster, self.cluster)
         return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
 
@@ -178,13 +179,14 @@ class Layout:
     def node(self, part: int) -> int:
         """Return the index of the diagonal matrix block of a group ``part`` of unknowns in the block elimination
         of a time step. Groups are numbered with floating bodies and nodes first, then auxiliary vectors and
-        constraints, which have one block each. Nodes of a soft body may share a block."""
+        constraints, which have one block each. Several nodes of a soft body may be in one block."""
         return self._nodes[part] if part < len(self._nodes) else part - len(self._nodes) + self.cluster_count
 
     def row_in_node(self, part: int) -> int:
-        """Return the index of the first row of the unknowns with the number ``part`` within their matrix block of
-        the block elimination. Unknowns are numbered: carriers (floating bodies, nodes) first, then auxiliary
-        vectors and constraints. It is zero for all but soft bodies, whose nodes share blocks."""
+        """Return the index of the first row of a group ``part`` of unknowns within its matrix block of the
+        block elimination of a time step. Groups are numbered with floating bodies and nodes first, then
+        auxiliary vectors and constraints. The index is zero except for soft bodies, several of whose nodes are
+        in one block."""
         return int(self.row_in_cluster[part]) if part < len(self.cluster) else 0
 
     @cached_property
@@ -246,6 +248,6 @@ _known_layout = lru_cache(32)(Layout)
 
 
 def offsets(counts: list[int]) -> IntArray:
-    """Return the cumulative sums of a list of lengths, beginning with 0, shape (counts + 1,). They say where each
-    part of a concatenated array begins; the last one is its total length."""
+    """Return the cumulative sums of a list of lengths, beginning with 0, shape (counts + 1,). They are the indices
+    at which the pieces of a concatenated array begin, followed by its total length."""
     return np.array([0, *accumulate(counts)], dtype=np.int64)

@@ -57,8 +57,9 @@ def _is_plain(system: System) -> bool:
 
 
 def _structure(system: System) -> tuple[object, ...]:
-    """Return a hashable key that is equal for plain systems that can be computed together. It has the identities
-    of their cached layout and constraint index structure, and the sparsity pattern of the constraint matrix."""
+    """Return a hashable key that is equal for plain systems that can be computed together. It consists of the
+    identities of their cached layout and constraint index structure, and of the sparsity pattern of the constraint
+    matrix."""
     rows = system.rows
     assert isinstance(rows, FunctionSet), "it is plain"
     return id(system.layout), id(rows.wiring), *(each.tobytes() for each in rows.pattern)
@@ -78,9 +79,9 @@ class _ManySums(WeightedSums):
 
 
 def _stacked_rows(systems: Sequence[System]) -> FunctionSet:
-    """Return one ``FunctionSet`` of the constraint functions of many systems of one structure, which evaluates
+    """Return one ``FunctionSet`` of the constraint functions of many systems of equal structure, which evaluates
     them with one instant for each system. Base vectors, constants, coefficients and weights are stacked with an
-    axis of systems in front; the index structure is that of the first."""
+    axis of systems in front; the index structure is that of the first system."""
     sets = [system.rows for system in systems if isinstance(system.rows, FunctionSet)]
     scatter, sums = sets[0]._scattered
     weights = np.array([own._scattered[1].weights for own in sets])

@@ -137,21 +137,21 @@ class RigidMotions:
         return cls(single, basis, turning, stiffness)
 
     def columns(self, matrix: Matrix) -> Matrix:
-        """Return ``matrix``, shape (rows, velocities), times the rigid motions of bodies and whole rods, shape
-        (rows, rigid motions). Without rods no product is computed: the columns of rigid and nodal velocities are
+        """Return ``matrix``, shape (k, velocities), times the rigid motions of bodies and undivided rods, shape
+        (k, rigid motions). Without rods no product is computed: the columns of rigid and nodal velocities are
         selected."""
         return matrix[:, self.indices] if self.basis is None else matrix @ self.basis
 
     def components(self, forces: Array) -> Array:
-        """Return the generalized force on each rigid motion of a body, node or whole rod, shape (rigid motions,).
-        It is the transposed basis of rigid motions times ``forces``, shape (velocities,); without rods the entries
-        are selected."""
+        """Return the generalized force on each rigid motion of a body, node or rod (as one rigid body), shape
+        (rigid motions,). It is the transposed basis of rigid motions times ``forces``, shape (velocities,);
+        without rods the entries are selected."""
         return forces[self.indices] if self.basis is None else np.asarray(self.basis.T @ forces)
 
     def masses(self, mass: Matrix) -> Array:
-        """Return the mass [kg] or moment of inertia [kg m^2] of each rigid motion of a body, node or whole rod,
-        shape (rigid motions,). They are the diagonal of the mass matrix ``mass`` of all bodies, projected on the
-        rigid motions; products of inertia are left out."""
+        """Return the mass [kg] or moment of inertia [kg m^2] of each rigid motion of a body, node or rod, shape
+        (rigid motions,). A rod counts as one rigid body. They are the diagonal of the mass matrix ``mass`` of all
+        bodies, projected on the rigid motions; products of inertia are left out."""
         if self.basis is None:
             return np.asarray(mass.diagonal()[self.indices])
         return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())
@@ -222,8 +222,8 @@ class _Residual:
 def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
     """Return the deformed state and joint forces in which elastic forces, loads, gravity and the inertia of the
     initial rigid motion balance. Newton's method starts from an undeformed ``state`` with closed joints; if it
-    fails, loads are raised in steps. If joints are redundant, the smallest joint forces are returned. ModelError
-    is raised if no solution is found.
+    fails, loads are raised in steps. If joints are redundant, the smallest joint forces are returned. Without a
+    solution ``ModelError`` is raised.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -262,9 +262,9 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
 
 
 def largest_load_factor(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
-    """Return the largest share of the loads, at most 1, for which a solution is found, and this solution. The
-    share is raised in steps from 0, where ``start`` is the solution. ``solution`` is called with a share and the
-    last solution; if it returns None, the step is halved, down to a least step.
+    """Return the largest fraction of the loads, at most 1, for which a solution is found, and this solution. The
+    fraction is raised in steps from 0, where ``start`` is the solution. ``solution`` is called with a fraction and
+    the last solution; if it returns None, the step is halved, down to a least step.
 
     Args:
         solution: of a share, near another solution; None: not found.
@@ -396,7 +396,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
 
 
 def _load_factors(system: System, factor: float) -> tuple[float, float]:
-    """Return the factor of the loads alone and the factor of loads and force elements together, for the share
+    """Return the factor of the loads alone and the factor of loads and force elements together, for the fraction
     ``factor`` of the loading. In a system with rods they are (factor, 1), so that elements act fully; else (1,
     factor).
 
@@ -407,16 +407,15 @@ def _load_factors(system: System, factor: float) -> tuple[float, float]:
 
 
 def _motion_scale(system: System) -> float:
-    """Return the largest length of a ``system`` times the square root of the mass of all bodies [m kg^0.5].
-    In the metric of kinetic energy it is the size of a translation of the whole mechanism by its own length,
-    a scale of errors."""
+    """Return the largest length of a ``system`` times the square root of the mass of all bodies [m kg^0.5]. In the
+    metric of kinetic energy it is the size of a translation of all bodies by that length, a scale of errors."""
     return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
 
 
 def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticMotion:
     """Return a copy of a quasi-static ``motion`` with the rigid velocities that joints and user prescribe at its
-    present pose, and accelerations to match. The velocities are multiplied by the square root of the present share
-    of the loads, since centrifugal forces grow with the square."""
+    present pose, and accelerations to match. The velocities are multiplied by the square root of the present
+    fraction of the loads, since centrifugal forces grow with the square."""
     velocity = np.sqrt(problem.factor) * rigid_velocity(problem.system, motion.state, motion.at)
     state = replace(motion.state, velocity=velocity)
     motions = RigidMotions.of(problem.system, state)
@@ -425,9 +424,9 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 
 
 def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
-    """Return a new quasi-static motion after one Newton step from ``motion``. The parts of ``step`` change pose,
-    rigid accelerations and multipliers of the independent constraints; velocities and accelerations are then
-    computed anew at the changed pose."""
+    """Return a new quasi-static motion after one Newton step from ``motion``. Consecutive entries of ``step``
+    change the pose, rigid accelerations and multipliers of the independent constraints; velocities and
+    accelerations are then computed anew at the changed pose."""
     moved, last = len(motion.acceleration), len(step) - len(problem.rows)
     middle = moved + len(motion.rigid)
     change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]
@@ -484,7 +483,7 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
 def _stiffness(system: System, motion: QuasiStaticMotion, factor: float) -> Matrix:
     """Return the derivative of the force balance of all bodies with respect to the pose at a quasi-static
     ``motion``, shape (velocities, velocities). It contains elastic, inertial, applied and constraint forces at
-    constant velocities and multipliers. Loads act with the share ``factor``."""
+    constant velocities and multipliers. The fraction ``factor`` of the loads acts."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.span(index), system.elastic(state, index)

@@ -100,8 +100,8 @@ class RecordedStates:
         return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
     def read_only(self) -> "RecordedStates":
-        """Return a record of the same states and energies whose arrays are read-only views, made when they are
-        first read. If reactions of this record are still to be computed, its arrays are read-only already, and it
+        """Return a record of the same states and energies whose arrays are read-only views, made at the first
+        access. A record with multipliers and forces that are still to be computed has read-only arrays already and
         is returned itself."""
         if vars(self).get("_known") is not None:
             return self
@@ -109,8 +109,8 @@ class RecordedStates:
 
     def instants(self) -> Instants:
         """Return the recorded states at all instants as one ``Instants`` object, at which functions can be
-        evaluated. Motions of ground frames and drives are read from this record when needed, not from the user's
-        functions."""
+        evaluated. Motions of ground frames and drives come from this record at the first access, not from the
+        user's functions."""
         given = _MotionsOfRecording(self)
         return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
 
@@ -127,7 +127,7 @@ class RecordedStates:
 
     def rows(self, rows: slice | IntArray) -> "RecordedStates":
         """Return a record of the states and energies at the chosen instants (``rows``) only. Its arrays are made
-        when they are first read: views for a slice, copies for indices."""
+        at the first access: views for a slice, copies for indices."""
         return on_demand(lambda name: getattr(self, name)[rows], self.work_names)
 
     def state(self, instant: int) -> State:
@@ -152,8 +152,8 @@ class _MotionsOfRecording(RecordedMotions):
         self.__dict__["_recording"] = recording
 
     def __getattr__(self, name: str) -> Any:
-        """Return the array of the recorded states with this ``name``, and store it as an attribute, so that it is
-        read once. AttributeError is raised for names that are no recorded arrays."""
+        """Return the array of the recorded states with this ``name``, and store it as an attribute for later
+        accesses. Names that are no recorded arrays raise ``AttributeError``."""
         if "_recording" not in self.__dict__ or name not in ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.__dict__[name] = made = getattr(self.__dict__["_recording"], name)
@@ -183,7 +183,7 @@ class RecordingOnDemand(PickledFields, RecordedStates):
 
     def __getattr__(self, name: str) -> Array:
         """Return the array of the recorded states with this ``name``, computed by the stored function at the first
-        access and then stored. AttributeError is raised for names that are no recorded arrays."""
+        access and then stored. Names that are no recorded arrays raise ``AttributeError``."""
         if name not in ARRAYS or "_make" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.__dict__[name] = made = self._make(name)
@@ -193,9 +193,9 @@ class RecordingOnDemand(PickledFields, RecordedStates):
 def on_demand(
     make: Callable[[str], Array], work_names: tuple[str, ...], known: RecordedStates | None = None
 ) -> RecordedStates:
-    """Return recorded states and energies whose arrays are made when they are first read, and then stored. The
-    function ``make`` is called with the name of an array and returns it. ``work_names`` are the sources of work;
-    ``known`` is the same record in which late multipliers and forces are still missing.
+    """Return recorded states and energies whose arrays are made at the first access, and then stored. The function
+    ``make`` is called with the name of an array and returns it. ``work_names`` are the sources of work; ``known``
+    is the same record in which late multipliers and forces are still missing.
 
     Args:
         make: makes an array, by the name of the attribute; what it reads must not change any more.
@@ -211,8 +211,8 @@ LATE = ("multipliers", "forces")
 
 
 def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
-    """Return read-only recorded states whose multipliers and element forces at some instants are computed when
-    either is first read. ``late`` maps indices of instants to functions that compute them. All are then computed
+    """Return read-only recorded states whose multipliers and element forces at some instants are computed at the
+    first access to either. ``late`` maps indices of instants to functions that compute them. All are then computed
     and written into ``recording``, except where a function returns None."""
     missing = dict(late)
 
@@ -227,15 +227,15 @@ def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReacti
 
 
 def joined(recordings: Sequence[RecordedStates]) -> RecordedStates:
-    """Return one recording made of consecutive ``recordings`` of the same system, whose arrays are joined when
-    they are read."""
+    """Return one object of recorded states and energies made of consecutive ``recordings`` of the same system. Its
+    arrays are concatenated at the first access."""
     parts = tuple(recordings)
     return on_demand(lambda name: np.concatenate([getattr(each, name) for each in parts]), parts[0].work_names)
 
 
 def concatenated(recordings: Sequence[RecordedStates]) -> RecordedStates:
-    """Return one recording of states and energies made of consecutive recordings of the same system, with copies of
-    their arrays."""
+    """Return one object of recorded states and energies made of consecutive ``recordings`` of the same system,
+    with concatenated copies of their arrays."""
     whole = joined(recordings)
     return RecordedStates(**{name: getattr(whole, name) for name in ARRAYS}, work_names=whole.work_names)
 
@@ -298,8 +298,8 @@ class RecordedRun(PickledFields):
     @cached_property
     def multipliers(self) -> Array:
         """Return the multipliers (constraint forces and moments) of all joints, drives and relations, read-only,
-        shape (instants, rows) [N or N m]. If constraints are redundant, the smallest ones with the same
-        generalized forces are computed."""
+        shape (instants, constraints) [N or N m]. If constraints are redundant, the smallest multipliers with the
+        same generalized forces are computed."""
         return read_only(_smallest_multipliers(self))
 
     def rate(self, values: Array) -> Array:
@@ -337,9 +337,10 @@ class RecordedRun(PickledFields):
 
     @cached_property
     def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
-        """Return the consecutive parts of this run in which the same constraints are active, as pairs (run, rows).
-        Events activate and release constraints. Each part has the reduced system; ``rows`` are the indices of its
-        scalar constraints in the whole system. Without such events the run itself is the only part.
+        """Return the consecutive sections of this run in which the same constraints are active, as pairs (run,
+        constraint indices). Events activate and release constraints. The system of each section has only its
+        active constraints, whose indices in the complete system are the second entry. Without such events the run
+        itself is the only section.
 
         An instant at which something happens belongs to what was before.
         """
@@ -357,8 +358,9 @@ class RecordedRun(PickledFields):
         return found
 
     def gaps(self) -> Array:
-        """Return the values of all scalar constraint functions at all recorded instants, shape (instants, rows) [m,
-        or cosines and angles]. They are zero where joints close, so that they measure the error of the run.
+        """Return the values of all scalar constraint functions at all recorded instants, shape (instants,
+        constraints) [m, or cosines and angles]. They are zero where joints close, so that they measure the error
+        of the run. Constraints of open locks are zero.
 
         Angles in relations are counted over full turns. Rows of constraints that events hold or release are
         measured from where these hold, and zero while they do not.
@@ -370,8 +372,9 @@ class RecordedRun(PickledFields):
         return found
 
     def body_index(self, target: PlacedBody | Attachment, argument: str = "body") -> int:
-        """Return the index in the system of ``target``: a body, or an attachment point, whose body counts.
-        ``argument`` is the name of the user's argument in error messages.
+        """Return the index in the system of ``target``: a body, or a point of a body (``Attachment``). A body of
+        another copy of the model is accepted if it equals one here; otherwise ``ModelError`` is raised.
+        ``argument`` is the name of the user's argument in messages.
 
         A handle of another model is accepted where name and data agree, so that a script that
         builds its model again can read a loaded file.
@@ -393,9 +396,9 @@ class RecordedRun(PickledFields):
         raise ModelError(f"{argument}: {placed.name!r} is not a body of this model; it has: {names}")
 
     def port_in_run(self, port: Port, argument: str = "attachment") -> Port:
-        """Return the attachment of a body or point of the ground that corresponds to ``port`` in this recorded
-        run. An attachment of another copy of the model is moved to the equal body of this one. Other objects and
-        frames that were not recorded raise ModelError, with ``argument`` in the message.
+        """Return the point of a body or of the ground that corresponds to ``port`` in this recorded run. A point
+        on a body of another copy of the model is replaced by that on the equal body here. Other objects and frames
+        that were not recorded raise ``ModelError``, with ``argument`` in the message.
 
         Raises:
             ModelError: the body is not in the model, or no joint of the model uses the frame.
@@ -461,9 +464,9 @@ class RecordedRun(PickledFields):
         return split_velocity(self.system.frames[index], own)[1:]
 
     def point(self, port: Port) -> tuple[Array, VectorSet]:
-        """Return weights, shape (k,), and a set of k world vectors whose weighted sum is the position of a port; a
-        port is an attachment of a body or a point of the ground. There is more than one vector only between two
-        nodes of a string."""
+        """Return weights, shape (k,), and a set of k world vectors whose weighted sum is the position of ``port``.
+        A port is a point of a body or of the ground. There is more than one vector only between two nodes of a
+        string."""
         return self.system.point(self.port_in_run(port))
 
 
@@ -512,15 +515,16 @@ class BodyRows:
     @property
     def schur(self) -> Array:
         """Return the contribution of one body to the inverse effective mass matrix G M^-1 G^T at all instants,
-        shape (instants, rows, rows). Its rows are the scalar constraints that act on the body."""
+        shape (instants, k, k). Its k rows are the scalar constraints that act on the body; G is the constraint
+        matrix, M the mass matrix."""
         own = self.columns - self.velocities.start
         return np.asarray(self.constraint @ self.response[:, own])
 
 
 def _projected_velocities(run: RecordedRun) -> Array:
     """Return the recorded velocities projected onto the joint constraints (nearest velocities in the mass metric
-    that satisfy them), shape (instants, velocities). Each part of the run is projected with the constraints that
-    are active in it."""
+    that satisfy them), shape (instants, velocities). Each section of the run between events is projected with the
+    constraints that are active in it."""
     if not run.recording.locked_at.size:
         return _projection_of_phase(run)
     return np.concatenate([_projection_of_phase(phase) for phase, _ in run.phases])
@@ -546,8 +550,9 @@ def chunks(run: RecordedRun) -> list[slice]:
 
 
 def body_rows(run: RecordedRun) -> list[BodyRows]:
-    """Split the constraint matrix of a recorded run, at all instants, into one part for each body that constraints
-    act on. A part comes with the velocity response of the body's mass to unit multipliers."""
+    """Split the constraint matrix of a recorded run, at all instants, into one block for each body that
+    constraints act on. Return a list of ``BodyRows``, each with a block and the velocity response of the body's
+    mass to unit multipliers."""
     functions, layout = run.system.rows, run.system.layout
     entries = functions.matrix_entries(run.instants)
     rows, columns = functions.pattern
@@ -566,10 +571,9 @@ def body_rows(run: RecordedRun) -> list[BodyRows]:
 
 
 def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray) -> Array:
-    """Return the velocities that unit impulses of the constraints give to body number ``body`` of a run,
-    shape (instants, velocities of the body, rows). They are its inverse mass matrix times its transposed
-    constraint matrix, ``constraint``. ``columns`` are the velocities of the body to which the columns of this
-    matrix belong."""
+    """Return the velocities that unit impulses of k constraints give to body number ``body`` of a run, shape
+    (instants, velocities of the body, k). They are the inverse mass matrix times the transposed constraint matrix
+    ``constraint``. ``columns`` are the velocities of the body to which the columns of this matrix belong."""
     width = run.system.bodies[body].data.velocity_count
     if body < run.system.layout.frames:
         right = np.zeros((run.count, width, constraint.shape[1]))
@@ -584,8 +588,8 @@ def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray)
 
 def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
     """Return the inverse effective mass matrix G M^-1 G^T of all constraints at all ``instants`` as an array,
-    shape (instants, rows, rows). With constraint matrix G and mass matrix M, it is the sum of the
-    contributions of the bodies (``parts``)."""
+    shape (instants, constraints, constraints). With constraint matrix G and mass matrix M, it is the sum of the
+    contributions of the bodies (``parts``). ``rows`` is the number of constraints."""
     total = np.zeros((instants, rows, rows))
     for part in parts:
         total[:, part.rows[:, None], part.rows] += part.schur
@@ -593,9 +597,9 @@ def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
 
 
 def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> sparse.csc_array:
-    """Return the inverse effective mass matrix G M^-1 G^T of all constraints at one instant as a sparse
-    matrix, shape (rows, rows). With constraint matrix G and mass matrix M, it is the sum of the contributions
-    of the bodies (``parts``)."""
+    """Return the inverse effective mass matrix G M^-1 G^T of all constraints at one instant as a sparse matrix,
+    shape (constraints, constraints). With constraint matrix G and mass matrix M, it is the sum of the
+    contributions of the bodies (``parts``). ``rows`` is the number of constraints."""
     indices = [np.array(np.meshgrid(p.rows, p.rows, indexing="ij")).reshape(2, -1) for p in parts]
     values = np.concatenate([part.schur[instant].ravel() for part in parts])
     row, column = np.concatenate(indices, axis=1)
@@ -614,8 +618,8 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
 
 def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
     """Return the impulses on the constraints that would remove the rates ``gap`` at which recorded velocities open
-    the joints, shape (instants, rows). They solve the inverse effective mass matrix, dense for few constraints and
-    sparse for many. For redundant constraints a pseudo-inverse gives one of many solutions."""
+    the joints, shape (instants, constraints). They solve the inverse effective mass matrix, dense for few
+    constraints and sparse for many. For redundant constraints a pseudo-inverse gives one of many solutions."""
     instants, rows = gap.shape
     if rows > DENSE_ROWS:
         return np.stack([_sparse_impulses(parts, gap, t, is_redundant) for t in range(instants)])
@@ -651,8 +655,9 @@ def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redunda
 
 
 def _smallest_multipliers(run: RecordedRun) -> Array:
-    """Return the multipliers (constraint forces) of a recorded run at all instants, shape (instants, rows): as
-    recorded or, where constraints are redundant, the smallest ones with the same effect on the bodies."""
+    """Return the multipliers (constraint forces) of a recorded run at all instants, shape (instants, constraints).
+    They are the recorded ones or, where constraints are redundant, the smallest ones with the same effect on the
+    bodies. Inactive constraints have zero."""
     if not run.recording.locked_at.size:
         return _of_phase(run)
     result, begin = np.zeros_like(run.recording.multipliers), 0
@@ -676,9 +681,9 @@ def _of_phase(run: RecordedRun) -> Array:
 
 
 def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
-    """Return weighted multipliers of a run, shape (instants, rows), without the part that has no effect on the
-    bodies. That part, which redundant constraints have, is found by eigenvectors of the inverse effective mass
-    matrix with eigenvalues near zero. ``lengths`` are the weights, shape (rows,)."""
+    """Return weighted multipliers of a run, shape (instants, constraints), without their component that has no
+    effect on the bodies. That component, which redundant constraints have, is found by eigenvectors of the inverse
+    effective mass matrix with eigenvalues near zero. ``lengths`` are the weights, shape (constraints,)."""
     parts = body_rows(run)
     total = dense_schur(parts, run.count, len(lengths)) / np.outer(lengths, lengths)
     values, vectors = np.linalg.eigh(total)

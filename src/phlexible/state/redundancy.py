@@ -44,7 +44,7 @@ def locked_joint_text(joints: list[Joint]) -> str:
 
 def locked_joints(system: System, state: State, at: Instants, constraints: Iterable[int]) -> list[Joint]:
     """Return those joints, among the constraints with the indices ``constraints``, none of whose coordinates can
-    move because other constraints lock them. First rates are tested by a singular value decomposition, then
+    move because other constraints lock them. Rates are tested by a singular value decomposition, then
     accelerations for random motions. Driven joints are left out. The list is empty for large models and models
     with moving ground frames.
 
@@ -121,8 +121,8 @@ def _rate(system: System, velocity: Array) -> float:
 
 def smallest_multipliers_at(system: System, at: Instants, multipliers: Array) -> Array:
     """Return the multipliers (constraint forces) of smallest weighted norm that exert the same generalized forces
-    as the given ``multipliers``, shape (rows,). They differ from these only if constraints are redundant. Moments
-    are weighed against forces by the length of the largest body."""
+    as the given ``multipliers``, shape (constraints,). They differ from these only if constraints are redundant.
+    Moments are weighed against forces by the length of the largest body."""
     matrix = system.rows.matrix(at)
     metric = sparse.diags_array(system.gap_lengths**2).tocsr()
     return smallest_solution(metric, sparse.csr_array(matrix.T), matrix.T @ multipliers)
@@ -238,8 +238,8 @@ def independent_rows(system: System, state: State, at: Instants | None = None) -
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
     """Return the constraint matrix as dense blocks, one for each body or node with constraints, and a length for
-    each constraint, shape (rows,). Columns are constraint gradients, scaled by the inverse root of the body's mass
-    matrix and divided by these lengths, so that each has length 1 over all blocks."""
+    each constraint, shape (constraints,). Columns are constraint gradients, scaled by the inverse root of the
+    body's mass matrix and divided by these lengths, so that each has length 1 over all blocks."""
     layout = system.layout
     matrix = system.rows.small_matrix(at)
     if not isinstance(matrix, np.ndarray):
@@ -288,8 +288,8 @@ def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Arra
 
 def _are_few_and_independent(system: System, state: State, at: Instants) -> bool:
     """Return whether the constraints of a small system are clearly linearly independent in a state. The least
-    eigenvalue of their dense inverse effective mass matrix is compared with a bound. False for larger systems or
-    in doubt; a closer look is needed then."""
+    eigenvalue of their dense inverse effective mass matrix is compared with a bound. For larger systems or in
+    doubt the result is False; a more exact test is needed then."""
     matrix = system.rows.small_matrix(at)
     if not (isinstance(matrix, np.ndarray) and is_small(len(matrix))):
         return False
@@ -300,9 +300,9 @@ def _are_few_and_independent(system: System, state: State, at: Instants) -> bool
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:
-    """Return whether ``count`` scalar constraints are clearly linearly independent, judged by the least
-    eigenvalue of their inverse effective mass matrix. It is assembled from the blocks of all bodies
-    (``fronts``). False means that a closer look is needed.
+    """Return whether ``count`` scalar constraints are clearly linearly independent, judged by the least eigenvalue
+    of their inverse effective mass matrix. It is assembled from the blocks of all bodies (``fronts``). False means
+    that a more exact test is needed.
 
     Then, as mostly, nothing has to be eliminated joint by joint.
     """
@@ -315,9 +315,9 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
 
 
 def _are_independent_sparse(fronts: list[_Front], count: int) -> bool:
-    """Return whether many scalar constraints (``count``) are clearly linearly independent, judged by the
-    least eigenvalue of their sparse inverse effective mass matrix. It is assembled from the blocks of all
-    bodies (``fronts``). False means that a closer look is needed."""
+    """Return whether many scalar constraints (``count``) are clearly linearly independent, judged by the least
+    eigenvalue of their sparse inverse effective mass matrix. It is assembled from the blocks of all bodies
+    (``fronts``). False means that a more exact test is needed."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     blocks = [(front.columns, front.block.T @ front.block) for front in fronts]
@@ -355,7 +355,8 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
 
 def _joint_count(fronts: set[_Front]) -> int:
     """Return the sum of the numbers of joints over the given matrix blocks (``fronts``). It bounds how many joints
-    would be connected if the joint they share is eliminated; joints with small counts are eliminated first."""
+    would be connected by eliminating a joint that all these blocks contain; joints with small counts are
+    eliminated first."""
     return sum(len(front.joints) for front in fronts)
 
 
@@ -444,9 +445,9 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
 
 
 def redundancy_text(system: System, state: State, redundant: list[Redundancy], at: Instants | None = None) -> str:
-    """Return a warning text with the names of ``redundant`` joints of a system in a state. Advice on joints
-    whose axes other joints lock unintentionally follows. ``at`` is the state as an instant, if it is known
-    already."""
+    """Return a warning text with the names of ``redundant`` joints of a system in a state. If other joints
+    unintentionally lock the axes of some joints, the text also has advice on them. ``at`` is the state as an
+    instant, if it is known already."""
     indices = sorted({number for redundancy in redundant for number in redundancy.joints})
     locked = locked_joints(system, state, system.at(state) if at is None else at, indices)
     return f"{_message(system, redundant)}; {locked_joint_text(locked)}" if locked else _message(system, redundant)
@@ -503,8 +504,8 @@ TAKEN_ON = 1e-2  # share of given rates along the combination of rows that is cl
 
 def dead_centre_text(system: System, state: State, weights: Array) -> str:
     """Return a clause for an error message if a ``system`` is close to a dead centre (singular pose) or a
-    bifurcation in a ``state``. It names the joints involved. Otherwise, and for large or single constraint
-    sets, it is empty. Velocities are divided by ``weights`` (velocities,) to be comparable.
+    bifurcation in a ``state``; it names the joints involved. The text is empty otherwise, for a single constraint
+    and for very many. Velocities are divided by ``weights`` (velocities,) to be comparable.
 
     Args:
         system: system that has only the constraints that hold.

@@ -72,7 +72,7 @@ def allowed_gap(joint: object) -> float:
 def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence[Bilinear]:
     """Return the scalar constraints ``rows`` of a joint at a mesh interface, moved to the material point that
     closes the initial gap. An interface is a hole or face of a mesh. The offset is found by least squares. The
-    rows are returned unchanged for other joints, for gaps above ``allowed_gap`` and for gaps of round-off.
+    constraints are returned unchanged for other joints, for gaps above ``allowed_gap`` and for gaps of round-off.
 
     That point moves with the interface: a gap that closed in the first step would be a jolt, and forces at two
     points next to each other would turn what is free.
@@ -97,8 +97,8 @@ def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence
 
 def _positions_port(row: Bilinear, port: Attachment) -> bool:
     """Return whether a scalar constraint (``row``) states that the distance of ``port`` from another point along a
-    direction is zero. Such a row is one scalar product without constant and function of time, in which the port
-    occurs once."""
+    direction is zero. Such a constraint is one scalar product without constant and function of time, in which the
+    port occurs once."""
     if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:
         return False
     term = row.terms[0]
@@ -111,8 +111,8 @@ def _weights(row: Bilinear, port: Attachment) -> list[float]:
 
 
 def _shifted_row(row: Bilinear, port: Attachment, offset: Array) -> Bilinear:
-    """Return a copy of a scalar constraint (``row``) that acts on the material point at ``offset`` from the
-    attachment ``port`` instead of the port. The offset is in world axes at the initial pose [m], shape (3,)."""
+    """Return a copy of a scalar constraint (``row``) that acts on the material point at ``offset`` from the body's
+    point ``port`` instead of the port. The offset is in world axes at the initial pose [m], shape (3,)."""
     term, weight = row.terms[0], _weights(row, port)[0]
     parts = (*term.first.parts, (-weight, DirectionOf(port, offset / weight)))
     return replace(row, terms=(replace(term, first=replace(term.first, parts=parts)),))
@@ -191,7 +191,7 @@ class System(PickledFields):
     @cached_property
     def floating(self) -> tuple[FloatingBody, ...]:
         """Return the data objects of all bodies of this system that have a moving body frame (rigid bodies,
-        flexible parts). They are in the order of the bodies; bodies described by nodes alone are left out. Their
+        flexible bodies). They are in the order of the bodies; bodies described by nodes alone are left out. Their
         mass properties refer to the origin of the body frame, not to the centre of mass."""
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, FloatingBody))
 
@@ -211,7 +211,7 @@ class System(PickledFields):
     @cached_property
     def prescribed(self) -> dict[Joint | Drive | ForceElement, TimePath]:
         """Return a dictionary of all prescribed functions of time, whose keys are the joints (hoists), drives and
-        force elements (winches) that follow them. Parts without such a function are left out. Joints come first,
+        force elements (winches) that follow them. Objects without such a function are left out. Joints come first,
         then drives, then force elements."""
         elements = (each.element for each in self.forces)
         parts: tuple[Joint | Drive | ForceElement, ...]
@@ -273,7 +273,7 @@ class System(PickledFields):
     @cached_property
     def row_switches(self) -> IntArray:
         """Return, for each scalar constraint, the index of the switch (lock or event) that activates or releases
-        it during a run, shape (rows,). It is -1 for a constraint that is always active."""
+        it during a run, shape (constraints,). It is -1 for a constraint that is always active."""
         number = {id(switch.constraint): k for k, switch in enumerate(self.mechanism.switches)}
         return np.array([number.get(id(owner.joint), -1) for owner in self.owners], dtype=np.int64)
 
@@ -285,8 +285,8 @@ class System(PickledFields):
 
     def phase(self, locks: Array) -> "Phase":
         """Return the system with only those constraints that are active for given lock positions, shape
-        (switches,), where NaN marks an open lock. The result is a ``Phase``: reduced system and indices of its
-        constraints. It is created once for each set of closed locks and cached."""
+        (switches,), where NaN marks an open lock. The result is a ``Phase``: the system with these constraints,
+        and their indices. It is created once for each set of closed locks and cached."""
         is_locked = ~np.isnan(locks)
         if is_locked.all():
             return self.whole_phase
@@ -303,20 +303,20 @@ class System(PickledFields):
         return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
 
     def row_values(self, at: Instants, theta: Array | None) -> Array:
-        """Return the values of all scalar constraint functions at given instants, shape (instants, rows) [m, or
-        cosines and angles]; zero where joints close. Angles in relations are shifted by full turns to be nearest
-        to ``theta``, the coordinates of forces and then of relations, shape (instants, coordinates). They are
-        within half a turn if it is None."""
+        """Return the values of all scalar constraint functions at given instants, shape (instants, constraints)
+        [m, or cosines and angles]; zero where joints close. Angles in relations are shifted by full turns to be
+        nearest to ``theta``, the coordinates of forces and then of relations, shape (instants, coordinates). If it
+        is None, they are principal values."""
         rows = self.rows
         if isinstance(rows, ConstraintSet) and theta is not None:
             return rows.values(at, theta[:, theta.shape[1] - len(rows.related) :])
         return rows.values(at)
 
     def with_rows(self, holds: BoolArray) -> "Phase":
-        """Return a reduced system with only the scalar constraints that the mask ``holds``, shape (rows,),
-        selects. The result is a ``Phase``: the reduced system, the indices of its rows and joints, and the number
-        of all joints. The scalar constraints of one joint must be selected together, which is not checked. If all
-        are selected, the cached phase of the whole system is returned."""
+        """Return the system with only the scalar constraints that the mask ``holds``, shape (constraints,),
+        selects, as a ``Phase``. It has the indices of these constraints and of their joints, and the number of all
+        joints. The scalar constraints of one joint must be selected together, which is not checked. If all are
+        selected, a ``Phase`` of this system itself is returned from the cache."""
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
@@ -331,15 +331,15 @@ class System(PickledFields):
         return Phase(system, rows, np.array(active, dtype=np.int64), len(self.constraints))
 
     def coordinate_rows(self, coordinates: Sequence[Coordinate]) -> ConstraintSet:
-        """Return a ``ConstraintSet`` that evaluates the given coordinates of joints or forces together, one row
-        for each. Each row is the coordinate itself: a relation with factor 1 and constant 0."""
+        """Return a ``ConstraintSet`` that evaluates the given coordinates of joints or forces together, one
+        function for each. Each function is the coordinate itself: a relation with factor 1 and constant 0."""
         rows = [RelationFunction((), 0.0, each.name, None, ((each, 1.0),)) for each in coordinates]
         return constraint_set(rows, self.functions)
 
     @cached_property
     def force_coordinates(self) -> ConstraintSet:
         """Return a ``ConstraintSet`` that evaluates the coordinates (length or angle) of all scalar force
-        elements, one row for each. Such elements are springs, dampers and motors."""
+        elements, one function for each. Such elements are springs, dampers and motors. The result is cached."""
         return self.coordinate_rows([each.force.coordinate for each in self.forces])
 
     @property
@@ -356,8 +356,8 @@ class System(PickledFields):
 
     def vectors(self, vectors: Sequence[Vector]) -> VectorSet:
         """Convert symbolic ``vectors`` (points and directions of bodies and ground) to a ``VectorSet``, which
-        evaluates them with the bodies of this system. Points between two nodes of a string are not possible, since
-        they are sums of two vectors."""
+        evaluates them with the bodies of this system. Points between two nodes of a string, which are sums of two
+        vectors, fail an assertion."""
         return VectorSet(tuple(self.resolver.resolve(vector) for vector in vectors), self.layout)
 
     def point(self, port: Port) -> "tuple[Array, VectorSet]":
@@ -479,18 +479,18 @@ class System(PickledFields):
     @cached_property
     def angle_rows(self) -> BoolArray:
         """Return a mask of the scalar constraints that restrict directions or angles rather than lengths, shape
-        (rows,)."""
+        (constraints,)."""
         return np.array([owner.row.is_angle for owner in self.owners], dtype=np.bool_)
 
     @cached_property
     def gap_lengths(self) -> Array:
-        """Return the reference value by which the gap of each scalar constraint is divided, shape (rows,). It is
-        the size of the largest body [m], or 1 for constraints on directions and angles."""
+        """Return the reference value by which the gap of each scalar constraint is divided, shape (constraints,).
+        It is the size of the largest body [m], or 1 for constraints on directions and angles."""
         return np.where(self.angle_rows, 1.0, self.body_length)
 
     def relative_gaps(self, gaps: Array) -> Array:
-        """Return dimensionless gaps of the scalar constraints, shape (rows,). They are the absolute values of
-        ``gaps`` minus the round-off of positions, at least 0, divided by the size of the largest body (by 1 for
+        """Return dimensionless gaps of the scalar constraints, shape (constraints,). They are the absolute values
+        of ``gaps`` minus the round-off of positions, at least 0, divided by the size of the largest body (by 1 for
         angles)."""
         round_off = np.where(self.angle_rows, ROUND_OFF, self.round_off)
         return np.asarray(np.maximum(np.abs(gaps) - round_off, 0.0) / self.gap_lengths)
@@ -552,9 +552,9 @@ def system_of(mechanism: Mechanism) -> System:
 
 
 def _fixed_nodes(joint: object) -> Callable[[Bilinear], set[int]]:
-    """Return a function of a scalar constraint whose value is the same for those of one node that a joint fixes:
-    identities of their ports. It is the same for all constraints of other joints. Nodes of a clamp are eliminated
-    apart, since one block for all of them would couple them."""
+    """Return a function that maps a scalar constraint of a ``joint`` to the identities of its ports, a set, if the
+    joint fixes nodes. For other joints the set is empty. Constraints with equal sets form one group, so that each
+    node of a clamp is eliminated separately."""
     fixes = isinstance(joint, Joint) and joint.fixes_nodes
     return lambda row: {
         id(vector.port)
@@ -600,8 +600,9 @@ class SystemCache:
 
     def of(self, mechanism: Mechanism) -> System:
         """Return the ``System`` (arrays and indices) of a mechanism as it is now. The cached system is returned if
-        the mechanism has the same parts as at the last call and its ground frames start at the same positions.
-        Otherwise a new one is computed and stored, and unusual damping ratios are warned of.
+        the mechanism has the same bodies, joints, loads and elements as at the last call and its ground frames
+        start at the same positions. Otherwise a new one is computed and stored, and a warning names unusual
+        damping ratios.
 
         Raises:
             ModelError: as ``system_of``.

@@ -202,8 +202,9 @@ class VectorSet:
     def _set_on_moving(
         self, out: Array, points: Callable[[int], Array], directions: Callable[[int, Array], Array]
     ) -> None:
-        """Set those rows of ``out``, shape (instants, vectors, 3), that belong to moving frames of the ground. The
-        functions return values of a frame's origin, and of a direction that is ``base`` in its axes."""
+        """Write the values of all vectors on moving frames of the ground into ``out``, shape (instants, vectors,
+        3). The functions are called with the frame's index: ``points`` returns values of its origin,
+        ``directions`` those of a direction that is ``base`` in its axes."""
         for k in self._on_moving:
             frame = self.vectors[k].frame
             out[:, k] = points(frame) if self.vectors[k].is_point else directions(frame, self.base[k])
@@ -288,9 +289,9 @@ class VectorSet:
         return self._pattern.matrix(np.concatenate([np.ones(self._linear[0].size), turned.ravel()]))
 
     def lever_stiffness(self, at: Instants, forces: Array) -> Matrix:
-        """Return the derivative with respect to the pose of the generalized forces of constant world forces
-        on the vectors of this set. Forces have the shape (k, 3), the result (velocities, velocities). It
-        comes from the change of moment arms. ``at`` is the state as an instant.
+        """Return the derivative with respect to the pose of the generalized forces of constant world forces on the
+        vectors of this set. Forces have the shape (k, 3), the result (velocities, velocities); it comes from the
+        change of moment arms. ``at`` is the state as an instant.
 
         For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
         ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3). An array where it is small.

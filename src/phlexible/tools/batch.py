@@ -87,8 +87,8 @@ def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[s
 
 
 def _rows(columns: Mapping[str, ArrayLike]) -> list[dict[str, Any]]:
-    """Return the parameters of each mechanism of a batch as a list of dictionaries, from ``columns``, the
-    user's arrays of one length by name."""
+    """Return the parameters of each mechanism of a batch as a list of dictionaries. ``columns`` are the user's
+    arrays by name; ``ParameterError`` if they are not of one length."""
     wanted = "parameters must be arrays of one length by name, such as {'speed': [1.0, 2.0]}"
     values: dict[str, list[Any]] = {}
     for name, column in columns.items():
@@ -121,7 +121,8 @@ class Batch:
         return f"Batch({len(self)} mechanisms of {', '.join(self.parameters[0])})"
 
     def model(self, number: int) -> Model:
-        """Return the model of one mechanism of the batch, built with its parameters; ``number`` counts from 0.
+        """Return the model of one mechanism of the batch, built by the user's function with the parameters of this
+        mechanism; ``number`` is its index from 0.
 
         Raises:
             ModelError: ``build`` returned something else.
@@ -149,8 +150,8 @@ class Batch:
     ) -> "BatchRuns":
         """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] and return the values of their
         ``sensors`` as arrays; motions are not stored. Time steps have the length ``step`` [s]; ``sensors`` is a
-        function of a model. The work is shared by ``threads``, and similar mechanisms are stepped together in SIMD
-        ``lanes``. Failed mechanisms have NaN; an error is raised only if no mechanism gave any value.
+        function of a model. The work is divided among ``threads``, and similar mechanisms are stepped together in
+        SIMD ``lanes``. Failed mechanisms have NaN; an error is raised only if no mechanism gave any value.
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
         before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up
@@ -217,7 +218,7 @@ class Batch:
         """Start live runs of all mechanisms of the batch in time steps of length ``step`` [s], and return them as
         a ``LiveBatch``. They are stepped together, with arrays of inputs that change between time steps.
         ``initial`` is the start, ``numerical_damping`` that of the scheme. ``threads``, SIMD ``lanes`` and
-        ``specialize`` say how the work is shared; ``device`` names a GPU instead.
+        ``specialize`` say how the work is divided; ``device`` names a GPU instead.
 
         Args:
             step, initial, numerical_damping: as of ``Model.start``.
@@ -298,10 +299,10 @@ class Batch:
 
 
 def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: float = np.inf) -> int:
-    """Return how many mechanisms are stepped at the same time in SIMD lanes (vector registers of the
-    processor), for a batch of ``count`` mechanisms; 1: without lanes. ``lanes`` and ``specialize`` are the
-    user's options, ``steps`` the number of time steps. With ``lanes`` None, lanes are used from 64 mechanisms
-    and 10^6 time steps of all on.
+    """Return how many mechanisms are stepped at the same time in SIMD lanes (vector registers of the processor),
+    for a batch of ``count`` mechanisms; 1: without lanes. ``lanes`` and ``specialize`` are the user's options,
+    ``steps`` the number of time steps. With ``lanes`` None, lanes are used from 64 mechanisms and a total of 10^6
+    time steps on, and always with ``specialize``.
 
     Raises:
         ParameterError: ``lanes`` or ``specialize`` is no truth, or they contradict each other.
@@ -382,9 +383,9 @@ class _Reading:
 
 
 def _arrays(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
-    """Return the results of all mechanisms of a batch (``readings``) as arrays: instants, sensor values with
-    a first axis of mechanisms, energy balance errors, shares of time steps taken in SIMD lanes, and failures
-    by number of the mechanism. Sensor values after the end of a run are NaN."""
+    """Return the results of all mechanisms of a batch (``readings``) as arrays. They are instants, sensor values
+    with a first axis of mechanisms, energy balance errors, fractions of time steps computed in SIMD lanes, and
+    failures by index of the mechanism. Sensor values after the end of a run are NaN."""
     longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
     assert longest.values is not None, "one of them was read"
     n, values = len(readings), dict[str, Array]()
@@ -437,8 +438,8 @@ class BatchRuns:
         return self.values[name]
 
     def motion(self, number: int) -> Motion:
-        """Return the full motion of mechanism ``number`` (from 0) of the batch, which is simulated again alone
-        with the same options.
+        """Return the full motion of mechanism ``number`` (from 0) of the batch. Motions are not stored, so this
+        mechanism is simulated again alone with the same options.
 
         Raises:
             ParameterError: no such mechanism.
@@ -589,7 +590,7 @@ class LiveBatch:
     def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
         """Restore the states ``saved`` of those mechanisms of a live batch that the mask ``where`` selects (None:
         all), and forget their failures; other mechanisms are unchanged. ``saved`` is the tuple or list that
-        ``save`` returned, with one state for each mechanism; otherwise ParameterError.
+        ``save`` returned, with one state for each mechanism; otherwise ``ParameterError`` is raised.
 
         Args:
             saved: from ``save`` of this batch.

@@ -196,8 +196,8 @@ def _model(source: Model | Callable[..., Model], values: Mapping[str, float]) ->
 
 
 def _outputs(source: Outputs | None, model: Model) -> Mapping[str, Sensor] | None:
-    """Return the outputs of a library as sensors by name: the ``source`` if it is such a dictionary (or None),
-    else the result of this function of the user, which is called once with the model."""
+    """Return the outputs of a library as sensors by name. If ``source`` is a function of the user, it is called
+    once with the model, and its dictionary of sensors is returned; a dictionary or None is returned unchanged."""
     if not callable(source):
         return source
     found = called(source, "outputs", model, at="for the model")
@@ -215,8 +215,8 @@ def _check_writable(path: Path) -> None:
 
 
 def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
-    """Return the version of the FMI standard (2 or 3) after checking that it supports all ``platforms`` of an
-    FMU (``path``)."""
+    """Return the version of the FMI standard (2 or 3). Raise ``ParameterError`` for another version, and if it
+    does not support one of the ``platforms`` of an FMU (``path``)."""
     if whole("fmi", fmi) not in FOLDERS:
         raise ParameterError(f"fmi must be 2 or 3, got {fmi!r}")
     for target in platforms if path.suffix == FMU else ():

@@ -65,9 +65,9 @@ class _Unknowns:
     @cached_property
     def all(self) -> Parameters:
         """Return all unknowns of an identification as one parameter vector (``Parameters``): the model's
-        parameters, then the biases, gains and delays of sensors that are sought. A parameter in ``separate`` is
-        stacked with one value for each recording (measured data set). Scales of parameters are the user's, those
-        of sensor unknowns their expected sizes."""
+        parameters, then the biases, gains and delays of sensors that are sought. A parameter in ``separate`` has
+        one value for each measured data set. Scales of parameters are the user's, those of sensor unknowns their
+        expected sizes."""
         own = {
             name: np.stack([value] * self.recordings) if name in self.separate else value
             for name, value in self.parameters.items()
@@ -77,9 +77,9 @@ class _Unknowns:
         return Parameters({**own, **of_sensors}, {**self.scales, **sizes})
 
     def of_model(self, values: Array, recording: int) -> tuple[Array, Array]:
-        """Return the values of the model's parameters for one recording (measured data set), and their indices in
-        the vector ``values`` of all unknowns. For a parameter in ``separate`` the value of this recording is
-        selected."""
+        """Return the values of the model's parameters for one measured data set, and their indices in the vector
+        ``values`` of all unknowns. ``recording`` is the index of the data set; of a parameter in ``separate`` its
+        own value is selected."""
         chosen = []
         for name, index in self.model.slices.items():
             count = index.stop - index.start
@@ -145,8 +145,8 @@ class _Experiments:
         return [each for number in range(len(self.data)) for each in self._predicted(values, number)]
 
     def model(self, values: Array, number: int, data: Recording) -> Any:
-        """Return the model of recording ``number``, built with its inputs in ``data`` and with the values of
-        the unknowns."""
+        """Return the model for the measured time series ``data``, the data set with the index ``number``. It is
+        built with the measured inputs in ``data`` and with the ``values`` of the unknowns."""
         return self.build({**data.inputs, **self.unknowns.model.nested(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
@@ -272,7 +272,7 @@ def _flat_slopes(slopes: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _parts(values: Any) -> Array:
-    """Return complex numbers (``values``) as real ones: the real parts followed by the imaginary parts, along
+    """Convert complex ``values`` to real ones: the real parts followed by the imaginary parts, concatenated along
     the last axis."""
     return np.concatenate([values.real, values.imag], axis=-1)
 
@@ -421,7 +421,7 @@ class Fit:
         return found, table(related, ("correlation", *self.labels)), rest
 
     def _formatted(self) -> Iterator[tuple[str, str, str, str]]:
-        """Yield label, value, standard deviation and confidence interval of each fitted number as texts."""
+        """Yield label, value, standard deviation and confidence interval of each fitted scalar as texts."""
         ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
         columns = zip(self.labels, self._flat, self._deviations, ends, strict=True)
         for label, value, deviation, (low, high) in columns:
@@ -463,10 +463,10 @@ def identify(
     scales: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Fit:
-    """Identify ``parameters`` of a model from measured data (``recordings``), by nonlinear least squares, and
+    """Identify ``parameters`` of a model from measured data (``recordings``) by nonlinear least squares, and
     return them with their uncertainty. The function ``build`` is called with all parameters as one dictionary and
-    returns a model. Of this model ``sensors`` returns the sensors, and ``linear`` the linear model for modes and
-    responses.
+    returns a model. From this model, ``sensors`` returns the sensors for measured time series, and ``linear`` the
+    linear model for measured modes and responses.
 
     Least squares of residuals over the noise, by Gauss-Newton steps in a trust region on exact derivatives
     (``motion.sensitivity``, ``ph.mode_derivatives``, ``ph.response_derivatives``); of noise that is not told, the
@@ -690,9 +690,9 @@ class _Search:
         return found
 
     def _likely_noise(self, values: Array, count: int) -> dict[str, float]:
-        """Return the estimated noise of each output whose noise is unknown, by name: sqrt(mean r^2 / (1 - n /
-        count)) for its residuals r and all n unknowns. It is at least a tiny share of the largest measured value.
-        ``values`` are the unknowns, ``count`` is the number of measured values."""
+        """Return the estimated standard deviation of each output whose noise is unknown, by name: sqrt(mean r^2 /
+        (1 - n / count)) for its residuals r and all n unknowns. It is at least a tiny fraction of the largest
+        measured value. ``values`` are the unknowns, ``count`` is the number of measured values."""
         share, found = 1.0 - len(values) / count, dict[str, float]()
         for name, parts in self._groups(self._predicted(values)).items():
             left = np.concatenate([(each.measured - each.model)[np.isfinite(each.measured)] for each in parts])
@@ -709,8 +709,8 @@ class _Search:
     def _residuals(self, values: Array) -> tuple[Array, Array]:
         """Return the residuals of measured data and priors, shape (k,), and their derivatives with respect to the
         unknowns ``values``, shape (k, unknowns). Residuals are predicted minus measured values, divided by the
-        noise; missing measurements are left out. Both arrays are NaN if the simulation fails, except in the first
-        call, which raises."""
+        noise; missing measurements are left out. Both arrays are NaN if the simulation fails, except at the first
+        call, which raises the error."""
         try:
             predictions = self._predicted(values)
         except (ConvergenceError, ParameterError):
@@ -765,8 +765,8 @@ class _Search:
 
     @property
     def _reads_in_frames(self) -> bool:
-        """Return whether measured quantities may depend on the floating frames of bodies: True for linear models,
-        without ``sensors``, or if a sensor reads an elastic displacement."""
+        """Return whether measured quantities may depend on the floating frames of bodies. That is assumed for
+        linear models and without ``sensors``, and true if any sensor is an ``ElasticDisplacement``."""
         experiments = self._experiments
         if experiments.linear is not None or experiments.sensors is None:
             return True
@@ -824,9 +824,9 @@ class _Search:
 
 
 def _unseen(labels: Sequence[str], spread: Array, ways: Array) -> Iterator[str]:
-    """Yield a warning for each combination of unknowns that the data do not determine: a singular vector (row of
-    ``ways``) whose relative standard deviation in ``spread`` is at least the limit UNSEEN. ``labels`` are the
-    names of the unknowns."""
+    """Yield a warning for each combination of unknowns that the data do not determine. Combinations are the rows
+    of ``ways`` (singular vectors); those whose relative standard deviation in ``spread`` is at least the limit
+    UNSEEN count. ``labels`` are the names of the unknowns."""
     for deviation, way in zip(spread, ways, strict=True):
         if deviation < UNSEEN:
             continue

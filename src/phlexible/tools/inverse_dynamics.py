@@ -188,8 +188,8 @@ def inverse_dynamics(
 ) -> InverseDynamics:
     """Compute the ``inputs`` for which outputs of a model follow prescribed ``paths`` (servo constraints), and
     return them with the motion. The motion lasts ``duration`` [s] in time steps of length ``step`` [s] from the
-    start ``initial``. Without ``lead`` inputs are computed step by step; with it they act from ``lead`` [s] before
-    the motion on. Outputs may then miss their paths by the relative ``accuracy``.
+    start ``initial``. Without ``lead`` inputs are computed step by step. With it they act from ``lead`` [s] before
+    the motion on, and outputs may deviate from their paths by the relative ``accuracy``.
 
     Forwards, without ``lead``: in each step those constant inputs for which the outputs are on their paths at its
     end, exactly. That needs a stable zero dynamics and inputs that accelerate the outputs at once: the torques of a
@@ -342,9 +342,10 @@ class _Servo:
         return np.concatenate(columns, axis=1)
 
     def check_begin(self, goals: Array, duration: float) -> None:
-        """Raise ParameterError if the prescribed paths (``goals``) do not begin at the positions and speeds of the
-        model's outputs. Positions must agree to 1e-6 of the longest body, speeds to about 5 per cent of the mean
-        speed of the path over the ``duration`` [s]. Speeds are not checked in models with prescribed motions."""
+        """Raise ``ParameterError`` if the prescribed paths (``goals``) do not begin at the positions and speeds of
+        the model's outputs. Positions must agree to a small fraction of the longest body, speeds to a few per cent
+        of the mean speed of the path over the ``duration`` [s]. Speeds are not checked in models with prescribed
+        motions."""
         here = self._read(self._live())
         gap = np.abs(here - goals[0])
         if gap.max() > GAP * self._length:
@@ -390,9 +391,8 @@ class _Servo:
         return now
 
     def _added(self, used: Array) -> Array:
-        """Return the changes of the model's load values due to inputs ``used`` in each time step, compared with
-        the inputs at the start. The shape is (steps, inputs) before and (steps, load values) after the product
-        with the directions of the inputs."""
+        """Return the changes of the model's load values in each time step, shape (steps, load values), compared
+        with the inputs at the start. ``used`` are the inputs in each time step, shape (steps, inputs)."""
         return np.asarray((used - self._first) @ self._directions)
 
     def _simulated(self, used: Array, step: float) -> "TakenSteps":
@@ -456,9 +456,9 @@ class _Servo:
 
     @cached_property
     def _mobility(self) -> "_Mobility":
-        """Return the accelerations of the outputs by unit inputs through inertia alone, cached. They are in a
-        ``_Mobility``, with a scaled matrix of them and the derivatives of the outputs. They are computed from a
-        time step so short that springs do not matter."""
+        """Return the accelerations of the outputs by unit inputs through inertia alone, as a ``_Mobility``. It
+        also has a scaled matrix of them and the derivatives of the outputs. They are computed from a time step so
+        short that springs do not matter, and cached."""
         from phlexible.derivatives.runs import step_matrices
 
         short = SHORTER * self._step
@@ -610,7 +610,7 @@ class _ServoStep:
     def take(self, values: Array, goal: Array) -> tuple[Array, float]:
         """Advance the run by one time step with inputs for which the outputs reach their ``goal`` at its end.
         Return these inputs and the largest remaining error. Newton's method starts at ``values`` and repeats the
-        time step; the error is at most 1e-12 of the size of the paths (1e-9 if round-off allows no more).
+        time step; the error is at most 1e-12 of the size of the paths (1e-9 if round-off allows no more). Raise
         ``ConvergenceError`` after 25 trials."""
         saved, best, is_fresh = self._run.save(), np.inf, False
 
@@ -655,9 +655,9 @@ NO_SLOPES = np.zeros((0, 0))
 
 
 def _check_stable(zeros: ComplexArray, duration: float) -> None:
-    """Raise ModelError if the zero dynamics (motion with the outputs fixed) grows during a run of
-    ``duration`` [s]. It does if the real part of one of the transmission ``zeros`` times the duration is
-    above 1."""
+    """Raise ``ModelError`` if the zero dynamics (motion with the outputs fixed) grows during a run of ``duration``
+    [s]. It is regarded as growing if the real part of any of the transmission ``zeros`` times the duration is
+    above a limit."""
     growing = zeros[(zeros.real * duration > GROWTH) & (zeros.imag >= 0)]
     if not len(growing):
         return

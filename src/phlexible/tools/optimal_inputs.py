@@ -82,9 +82,9 @@ def least_in_corners(
 ) -> CornerSearch:
     """Minimize a cost under equality conditions and bounds by a sequence of linear programs in a trust region.
     Return the last x with its success and a message. The function ``values`` is called with unknowns (n,) and
-    returns cost and conditions, which must vanish; ``slopes`` returns their derivatives. It begins at x, between
-    ``low`` and ``high``; at most ``most`` programs are solved to the relative ``accuracy``; ``note`` is called
-    with each cost.
+    returns cost and conditions, which must vanish; ``slopes`` returns their derivatives. The search begins at x,
+    between ``low`` and ``high``; at most ``most`` programs are solved to the relative ``accuracy``; ``note`` is
+    called with each cost.
 
     Args:
         values: cost and conditions, of unknowns of size 1.
@@ -410,9 +410,9 @@ class _Shooting:
             self._shoot_from(self.run(self.start), shots)
 
     def _shoot_from(self, first: InputRun, shots: int) -> None:
-        """Divide the run into ``shots`` (parts for multiple shooting) that begin at states of the run ``first``.
-        Coordinates of these states are inserted, without bounds, into the vectors of unknowns, sizes and bounds,
-        after the input samples and before the duration."""
+        """Divide the run into ``shots`` (segments for multiple shooting) that begin at states of the run
+        ``first``. Coordinates of these states are inserted, without bounds, into the vectors of unknowns, sizes
+        and bounds, after the input samples and before the duration."""
         self._shots = first.shots(shots)
         self._gaps = self._shots.count
         at = len(self.start) - self.is_free
@@ -439,8 +439,8 @@ class _Shooting:
 
     def sensors_of(self, model: Any) -> dict[str, Sensor]:
         """Return those sensors of the user whose values at the end have a target, by name, from calling the user's
-        function with the model. Raise ParameterError unless it returns a sensor for each target, with as many
-        components as the target. Empty without targets or without the function."""
+        function with the model. Raise ``ParameterError`` unless it returns a sensor for each target, with as many
+        components as the target. The result is empty without targets or without the function."""
         if not self.targets or self._sensors is None:
             return {}
         found = called(self._sensors, "sensors", model, at="for the model that was built")
@@ -484,14 +484,14 @@ class _Shooting:
         return {name: moved[name].with_values(values[index]) for name, index in self._slices.items()}
 
     def run(self, x: Array) -> InputRun:
-        """Simulate the model with the inputs, duration and starts of shots that belong to scaled unknowns x, and
-        return the run."""
+        """Simulate the model with the inputs, duration and initial states of shots that belong to scaled unknowns
+        x, and return the run with its costs."""
         shots = self._shots
         return self.runs.run(self.inputs(x), self.duration(x), shots and shots.with_coordinates(self._starts(x)))
 
     @property
     def gaps(self) -> int:
-        """Return the number of conditions that close gaps between shots (parts of the run); they are the last
+        """Return the number of conditions that close gaps between shots (segments of the run); they are the last
         conditions."""
         return self._gaps
 
@@ -505,7 +505,8 @@ class _Shooting:
         return found
 
     def _starts(self, x: Array) -> Array:
-        """Return the coordinates of the states at which shots (parts of the run) begin, for scaled unknowns x."""
+        """Return the coordinates of the states at which shots (segments of the run) begin, unscaled, for scaled
+        unknowns x."""
         return np.asarray((x * self.sizes)[~self.is_input])
 
     def values(self, x: Array, run: InputRun) -> tuple[float, Array]:
@@ -576,8 +577,8 @@ def _squares(signal: Signal, duration: float) -> Array:
 
 
 def _priced(price: float, ways: Array, pair: tuple[Any, Array]) -> tuple[Any, Array]:
-    """Return ``price`` times the first entry of ``pair`` (the cost), and the matrix ``ways`` times its second
-    entry (the conditions). The pair may also have the derivatives of both."""
+    """Return ``price`` times the first entry of ``pair`` (the cost), and the matrix ``ways`` times the second
+    entry (the conditions). The pair may instead have the derivatives of both."""
     return price * pair[0], ways @ pair[1]
 
 
@@ -612,10 +613,10 @@ class _Descent:
         return self._sloped[1]
 
     def best(self, progress: bool | None) -> OptimalInputs:
-        """Return the optimal inputs, at the local minimum of the cost that a search from the start finds. It is
-        SLSQP or, if only the duration is minimized, a sequence of linear programs. With a final state at rest the
-        search is repeated until all conditions hold or iterations are used up. ConvergenceError if it did not end
-        at a minimum. ``progress`` says whether a progress bar is shown.
+        """Search the local minimum of the cost from the start, and return the optimal inputs. The search is SLSQP
+        or, if only the duration is minimized, a sequence of linear programs. With a final state at rest it is
+        repeated until all conditions are satisfied or iterations are used up. ``ConvergenceError`` if it did not
+        end at a minimum. ``progress`` says whether a progress bar is shown.
 
         Raises:
             ConvergenceError: there is none.
@@ -770,10 +771,10 @@ class _Descent:
         return float(np.abs(slope - own.T @ multipliers).max())
 
     def _check(self, x: Array, result: Any, steepness: float) -> None:
-        """Raise ConvergenceError, with the motion so far, unless the search ended at a minimum that satisfies all
-        conditions. Scaled residuals must be small, and each final sensor value must be near its target. The search
-        must report success, or ``steepness`` (the remaining slope of the cost) must be small. x are the last
-        unknowns, ``result`` is the search's.
+        """Raise ``ConvergenceError``, with the motion so far, unless the search ended at a minimum that satisfies
+        all conditions. Scaled residuals must be small, and each final sensor value must be near its target. The
+        search must report success, or ``steepness`` (the remaining slope of the cost) must be small. x are the
+        last unknowns, ``result`` is what the search returned.
 
         Raises:
             ConvergenceError: it did not.

@@ -81,7 +81,7 @@ class EnergyShaping(CompoundForce):
 
     @property
     def turns(self) -> bool:
-        """Return whether the controlled joint coordinate is an angle."""
+        """Return whether the controlled joint coordinate is an angle (otherwise it is a position)."""
         return self.joint.coordinate_names[0].endswith("angle")
 
     def parts(self) -> tuple[Load | ForceElement, ...]:
@@ -94,9 +94,9 @@ def energy_shaping(
     model: Model, joint: Joint, target: float, *, stiffness: float, damping: float, name: str | None = None
 ) -> EnergyShaping:
     """Design a passive controller that moves the minimum of the total energy along one joint of a model to a
-    target. It is returned (a spring with a potential and a damper); the model is not changed. ``stiffness`` is
+    target, and return it. It is a spring with a potential and a damper; the model is not changed. ``stiffness`` is
     that of the shaped energy [N m/rad or N/m], ``damping`` the coefficient of the damper, ``name`` the element's.
-    ModelError for joints in loops.
+    Joints in loops raise ``ModelError``.
 
     Args:
         model: with the joint, and without what drives it.
@@ -264,9 +264,9 @@ def shared_energy_shaping(
     model: Model, targets: Mapping[Joint, float], *, stiffness: float, damping: float
 ) -> SharedShaping:
     """Design a passive controller for several joints of a model whose closed-loop energy has its minimum at all
-    ``targets``. It is returned, with a spring (potential) and a damper for each joint; the model is not changed.
+    ``targets``, and return it. It has a spring (potential) and a damper for each joint; the model is not changed.
     ``stiffness`` and ``damping`` are the coefficients of all. Offsets are found by Broyden's method;
-    EquilibriumError if it fails or the targets are no minimum.
+    ``EquilibriumError`` if it fails or the targets are no minimum.
 
     In each joint U = k (theta - target)^2 / 2 - c (theta - target) and a damper; the torques c, which hold weights,
     springs and bent links there, are found from equilibria. With enough stiffness the pose is a minimum (Takegaki
@@ -320,8 +320,8 @@ def shared_energy_shaping(
 
 def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
     """Return the targets minus the joint coordinates at rest with trial controllers (``shapes``), and the system
-    and equilibrium of this trial. EquilibriumError, with advice, if there is no equilibrium. The model is copied
-    for it."""
+    and equilibrium of this trial. It is computed with a copy of the model. Raise ``EquilibriumError`` with advice
+    if there is no equilibrium."""
     try:
         positions, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:
@@ -364,9 +364,9 @@ class PassiveObserver:
 
 
 def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float = 1.0) -> PassiveObserver:
-    """Design an observer of a passive linear model that feeds estimated velocities back as damping. It is returned
-    as a linear model together with its control law. ``damping`` are the gains, ``injection`` is the gain of
-    measured errors over the damping. ModelError if the model has no inputs or is not passive.
+    """Design an observer of a passive linear model that feeds estimated velocities back as damping. Return it as a
+    linear model together with its control law. ``damping`` are the gains, ``injection`` is the ratio of the gain
+    of measured errors to the damping. Raise ``ModelError`` if the model has no inputs or is not passive.
 
     ``x' = (J - R) Q x + B u + injection B K (y - B^T Q x)``, ``u = -K B^T Q x`` (8.33): the energy of its error
     falls as that of the plant does, and the whole is a passive system at the ports of the plant. Connected with any

@@ -83,10 +83,10 @@ class Recording:
         inputs: Mapping[str, str] | None = None,
         noise: float | Mapping[str, float] | None = None,
     ) -> "Recording":
-        """Make a recording (measured time series) from a table with named columns (``source``), such as a csv file
-        or DataFrame. ``outputs`` and ``inputs`` are the names of their columns, ``time`` is the column of the
-        time, ``noise`` the standard deviation of the values. Empty cells become NaN; ParameterError for missing
-        columns and other text.
+        """Return a measured time series (``Recording``) made from a table with named columns (``source``), such as
+        a csv file or DataFrame. ``outputs`` and ``inputs`` are the names of their columns, ``time`` is the column
+        of the time, ``noise`` the standard deviation of the values. Empty cells become NaN; missing columns and
+        other text raise ``ParameterError``.
 
         Args:
             source: path of a file, ``.csv`` with a line of names, commas between values and decimal points (an
@@ -131,8 +131,8 @@ class Recording:
 
 
 def _number(cell: Any, row: int) -> float:
-    """Return a cell of a table as a number, NaN if it is empty. Other text raises ``ValueError``, which names the
-    ``row`` below the names."""
+    """Convert a cell of a table to a float, NaN if it is empty. Other text raises ``ValueError``, which names the
+    ``row`` of the cell, counted from the first one below the column names."""
     try:
         return np.nan if cell in ("", b"", None) else float(cell)
     except ValueError:

@@ -68,7 +68,7 @@ def runs_of(
 ) -> tuple[list[Parameters], dict[str, list[Any]] | None]:
     """Return the parameters of all runs of a study in order, and the values along each axis of its grid (None
     without one). ``parameters`` is a dictionary of values, of which all combinations are run, or a list of
-    dictionaries with equal names; ParameterError otherwise.
+    dictionaries with equal names; anything else raises ``ParameterError``.
 
     Raises:
         ParameterError: neither a grid nor a list, or an empty one, or runs that have not the same parameters.
@@ -112,8 +112,9 @@ class SampleMethod(Enum):
 def samples(
     count: int, seed: int = 0, method: SampleMethod | str = "random", **ranges: tuple[float, float] | Distribution
 ) -> list[Parameters]:
-    """Draw ``count`` random parameters for a study, uniformly or from distributions; they are identical for
-    the same seed. ``ranges`` are those of the parameters by name; ``method`` says how samples are drawn.
+    """Draw ``count`` random parameters for a study, uniformly or from distributions, and return them as a list of
+    dictionaries. They are identical for the same seed. ``ranges`` are (low, high) or a distribution for each
+    parameter by name; ``method`` says how samples are drawn: independently or as a Latin hypercube.
 
     Args:
         count: how many.
@@ -216,8 +217,9 @@ def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
 
 
 def checked_values(measured: Any) -> Values:
-    """Return what the user's function ``measure`` returned (``measured``) as a dictionary of arrays of floats by
-    name. A number or array alone has the name "value". ParameterError for values that are no numbers.
+    """Convert what the user's function ``measure`` returned (``measured``) to a dictionary of arrays of floats by
+    name, and return it. A number or array alone gets the name "value". Values that are no numbers raise
+    ``ParameterError``.
 
     Raises:
         ParameterError: it is neither a number, nor an array, nor such things by name.
@@ -334,8 +336,8 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
 
 
 def key(parameters: dict[str, Any]) -> str:
-    """Return a text that is equal for equal parameters of a run, by which results in a study's file are found
-    again.
+    """Return a text that is equal for equal parameters of a run. It identifies the run's results in a study's
+    file.
 
     Raises:
         ParameterError: values that a file cannot hold.
@@ -394,10 +396,10 @@ def cores() -> int:
 def finished_runs(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
 ) -> Finished:
-    """Yield the number and result of each of the ``runs`` of a study as it is finished. They are computed in
-    worker processes (``executor`` None or their number) or by the user's ``executor`` with ``submit`` or ``map``;
-    else ParameterError. ``task`` are the packed functions of the study, ``lock`` is the descriptor of a lock that
-    forked workers close.
+    """Yield the index and result of each of the ``runs`` of a study as it is finished. They are computed in worker
+    processes (``executor`` None or their number) or by the user's ``executor`` with ``submit`` or ``map``;
+    anything else raises ``ParameterError``. ``task`` are the packed functions of the study, ``lock`` is the
+    descriptor of a lock that forked workers close.
 
     Args:
         task: ``packed_task``.
@@ -567,9 +569,9 @@ class Study:
         return (len(self.outcomes),) if self.axes is None else tuple(len(each) for each in self.axes.values())
 
     def __getitem__(self, name: str) -> Array:
-        """Return the measured values of a name in all runs of the study, shape ``study.shape`` followed by the
-        shape of one value; NaN where runs failed. ParameterError if no run has the name, or shapes differ between
-        runs.
+        """Return the values measured under a ``name`` in all runs of the study, shape ``study.shape`` followed by
+        the shape of one value; NaN where runs failed. Raise ``ParameterError`` if no run has the name, or shapes
+        differ between runs.
 
         Raises:
             ParameterError: no such name, or values of several shapes.
@@ -642,8 +644,8 @@ def study(
 ) -> Study:
     """Build and measure a model for many ``parameters``, and return the results of all runs. The function
     ``build`` is called with the parameters of a run as keywords and returns a model, ``measure`` is called with
-    this model. Runs are computed on all cores or by an ``executor`` (a cluster, say), written to the file
-    ``output`` and taken from there, unless ``overwrite``.
+    this model. Runs are computed on all cores or by an ``executor`` (a cluster, say). Results are written to the
+    file ``output`` and reused from there, unless ``overwrite``.
 
     A run that fails is recorded with its parameters, and the others go on. So is one whose process dies,
     and dies in two more trials alone.

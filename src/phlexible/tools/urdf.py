@@ -108,8 +108,8 @@ def axis_of(joint: Any) -> Array:
 
 
 def number_of(joint: Any, name: str, value: Any) -> float:
-    """Return the number ``value`` of a URDF joint as float; the reader of the file may have left it as text, and
-    None or no text is 0. The ``joint`` and the ``name`` of the number are used in error messages.
+    """Convert the ``value`` of a URDF joint to a float; None and empty text become 0, other text is parsed. Raise
+    ``ModelError`` if it is not a finite number; the message has the ``joint`` and the ``name`` of the value.
 
     Raises:
         ModelError: no finite number; names the joint.
@@ -159,7 +159,7 @@ modelled.
 
 def left_out_of(path: str) -> list[str]:
     """Return descriptions of the elements of a URDF file (``path``) that models do not use, for a warning.
-    Elements that are read, and those without inertia, motion or force, such as colours and sensors, are not
+    Elements that are used, and those without inertia, motion or force, such as colours and sensors, are not
     listed; limits in the wrong order are. A description is the tag with the names of the links and joints that
     have it."""
     etree = optional("lxml.etree", "urdf")
@@ -215,8 +215,8 @@ Poses = Sequence[tuple[Any, Array]]
 
 def surfaces(links: Poses, kind: str, handler: Any, unreadable: list[str]) -> list[Any]:
     """Return the surface meshes (of trimesh) of all shapes of URDF links in common axes, as a list. ``kind`` is
-    "visuals" or "collisions", ``links`` are links with their poses. Shapes that cannot be read are left out and
-    their links appended to ``unreadable``. ``handler`` finds files of meshes.
+    "visuals" or "collisions", ``links`` are links with their poses. Shapes that cannot be read or have invalid
+    vertices are left out and their links appended to ``unreadable``. ``handler`` finds files of meshes.
 
     Args:
         links: with their poses.
@@ -273,8 +273,8 @@ class UrdfModel(Model):
         self._frames: dict[str, Port] = {}
 
     def set_frame(self, link: str, port: Port) -> None:
-        """Store the ``port`` at the origin of a ``link`` of a robot model by the link's name; ``frame`` returns
-        it."""
+        """Store the ``port`` (point or frame) at the origin of a ``link`` of a robot model under the link's name,
+        for ``frame`` to return."""
         self._frames[link] = port
 
     @property
@@ -283,8 +283,8 @@ class UrdfModel(Model):
         return tuple(map(str, self.joints))
 
     def frame(self, link: str) -> Port:
-        """Return the port at the origin of a link of a robot model. The link may be a body, part of another body or
-        the ground, or an empty frame.
+        """Return the port (point or frame) at the origin of a link of a robot model. The link may be a body, a
+        rigidly attached link of another body or the ground, or an empty frame. Unknown links raise ``ModelError``.
 
         Raises:
             ModelError: the file has no such link; lists those that it has.
@@ -295,8 +295,8 @@ class UrdfModel(Model):
         return Attachment(self._bodies[port.placed.name], port.location) if isinstance(port, Attachment) else port
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """Return the body of the link ``name`` of a robot model; raise ModelError if the link is part of
-        another body.
+        """Return the body of the link ``name`` of a robot model; raise ``ModelError`` if the link is rigidly
+        attached to another body by fixed joints.
 
         Raises:
             ModelError: there is none; the message says where the link is, or lists the names.
@@ -412,9 +412,9 @@ class _UrdfReader:
         return "fixed" if self._leader(joint)[0].type == "fixed" else str(joint.type)
 
     def _placed_joints(self, root: str) -> list[Any]:
-        """Return the URDF joints from the link ``root`` outwards, parents first. The pose of each child link
-        goes to ``self.poses``, the link whose body it belongs to to ``self.heads``, and starts of moving
-        joints to ``self.model.starts``."""
+        """Return the URDF joints from the link ``root`` outwards, parents first. The pose of each child link is
+        stored in ``self.poses``, the link whose body it belongs to in ``self.heads``, and initial coordinates of
+        moving joints in ``self.model.starts``."""
         tree, waiting = [], [root]
         while waiting:
             parent = waiting.pop(0)
@@ -481,10 +481,10 @@ class _UrdfReader:
             self.rates[joint.child] = rates
 
     def _find_inertias(self, tree: Sequence[Any], ground: str | None) -> None:
-        """Compute the inertias of all bodies of a robot and store them in ``self.inertias``, and the bodies that
-        each carries in ``self.carried``. They are checked or repaired, with small additions where a mass matrix
-        would be singular; ModelError if a joint moves no inertia. ``tree`` are the joints from the root on,
-        ``ground`` is the body that is ground."""
+        """Compute the inertias of all bodies of a robot and store them in ``self.inertias``. The bodies that each
+        body carries on its joints are stored in ``self.carried``. Inertias are checked or repaired, with small
+        additions where a mass matrix would be singular; ``ModelError`` if a joint moves no inertia. ``tree`` are
+        the joints from the root on, ``ground`` is the body that is ground."""
         above = {joint.child: joint.parent for joint in tree}
         found = {head: self._inertia_of(head) for head in dict.fromkeys(self.heads.values())}
         for head in [
@@ -523,8 +523,8 @@ class _UrdfReader:
         self.inertias = {head: regular_inertia(own, self._carried(head)) for head, own in self.inertias.items()}
 
     def _parts(self, head: str) -> Poses:
-        """Return the URDF links that make up one body, with their poses, shape (4, 4), in the axes of the first one
-        (``head``)."""
+        """Return the URDF links that make up one body, with their poses, shape (4, 4). The poses are in the axes
+        of the link ``head``, after which the body is named."""
         back = np.linalg.inv(self.poses[head])
         own = [name for name, other in self.heads.items() if other == head]
         return [(self._links[name], np.eye(4) if name == head else back @ self.poses[name]) for name in own]
@@ -606,8 +606,8 @@ class _UrdfReader:
 
     def _port(self, head: str, joint: str, position: Array) -> Port:
         """Return the port (point or frame) of a URDF ``joint`` at a world ``position`` on the body ``head``. If
-        that is no body of the model, the port is on the ground. ModelError if the position is not on a beam's
-        axis, or not at the flexible body's interface of this name."""
+        the model has no such body, the port is on the ground. Raise ``ModelError`` if the position is not on a
+        beam's axis, or not at the flexible body's interface named after the joint."""
         if head not in self.inertias:
             return self.model.ground.at(position)
         carrier, body = self.model[head], self.flexible.get(head)

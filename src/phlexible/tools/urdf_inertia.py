@@ -52,8 +52,8 @@ class LinkInertia:
 
     @property
     def is_physical(self) -> bool:
-        """Return whether a physical body can have this inertia (no negative second moments of mass), within the
-        digits that files have."""
+        """Return whether a physical body can have this inertia, within the digits that files have: mass and second
+        moments of mass are not negative."""
         least, *_, most = np.linalg.eigvalsh(self.spread)
         return bool(self.mass >= 0 and least >= -DIGITS * max(most, -least))
 
@@ -195,8 +195,8 @@ def nearest_physical(inertia: LinkInertia) -> LinkInertia:
 
 def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
     """Return the ``inertia`` of a body with small additions that make its mass matrix regular. Mass and second
-    moments are increased to at least 1e-7 of what the body and those that it carries have (``carried``); an
-    inertia that is regular and large enough is returned unchanged.
+    moments are increased to at least 1e-7 of those of the body with all that it carries (``carried``). An inertia
+    that is regular and large enough is returned unchanged.
 
     Args:
         inertia: of the body, in its axes.
