@@ -138,8 +138,9 @@ class Assembly:
 
     @property
     def inputs(self) -> dict[str, Input]:
-        """Constant loads and prescribed forces of the mechanism, which may be changed during a run, by name, with
-        their first index among the load values."""
+        """Constant loads and prescribed forces of the mechanism, which may be changed during a run, as a
+        dictionary by name. Each is an ``Input`` with its first index among the load values and its initial value.
+        Functions of time and controlled values are left out."""
         found: dict[str, Input] = {}
         for k, load in enumerate(self.system.loads):
             if not (callable(load.value) or isinstance(load.value, Feedback)):
@@ -239,8 +240,8 @@ class Plan:
         self._known: dict[tuple[object, ...], Tables] = {}
 
     def once(self, key: tuple[object, ...], make: Callable[[], Tables]) -> Tables:
-        """Return the tables that ``make()`` returns, as arrays. They are made once for each ``key`` and cached in
-        the plan of the elimination; they may depend on nothing else."""
+        """Return the tables that ``make()`` returns, as counts and arrays in one dictionary. They are made once
+        for each ``key`` and cached in this plan of the elimination; they may depend on nothing else."""
         if key not in self._known:
             counts, arrays = packed(make())
             self._known[key] = {**counts, **arrays}
@@ -248,8 +249,8 @@ class Plan:
 
     def memory(self, tables: Tables) -> Memory:
         """Return the memory (arrays whose addresses compiled code reads) with the ``tables`` of a mechanism,
-        connected to the compiled functions that it needs. Arrays that are equal in the last mechanism are shared
-        with its memory, which is cached.
+        connected to the compiled functions that it needs. If the last mechanism had tables of the same names, its
+        arrays are used again where they are equal. ``tables`` and memory are cached for the next call.
 
         Caching is one assignment: threads may do it at the same time. Memory of very large models is not cached.
         """
@@ -271,7 +272,8 @@ class Plan:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Return whether two tables are both empty, or equal lists of numbers; arrays that are equal give False."""
+    """Return whether two tables are both empty, or equal lists of numbers. Other tables give False, even arrays
+    that are equal."""
     if type(first) is list and type(second) is list and first:
         return type(first[0]) in (int, float) and first == second
     return (
@@ -318,9 +320,9 @@ class Parts:
 
 
 def _collect_parts(system: System, with_segments: bool) -> Parts:
-    """Collect constraints, force elements, strains, relations, loads, contact groups and controllers of a
-    system. The vectors (points and directions on bodies) and functions that they use are numbered in this
-    order. If ``with_segments`` long bodies are stored in segments."""
+    """Collect constraints, force elements, strains, relations, loads, contact groups and controllers of a system,
+    and return them as ``Parts``. The vectors (points and directions on bodies) and functions that they use are
+    numbered in this order. If ``with_segments`` long bodies are stored in segments."""
     layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
     for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
         owners = system.owners[begin:end]
@@ -364,9 +366,9 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
 
 
 def _graph(system: System, parts: Parts) -> Graph:
-    """Return the graph of bodies, auxiliary unknowns and constraints of a system, with the couplings between
-    them as edges. It consists of the arguments of ``block_schedule``, which plans the elimination of Newton's
-    matrix. ``parts`` are what the system consists of, already numbered."""
+    """Return the graph of bodies, auxiliary unknowns and constraints of a system, with the couplings between them
+    as edges. It consists of the arguments of ``block_schedule``, which plans the elimination of Newton's matrix.
+    ``parts`` are the collected constraints, forces and loads of the system."""
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
@@ -378,8 +380,8 @@ def _graph(system: System, parts: Parts) -> Graph:
 def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     """Return all tables of the compiled time step of a ``system``: a dictionary from the names in
     ``step/tables/declarations.py`` to arrays. Integers describe the structure and the offsets of blocks in
-    Newton's matrix, floating-point numbers the mechanism. ``parts`` are what the system consists of, already
-    numbered; ``plan`` is the plan of the elimination with the blocks."""
+    Newton's matrix, floating-point values the mechanism. ``parts`` are the collected constraints, forces and loads
+    of the system; ``plan`` is the plan of the elimination with the blocks."""
     schedule = plan.schedule
     layout, blocks = system.layout, Offsets(system.layout, schedule)
     indices, types, coupled = parts.indices, parts.types, parts.coupled
@@ -425,7 +427,7 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
 
 def _law_tables(system: System, parts: Parts) -> Tables:
     """Return the tables of all force laws along coordinates and of the Maxwell branches of soft and floating
-    bodies, by their names. ``parts`` are what the ``system`` consists of, already numbered."""
+    bodies, by their names. ``parts`` are the collected constraints, forces and loads of the ``system``."""
     laws = parts.laws
     return {
         **branch_tables(laws, [group.relaxation for group, _ in parts.soft.groups], parts.types.relaxations()),
@@ -449,9 +451,9 @@ def _family(
 
 
 def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
-    """Return (index among the constraints, number of force rows) of the joint whose reaction causes the
-    friction of ``force``; None if no joint does. Force rows are its scalar equations without angles.
-    ``system`` is the mechanism in numbers."""
+    """Return (index among the constraints, number of force equations) of the joint whose reaction causes the
+    friction of ``force``; None if no joint does. Force equations are its scalar constraints other than those on
+    angles. ``system`` is the mechanism in numerical form."""
     if not (force.friction and force.friction.joint):
         return None
     number = next(k for k, constraint in enumerate(system.constraints) if constraint is force.friction.joint)
@@ -460,8 +462,8 @@ def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
 
 
 def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
-    """Yield the strains of strings and other bodies in absolute coordinates as force laws, whose coordinate
-    is a product of two difference vectors of nodes. ``system`` is the mechanism in numbers; the products are
+    """Yield the strains of strings and other bodies in absolute coordinates as force laws, whose coordinate is a
+    product of two difference vectors of nodes. ``system`` is the mechanism in numerical form; the products are
     added to ``tables``."""
     laws, nothing = StrainLaws(), np.zeros((3, 0))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
@@ -485,7 +487,7 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
 
 def _masses(system: System) -> list[tuple[int, int, float]]:
     """Return the entries of the mass matrix of a ``system`` as a list of (carrier, carrier, mass [kg]). A carrier
-    is a floating body, which has one entry with itself, or a node, which shares masses with its neighbours too."""
+    is a floating body, which has one entry with itself, or a node, which also has entries with its neighbours."""
     found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)
@@ -536,9 +538,8 @@ def _node_tables(
 ) -> Tables:
     """Return the tables of the compiled time step that describe the order and the blocks of the elimination of
     Newton's matrix: a dictionary of arrays by the names of the tables. ``schedule`` is the plan of the
-    elimination. For each node, ``uncoupled`` counts first rows that are not coupled to the rest, ``is_long`` says
-    whether its block has segments, and ``rows`` is its first constraint row or -1. A row is one scalar equation
-    of a joint or drive.
+    elimination. For each node, ``uncoupled`` counts first unknowns that are not coupled to the rest, ``is_long``
+    says whether its block has segments, and ``rows`` is the index of its first scalar constraint or -1.
 
     Args:
         schedule: of the nodes.
@@ -585,9 +586,9 @@ def _node_tables(
 
 
 def _elimination_entries(schedule: BlockSchedule, groups: IntArray) -> int:
-    """Return the number of floats of the largest wide block, or product of blocks, among the elimination
-    ``groups``. Wide blocks join all off-diagonal blocks of a group; 0 without groups. ``schedule`` is the plan of
-    the elimination."""
+    """Return the number of floating-point values of the largest wide block, or product of blocks, among the
+    elimination ``groups``. Wide blocks join all off-diagonal blocks of a group; 0 without groups. ``schedule`` is
+    the plan of the elimination."""
     begin, size = schedule.run_start, schedule.run_size
     runs = [(size[begin[k] : begin[k + 1]], schedule.strides[schedule.groups[k][0]]) for k in groups.tolist()]
     return max((max(rows.max(initial=COLUMNS), own) * in_lines(rows.sum()) for rows, own in runs), default=0)

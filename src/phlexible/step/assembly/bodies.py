@@ -30,8 +30,8 @@ KEPT_ROWS = 1000
 
 
 def columns(names: Sequence[str], rows: Sequence[Sequence[int]]) -> Tables:
-    """Return a dictionary with one read-only array of integers (rows,) for each of the ``names``: entry k of each
-    of the ``rows`` for name k."""
+    """Return a dictionary with one read-only array of integers (rows,) for each of the ``names``: for name k,
+    entry k of each of the ``rows``. Small tables are cached."""
     own, count = tuple(map(tuple, rows)), len(names)
     table = _known_columns(own, count) if len(own) <= KEPT_ROWS else _columns(own, count)
     return dict(zip(names, table, strict=True))
@@ -91,9 +91,9 @@ class Band:
         return tuple(high - low for low, high in zip(self.lows, highs, strict=True))
 
     def offsets(self, dimension: int, rigid_count: int) -> "BlockOffsets":
-        """Return the offsets of the parts of a long body's block in Newton's matrix, which stores the elastic
-        coordinates as a band of segments. The model has ``dimension`` axes, and the body ``rigid_count``
-        rigid velocities."""
+        """Return the offsets of the rigid and elastic blocks of a long body in Newton's matrix. The elastic
+        coordinates are stored as a band of segments. The model has ``dimension`` axes, and the body
+        ``rigid_count`` rigid velocities."""
         n, border = self.ends[-1], rigid_count + dimension
         side = border * border
         bottom = side + n * border
@@ -124,17 +124,18 @@ class BlockOffsets:
 
 
 def dense_offsets(rigid_count: int, elastic_count: int) -> BlockOffsets:
-    """Return the offsets of the rigid and elastic parts of a floating body's dense block of Newton's matrix.
-    It has the shape (width, width) with width ``rigid_count`` + ``elastic_count``."""
+    """Return the offsets of the rigid and elastic blocks within a floating body's dense block of Newton's matrix.
+    The dense block has the shape (width, width) with width ``rigid_count`` + ``elastic_count``."""
     width = rigid_count + elastic_count
     lines = (rigid_count + np.arange(elastic_count)) * width + rigid_count
     return BlockOffsets((width,) * 3, rigid_count * width, rigid_count, lines, width * width)
 
 
 def offset_tables(offsets: Sequence[BlockOffsets], starts: Sequence[int]) -> Tables:
-    """Return the tables of the compiled time step with the offsets of the rigid and elastic parts in the diagonal
-    blocks of all floating bodies: a dictionary of arrays ("side", "bottom", "line", ...). ``offsets`` are these
-    offsets inside of each block; the blocks begin at the indices ``starts`` of Newton's matrix."""
+    """Return the tables of the compiled time step with the offsets of the rigid and elastic blocks of all floating
+    bodies in Newton's matrix. They are a dictionary of arrays ("side", "bottom", "line", ...). ``offsets`` are the
+    offsets within the diagonal block of each body; these blocks begin at the indices ``starts`` of Newton's
+    matrix."""
     return {
         **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in offsets]),
         "side": [own.side + start for own, start in zip(offsets, starts, strict=True)],
@@ -180,8 +181,9 @@ def _planes_of(body: FloatingBody) -> Planes:
 
 
 def _without_border(plane: Matrix, border: Array) -> Matrix:
-    """Return a copy of the matrix ``plane``, dense or sparse, from whose first row border[0] and from whose
-    first column border[1] is subtracted. The corner loses both; ``border`` has the shape (2, columns)."""
+    """Return a copy of the matrix ``plane``, dense or sparse, from whose first row border[0] and from whose first
+    column border[1] is subtracted. Both are subtracted from the corner entry; ``border`` has the shape (2,
+    columns)."""
     if isinstance(plane, np.ndarray):
         plane = plane.copy()
         plane[0] -= border[0]
@@ -196,9 +198,9 @@ def _without_border(plane: Matrix, border: Array) -> Matrix:
 
 
 def _reaches(body: FloatingBody) -> IntArray:
-    """Return for each elastic coordinate k of a ``body`` the index after the last coordinate with which one of the
-    coordinates 0 .. k couples, an ascending array of shape (n,). Coordinates couple in mass moments, stiffness,
-    damping or a common strain."""
+    """Return an ascending array of shape (n,) that says how far each elastic coordinate of a ``body`` couples.
+    Entry k is the index after the last coordinate with which any of the coordinates 0 to k couples. Coordinates
+    couple in mass moments, stiffness, damping or a common strain."""
     strain, n = body.strain, body.elastic_count
     reach = np.arange(1, n + 1)
     elastic = [plane[1:, 1:] for row in _planes_of(body) for plane in row]
@@ -223,9 +225,9 @@ def _strain_supports(strain: StrainEnergy) -> list[tuple[int, int]]:
 
 
 def _segments(reach: IntArray) -> tuple[int, ...]:
-    """Return the ends (last index + 1) of segments of the elastic coordinates such that each couples with the
-    next one only. They are as short as possible above a least size. ``reach`` (n,) is one past the last
-    coordinate with which each, or an earlier one, couples."""
+    """Return the ends (last index + 1) of segments of the elastic coordinates such that each segment couples with
+    the next one only. They are as short as possible above a least size. ``reach`` (n,) is one past the last
+    coordinate with which each coordinate, or an earlier one, couples."""
     ends, n = [min(SMALLEST, len(reach))], len(reach)
     while ends[-1] < n:
         begin = ends[-1]
@@ -281,8 +283,8 @@ class TypeTables:
             self.type_of.append(known[key])
 
     def offsets(self) -> list[BlockOffsets]:
-        """Return for each floating body the offsets of the parts of its block in Newton's matrix, dense or in
-        segments."""
+        """Return for each floating body the offsets of its rigid and elastic blocks within its block of Newton's
+        matrix, dense or in segments."""
         found = []
         for kind in self.type_of:
             body, band = self._types[kind], self.bands[kind]
@@ -291,13 +293,14 @@ class TypeTables:
         return found
 
     def relaxations(self) -> list[Maxwell | None]:
-        """Return for each type of floating body (bodies with equal numbers) its Maxwell elements (springs and
+        """Return for each type of floating body (bodies with equal data) its Maxwell elements (springs and
         dashpots in series), or None."""
         return [body.relaxation for body in self._types]
 
     def tables(self) -> Tables:
         """Return the arrays that the compiled time step reads for each distinct floating body, by name. They
-        contain mass moments, stiffness, damping and strains; equal bodies share an entry (a type)."""
+        contain mass moments, stiffness, damping and strains; bodies with equal data have one common entry (a
+        type)."""
         found = [_type_rows(body, band) for body, band in zip(self._types, self.bands, strict=True)]
         inertia, begin = list[Array](), 0
         rows, patches, strains, squares = (list[tuple[int, ...]]() for _ in range(4))
@@ -449,9 +452,9 @@ def _scanned_rows(
 def _patches(
     planes: Mapping[tuple[int, int], Matrix], full: int, add: Callable[[Array], int]
 ) -> list[tuple[int, ...]]:
-    """Return the nonzero rectangles of the matrices ``planes``, by indices (p, q), as rows of the table ``PATCH``,
-    row by row of the transpose. ``add`` stores an array and returns its offset. Rectangles do not cross from the
-    first ``full`` rows to those below, as these rows are full in a banded matrix."""
+    """Return the nonzero rectangles of the matrices ``planes``, which are given by indices (p, q), as rows of the
+    table ``PATCH``. ``add`` stores the transposed entries of a rectangle and returns their offset. Rectangles do
+    not cross from the first ``full`` rows to those below, as these rows are full in a banded matrix."""
     added: list[tuple[int, ...]] = []
     for (p, q), plane in planes.items():
         found = [(slice(0, full), columns) for _, columns in dense_patches(plane[:full])]
@@ -504,8 +507,8 @@ def _equal_runs(indices: Sequence[tuple[int, ...]], most: int) -> list[int]:
 
 
 def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges (first, last + 1), one for each of ``spans``. Neighbouring spans get their common hull as long
-    as it adds few zeros. Empty spans (0, 0) do not change."""
+    """Return ranges (first, last + 1), one for each of ``spans``. Neighbouring spans are replaced by their common
+    hull as long as it adds few zeros. Empty spans (0, 0) do not change."""
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
     for first, last in spans:
@@ -544,8 +547,9 @@ def support(row: Array) -> tuple[int, int]:
 
 @cached_on_owner
 def velocity_weights(body: FloatingBody) -> Array:
-    """Return weights that make rotational and elastic rates of a floating body comparable with a translation, shape
-    (velocities,). They are sqrt(M_ii / m) with its undeformed mass matrix M and mass m."""
+    """Return weights that make rotational and elastic rates of a floating body comparable with a translation,
+    shape (velocities,). Each is the root of the diagonal entry of its undeformed mass matrix divided by its
+    mass."""
     return np.asarray(np.sqrt(mass_diagonal(body) / body.mass))
 
 

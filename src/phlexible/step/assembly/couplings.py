@@ -35,7 +35,7 @@ class Offsets:
     schedule: BlockSchedule
 
     def __getitem__(self, pair: tuple[int, int]) -> int:
-        """Return the offset in Newton's matrix of the first number of the block with this pair of indices (row,
+        """Return the offset in Newton's matrix of the first entry of the block with a pair of indices (row,
         column). Indices count carriers (floating bodies or nodes), then auxiliary unknowns, then constraints."""
         row, column = pair
         own, other = self.layout.node(row), self.layout.node(column)
@@ -45,9 +45,9 @@ class Offsets:
         )
 
     def of_carriers(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Return the offsets in Newton's matrix of the first numbers of the blocks of several pairs of
-        carriers (floating bodies or nodes), shape (pairs,). The carriers of each pair are ``rows`` and
-        ``columns``, two arrays of indices."""
+        """Return the offsets in Newton's matrix of the first entries of the blocks of several pairs of carriers
+        (floating bodies or nodes), shape (pairs,). The carriers of each pair are ``rows`` and ``columns``, two
+        arrays of indices."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64)
         cluster, inside, indices = self.layout.cluster, self.layout.row_in_cluster, self.schedule.indices
@@ -58,7 +58,7 @@ class Offsets:
     @property
     def strides(self) -> IntArray:
         """Distance between successive rows of blocks of Newton's matrix in the columns of each carrier (floating
-        body or node), in numbers, shape (carriers,)."""
+        body or node), counted in entries, shape (carriers,)."""
         return self.schedule.size[self.layout.cluster]
 
 
@@ -138,15 +138,15 @@ class Couplings:
 
     @cached_property
     def parts(self) -> list[list[int]]:
-        """List, for each scalar function of the constraints and force laws, of the indices of the distinct points
-        and directions that occur in it. Only vectors on carriers (floating bodies or nodes) are listed."""
+        """Indices of the distinct points and directions that occur in each scalar function of the constraints and
+        force laws, one list for each function. Only vectors on carriers (floating bodies or nodes) are listed."""
         return [self._parts(function) for function in self.functions]
 
     @cached_property
     def pairs(self) -> list[list[tuple[int, int, int, float]]]:
-        """List, for each scalar function of the constraints and force laws, of the pairs of vectors that are
-        multiplied in it. A pair is a tuple of the index of the term, the indices of both points or directions, and
-        the product of their weights."""
+        """Pairs of vectors that are multiplied in each scalar function of the constraints and force laws, one list
+        for each function. A pair is a tuple of the index of the term, the indices of both points or directions,
+        and the product of their weights."""
         return [list(self._pairs(function)) for function in self.functions]
 
     @cached_property
@@ -176,12 +176,12 @@ class Couplings:
 
     @cached_property
     def constraint_count(self) -> int:
-        """Number of constraints among the interactions; the others are force laws."""
+        """Number of constraints among the interactions; all others are force laws."""
         return sum(not each.is_law for each in self.interactions)
 
     @cached_property
     def node_sizes(self) -> list[int]:
-        """List of the number of rows of each node of Newton's matrix: velocities of each cluster of bodies,
+        """Number of rows of each node (block) of Newton's matrix, as a list: velocities of each cluster of bodies,
         then ``dimension`` for each auxiliary unknown, then the number of scalar equations of each constraint."""
         constraints = self.interactions[: self.constraint_count]
         return [
@@ -192,8 +192,8 @@ class Couplings:
 
     @cached_property
     def waits(self) -> list[list[int]]:
-        """List, for each node of Newton's matrix, of the nodes that must be eliminated before it. Constraints wait
-        for their bodies, auxiliary unknowns for the body that they belong to."""
+        """Nodes (blocks of Newton's matrix) that must be eliminated before each node, one list for each.
+        Constraints wait for the bodies that they act on, auxiliary unknowns for the body that they belong to."""
         node = self.layout.node
         waits: list[list[int]] = [[] for _ in range(self.layout.cluster_count)]
         waits += [[node(self.vectors[vector].carrier)] for vector in self.auxiliary]
@@ -203,8 +203,8 @@ class Couplings:
 
     @property
     def constraint_starts(self) -> IntArray:
-        """Index of the first row of each constraint among all constraint rows, shape (constraints,). A row is
-        one scalar equation of a joint or drive."""
+        """Index of the first scalar equation of each constraint among the scalar equations of all constraints,
+        shape (constraints,)."""
         return np.array(self._starts[: self.constraint_count], dtype=np.int64)
 
     @property
@@ -222,7 +222,8 @@ class Couplings:
         return found
 
     def _constraint_of(self, row: int) -> int:
-        """Return the index of the constraint that has a constraint row, by the index of the row."""
+        """Return the index of the constraint (joint, drive or relation) to which a scalar constraint equation
+        belongs. ``row`` is the index of the equation."""
         starts = self._starts[: self.constraint_count + 1]
         return int(np.searchsorted(starts, row, side="right")) - 1
 
@@ -378,9 +379,10 @@ class Couplings:
         return found
 
     def _acting_with(self, number: int, carrier: int) -> set[int] | None:
-        """Return the set of nodes that the force law ``number`` may couple with a ``carrier`` (body or node). A
-        law of a joint that slides along a line has windows of functions; the set contains all nodes of windows in
-        which the carrier occurs. None if the law has no windows."""
+        """Return the set of nodes (blocks of Newton's matrix) that the force law ``number`` may couple with a
+        ``carrier`` (body or node). A law of a joint that slides along a line has windows of functions; the set
+        contains all nodes of windows in which the carrier occurs. For a law without windows the result is None: no
+        restriction."""
         if not self.interactions[number].windows:
             return None
         if number not in self._window_nodes:
@@ -559,8 +561,8 @@ def couplings(
     moving: int,
 ) -> Couplings:
     """Return the structure of all ``interactions`` and ``loads``: which bodies of the ``layout`` they couple,
-    through which ``vectors`` and weighted sums of vectors (``chords``). ``long_carriers`` are bodies stored
-    in segments, ``moving`` counts prescribed vectors. Calls with equal arguments share one cached object,
-    unless there are more than ``LARGEST`` difference vectors (chords)."""
+    through which ``vectors`` and weighted sums of vectors (``chords``). ``long_carriers`` are bodies stored in
+    segments, ``moving`` counts prescribed vectors. Calls with equal arguments return one cached object, unless
+    there are more than ``LARGEST`` weighted sums."""
     own = layout, long_carriers, vectors, chords, interactions, loads, moving
     return Couplings(*own) if len(chords) > LARGEST else _remembered(*own)

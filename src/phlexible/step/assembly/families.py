@@ -95,9 +95,9 @@ class RodTables:
         return {(a, b) for point in self.points for a in point.sections for b in point.sections if a < b}
 
     def tables(self, offsets: Mapping[tuple[int, int], int]) -> Tables:
-        """Return the tables "rod_..." of the compiled time step, with the quadrature points of all rods, as
-        arrays by the names of the tables. They contain shape functions, stiffness shares, and offsets of the
-        blocks of pairs of sections in Newton's matrix: ``offsets``, by pair of sections."""
+        """Return the tables "rod_..." of the compiled time step, with the quadrature points of all rods, as arrays
+        by the names of the tables. They contain shape functions, stiffness factors, and offsets of the blocks of
+        pairs of sections in Newton's matrix: ``offsets``, by pair of sections."""
         points = self.points
         counts = [len(point.sections) for point in points]
         return {
@@ -180,8 +180,8 @@ class SoftTables:
         return len(self.groups) + len(self.products) + len(self.surfaces)
 
     def edges(self, layout: Layout) -> set[tuple[int, int]]:
-        """Return the pairs of groups of nodes (clusters of the elimination) that share an element, the lower
-        index first. ``layout`` says to which group a node belongs."""
+        """Return the pairs of groups of nodes (clusters of the elimination) that have an element in common, the
+        lower index first. ``layout`` says to which group a node belongs."""
         found: list[IntArray] = []
         for _, carriers in (*self.groups, *self.products):
             nodes = layout.cluster[carriers]
@@ -268,8 +268,8 @@ def _element_tables(
     groups: Sequence[tuple[Any, IntArray]], offsets: Offsets
 ) -> tuple[list[int], list[int], list[IntArray], list[IntArray]]:
     """Return lists for all finite elements: group of each, number of nodes of each, nodes as carriers (bodies or
-    nodes), and block offsets. There is one offset in Newton's matrix for each pair of nodes of an element; they
-    are read from ``offsets``."""
+    nodes), and block offsets. There is one offset in Newton's matrix for each pair of nodes of an element, looked
+    up in ``offsets``."""
     group, count, nodes, blocks = [], [], [], []
     for number, (_, carriers) in enumerate(groups):
         e, k = carriers.shape
@@ -392,9 +392,9 @@ class ContactGroupTables:
 
     def tables(self, unknowns: int, widest: int) -> Tables:
         """Return the tables of the compiled time step for all contact groups, as arrays by the names of the
-        tables. They contain members (balls, boxes, line segments, ...) with sizes and bodies, and laws of contact
-        force and friction. ``unknowns`` counts the rows of Newton's matrix, ``widest`` is the largest number of
-        velocities of one body.
+        tables. They contain contact shapes (balls, boxes, line segments, ...) with sizes and bodies, and laws of
+        contact force and friction. ``unknowns`` counts the rows of Newton's matrix, ``widest`` is the largest
+        number of velocities of one body.
 
         Args:
             unknowns: rows of all nodes.
@@ -477,9 +477,9 @@ class ContactGroupTables:
 
 
 def mesh_tables(members: Sequence[Member]) -> Tables:
-    """Return the tables of the compiled time step for all meshed surfaces of contact ``members``, as arrays by
-    the names of the tables. They contain triangles, edges and bounding boxes; a mesh that several members share
-    occurs once. Contact members are spheres, line segments and solids."""
+    """Return the tables of the compiled time step for all meshed surfaces of contact shapes (``members``), as
+    arrays by the names of the tables. They contain triangles, edges and bounding boxes; a mesh that several shapes
+    have in common occurs once. Contact shapes are spheres, line segments and solids."""
     known: dict[int, int] = {}
     trees: list[TriangleTree] = []
     starts, boxes = [], 0

@@ -161,9 +161,9 @@ def contact_pair_law(force: CoordinateForce) -> ForceData:
 
 
 def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | None = None) -> ForceData:
-    """Return the numbers of the law of the element ``force`` along its coordinate (stiffness, damping,
-    friction, user functions); ``value`` is the index of its prescribed part, or -1, and ``bearing`` the joint
-    whose force causes friction."""
+    """Return the data of the law of the element ``force`` along its coordinate (stiffness, damping, friction, user
+    functions) as ``ForceData``. ``value`` is the index of its prescribed value, or -1, and ``bearing`` the joint
+    whose force causes friction. User functions are compiled."""
     functions, size = None, 0.0
     if force.potential is not None:
         positions = np.linspace(*force.potential.around, PLACES)
@@ -194,8 +194,8 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
 
 def related_law(coordinate: Coordinate, row: int, factor: float) -> ForceData:
     """Return the force law by which the multiplier of a relation between coordinates, such as gears, acts on one
-    ``coordinate``. ``row`` is the constraint row of the relation, ``factor`` the coefficient of the coordinate in
-    it. The law has no stiffness."""
+    ``coordinate``. ``row`` is the index of the relation among the scalar constraints, ``factor`` the coefficient
+    of the coordinate in it. The law has no stiffness."""
     radius = coordinate.radius if isinstance(coordinate, RollingCoordinate) else 0.0
     slide = coordinate if isinstance(coordinate, LineCoordinate) else None
     return ForceData(coordinate_kind(coordinate), SPRING, row=row, factor=factor, length=radius, slide=slide)
@@ -214,8 +214,9 @@ class StrainLaws:
         self._known: dict[StringLaw, tuple[UserFunction, UserFunction]] = {}
 
     def of(self, group: QuadraticStrains, weight: float) -> ForceData:
-        """Return the numbers of the force law of one strain of ``group`` (strains of a string or other body).
-        ``weight`` is its quadrature weight (length or volume); functions of users are compiled once."""
+        """Return the data of the force law of one strain of ``group`` (strains of a string or other body) as
+        ``ForceData``. ``weight`` is its quadrature weight (length or volume); functions of users are compiled once
+        for each law."""
         law, functions = group.law, None
         is_tension_only = isinstance(law, TensionOnly)
         while isinstance(law, TensionOnly):
@@ -242,7 +243,7 @@ class StrainLaws:
 def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Tables:
     """Return the tables of the compiled time step for all force laws along coordinates, as lists by the names of
     the tables. They have one entry for each of the ``laws``. In "coordinate_of", ``constraints`` entries for
-    constraints precede them; in "force_value", prescribed parts follow the values of ``loads`` loads."""
+    constraints precede them; in "force_value", indices of prescribed values follow those of ``loads`` loads."""
     coordinates = [CONSTRAINT] * constraints + [law.coordinate for law in laws]
     addresses = [(0, 0) if f is None else (f[0].address, f[1].address) for f in (law.functions for law in laws)]
     return {
@@ -278,9 +279,9 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def sliding_tables(laws: Sequence[ForceData]) -> Tables:
-    """Return the tables, by name, of the lines along which joints slide, from all force ``laws``. For each line
-    "slide_guide" is the index of the law of the joint's own position along it, from which its other laws read the
-    position."""
+    """Return the tables, by name, of the lines along which joints slide, made from all force ``laws``. For each
+    line "slide_guide" is the index of the law of the joint's own position along the line; other laws of the joint
+    read the position from there."""
     lines = list({id(law.slide.line): law.slide.line for law in laws if law.slide is not None}.values())
     numbers = {id(line): number for number, line in enumerate(lines)}
     own = [-1 if law.slide is None else numbers[id(law.slide.line)] for law in laws]
@@ -309,9 +310,9 @@ def impact_tables(laws: Sequence[ForceData]) -> Tables:
 
 
 def bristle_tables(laws: Sequence[ForceData]) -> Tables:
-    """Return the tables "bristle_..." of the compiled time step, with the friction springs (bristles) of all
-    force laws. They are lists by the names of the tables. "bristle_of" is the index of a law's friction spring,
-    -1 without one; the others have one entry for each spring."""
+    """Return the tables "bristle_..." of the compiled time step, with the friction springs (bristles) of all force
+    laws, as lists by name. "bristle_of" has the index of the friction spring of each law, -1 without one; all
+    others have one entry for each spring."""
     own = [law.friction.bristle if law.friction else None for law in laws]
     bristles = [bristle for bristle in own if bristle]
     numbers = np.cumsum([bristle is not None for bristle in own], dtype=np.int64) - 1
@@ -380,8 +381,8 @@ class Interaction:
 
     @property
     def kind(self) -> InteractionKind:
-        """Structure of this constraint or force law without its numbers, which mechanisms with other parameters
-        share."""
+        """Structure of this constraint or force law without numerical values. Mechanisms that differ in parameters
+        alone have equal structures."""
         functions = tuple(
             FunctionKind(tuple(term[1:] for term in function.terms), function.time) for function in self.functions
         )
@@ -425,9 +426,8 @@ class InteractionTables:
         self.collector = VectorCollector(self.resolver)
 
     def function(self, row: Bilinear) -> Function:
-        """Return the scalar function of a constraint row or coordinate with the indices of its difference
-        vectors. These are added to the tables if they are new. A row is one scalar equation of a joint or
-        drive."""
+        """Return the scalar function of a scalar constraint or coordinate (``row``) with the indices of its
+        difference vectors. New difference vectors are added to the tables."""
         terms = tuple(
             Term(
                 t.coefficient,
@@ -563,9 +563,9 @@ class Target:
     load: PointLoad | None = None
 
     def write(self, values: Array, loads: Array) -> None:
-        """Write the ``values`` of a controller, shape (values,), that are for this target into ``loads``,
-        shape (load values,), in place. If the target has a direction, three entries become its unit vector
-        times the one value."""
+        """Write those ``values`` of a controller, shape (values,), that this target uses into ``loads``, shape
+        (load values,), in place. If the target has a direction, three entries become its unit vector times the one
+        value."""
         own = values[self.begin : self.begin + self.size]
         if self.direction is not None:
             loads[self.column : self.column + 3] = own[0] * self.direction
@@ -609,7 +609,7 @@ class ControlledValue:
 
     @property
     def column(self) -> int:
-        """First index, in a row of all load values, of the values that this controller of one load sets."""
+        """First index, among all load values, of the values that this controller of one load sets."""
         return self.targets[0].column
 
 

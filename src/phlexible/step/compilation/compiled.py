@@ -219,7 +219,7 @@ class Exported(Kernel):
 
 def _passed_types(kinds: Iterable[Any], arguments: Sequence[Any]) -> Iterator[Any]:
     """Yield the types with which the arguments of a call are passed. Tables, and rows with the expected kind of
-    entries, keep the types of the ``arguments`` (with their structure and lanes). All other arguments are
+    entries, have the types of the ``arguments`` (with their structure and lanes). All other arguments are
     converted to the types of the signature, ``kinds``."""
     for each, kind in zip(kinds, arguments, strict=True):
         is_kept = isinstance(kind, RowsType) and isinstance(each, RowsType) and kind.kind is each.kind
@@ -233,8 +233,8 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def compiled_inline(function: Callable[..., Any]) -> Any:
-    """Decorator for a kernel function (compiled, of the time step) that LLVM puts into all its callers. A call
-    would take as long as its work."""
+    """Decorator for a kernel function (compiled, of the time step) that LLVM inlines into all its callers. It is
+    for functions so short that a call would take as long as their work."""
     return Kernel(function, is_inlined=True)
 
 
@@ -292,8 +292,8 @@ class ForFamilies(Written):
         given = FORMS[Tables], SHARED_NUMBER, SHARED_NUMBER, *(FORMS[each] for each in further)
 
         def function() -> None:
-            """Name in Python of a function for compiled code, which calls one compiled function of each family of
-            forces. It does nothing in Python."""
+            """Do nothing in Python. In compiled code the function of this name calls one compiled function of each
+            family of forces."""
 
         function.__name__ = f"{role}_of_families"
         super().__init__(function, FORMS[None], given, self._calls)
@@ -332,7 +332,8 @@ def entry_point(function: Any) -> Any:
 
 
 def without_garbage_collector(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that does the same as ``work`` with Python's garbage collection switched off while it runs.
+    """Return a function that calls ``work`` with the same arguments and result while Python's garbage collection
+    is switched off. The former setting is restored afterwards.
 
     Compilation makes many objects that live until its end: a collection among them takes 3 to 15 % of its time.
     """

@@ -126,8 +126,8 @@ def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
 
 @compiled
 def exchange_rows(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
-    """Exchange row k with row ``pivot`` of a matrix a in place, ``count`` numbers of each. Rows are ``stride``
-    numbers apart, and each SIMD lane (mechanism) has its own pivot."""
+    """Exchange row k with row ``pivot`` of a matrix a in place, ``count`` entries of each. Rows begin ``stride``
+    entries apart, and each SIMD lane (mechanism) has its own pivot."""
     if not any_of(pivot != k):
         return
     if is_same_in_lanes(pivot):
@@ -198,7 +198,7 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 @compiled
 def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, columns: int) -> None:
     """Solve A X = b for the (n, columns) right-hand sides b in place, with the LU factors a and ``pivots`` of
-    ``factor``; rows of a begin ``stride``, rows of b ``step`` numbers apart."""
+    ``factor``. Rows of a begin ``stride``, rows of b ``step`` entries apart."""
     if columns == 1 and step == 1:
         solve_vector(a, n, stride, pivots, b)
         return
@@ -252,8 +252,8 @@ def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> No
 
 @compiled
 def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
-    """Substitute forward and backward with the LU factors a for one right-hand side b of n numbers in place,
-    for several mechanisms in SIMD lanes; rows, which begin ``stride`` numbers apart, are not exchanged.
+    """Substitute forward and backward with the LU factors a for one right-hand side b of n entries in place, for
+    several mechanisms in SIMD lanes. Rows of a begin ``stride`` entries apart; rows of b are not exchanged here.
 
     A number depends on the one before it; updates of four columns at a time do not.
     """
@@ -405,8 +405,9 @@ SIX = 6
 
 
 def inversion_of(n: int) -> Any:
-    """Return a compiled function that inverts an (n, n) matrix in place, its rows ``stride`` numbers apart, and
-    returns False where the matrix is singular."""
+    """Return a compiled function that inverts an (n, n) matrix in place by Gauss-Jordan elimination with pivots.
+    Its arguments are the matrix, the distance of its rows in memory and memory for pivots; it returns False where
+    the matrix is singular."""
 
     @compiled_without_overlap
     def subtract(x: float, top: Reals, row: Reals) -> None:

@@ -72,7 +72,8 @@ class EntryPoint:
 
     def load_or_compile(self) -> Callable[..., Any]:
         """Return this entry point (function that Python calls) as a callable, after loading or compiling its
-        machine code if that is needed."""
+        machine code if that is needed. On machines that cannot run it, and in checked mode, Numba's dispatcher is
+        returned."""
         with self._lock:
             if self._function is None:
                 if CHECKED or not can_run_machine_code():
@@ -84,8 +85,8 @@ class EntryPoint:
 
     @property
     def is_ready(self) -> bool:
-        """Whether this entry point (compiled function that Python calls) can be called without compiling it first;
-        machine code that exists on disk is loaded."""
+        """Whether this entry point (compiled function that Python calls) can be called without compiling it first.
+        Machine code that exists on disk is loaded by this test."""
         with self._lock:
             if self._function is None and not CHECKED and can_run_machine_code():
                 found = self._on_disk()
@@ -94,15 +95,15 @@ class EntryPoint:
             return self._function is not None
 
     def of(self, header: np.dtype[Any]) -> "EntryPoint":
-        """Return the entry point of the same function for tables whose numbers are of another kind: of several
-        mechanisms in SIMD lanes, or of one structure alone. The type of the entries of their ``header``, the
-        array of a model's counts and addresses of tables, names the kind."""
+        """Return the entry point of the same function for tables whose values are of another kind: of several
+        mechanisms in SIMD lanes, or of one structure alone. The kind follows from the type of the entries of their
+        ``header``, the array of a model's counts and addresses of tables. Entry points are cached."""
         return self._variants.setdefault(header, EntryPoint(self.module, self._function_name, header))
 
     @property
     def source(self) -> Any:
-        """Numba's dispatcher of this entry point, found by its name in its module. It is a Python function that
-        compiles the code when it is called."""
+        """Numba's dispatcher of this entry point, looked up by name in its module: a Python function that compiles
+        the code when it is called."""
         return getattr(import_module(self.module), self._function_name)
 
     @property
@@ -180,14 +181,15 @@ class EntryPoint:
                 file.write(folder / self._cache_file_name(ending))
 
     def _shipped(self) -> list[Path]:
-        """Return the files of the installed release that may hold machine code of this entry point (compiled
-        function that Python calls); none if environment variables request other code."""
+        """Return the files of the installed release that may contain machine code of this entry point (compiled
+        function that Python calls). The list is empty if environment variables request other code; whether the
+        files exist is not checked."""
         return [] if code_settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
 
     def _cache_file_name(self, ending: str = ENDING) -> str:
         """Return the name of the cache file for code of this entry point on this kind of machine, since
-        different machines may share a folder. It has this ``ending``. Entry points are compiled functions
-        that Python calls."""
+        different machines may use one folder. It has this ``ending``. Entry points are compiled functions that
+        Python calls."""
         target = this_target()
         key = f"{target} {code_settings()} {llvmlite.__version__}"
         return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ending}"

@@ -167,10 +167,10 @@ def result_type(hint: Any) -> Any:
 
 
 def _python_function(context: Any, library: Any, name: str, made: Any, arguments: list[_Argument]) -> Any:
-    """Emit the LLVM module with the function ``PyObject* (PyObject* self, PyObject** arguments, ssize_t
-    count)``, by which Python calls the compiled entry point ``name``; returns the module. ``made`` is Numba's
-    description of the entry point, ``context`` Numba's target context and ``library`` the code library. Entry
-    points are compiled functions that Python calls.
+    """Emit and return the LLVM module with the function by which Python calls the compiled entry point ``name``.
+    Its signature is ``PyObject* (PyObject* self, PyObject** arguments, ssize_t count)``. ``made`` is Numba's
+    description of the entry point, a compiled function that Python calls; ``context`` is Numba's target context
+    and ``library`` the code library.
 
     Other threads of Python run at the same time. Arguments that do not fit raise a TypeError.
     """
@@ -230,7 +230,8 @@ class _Python:
         return self._builder.call(cgutils.get_or_insert_function(self._builder.module, kind, name), values)
 
     def text(self, text: str) -> Any:
-        """Add a constant text to the LLVM module; returns the LLVM value of its address."""
+        """Add a constant text to the LLVM module, with a zero byte at its end, and return the LLVM value of its
+        address."""
         letters = cgutils.make_bytearray(text.encode() + b"\0")
         return self._builder.bitcast(cgutils.global_constant(self._builder.module, "text", letters), _POINTER)
 
@@ -312,8 +313,9 @@ def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> An
 
 
 def declaration(name: str, kinds: Sequence[Any]) -> str:
-    """Return the declaration of function ``name`` in C, ``int32_t name(arguments, int64_t *results)``. Its
-    arguments have types that follow from ``kinds``, those in Numba; the function returns 0 unless it fails.
+    """Return the declaration of function ``name`` in C, ``int32_t name(arguments, int64_t *results)``. The types
+    of its arguments follow from ``kinds``, their Numba types; arrays become an address and lengths. The function
+    returns 0 unless it fails.
 
     Args:
         name: of the function.

@@ -49,8 +49,9 @@ FOUR = ir.VectorType(REAL, 4)
 
 
 def unpack(builder: Any, value: Any, size: int = 3) -> list[Any]:
-    """Return the LLVM values of the components of ``value``, a 3-vector, or of the ``size`` components of a
-    matrix; emits code that extracts them. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that extracts the components of ``value``, a 3-vector or a matrix of ``size`` components, and
+    return their LLVM values as a list. Components that are known already are returned without code. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     known = getattr(value, "known", None)  # with what is known of their derivatives
     return list(known) if known else [builder.extract_value(value, i) for i in range(size)]
 
@@ -144,13 +145,14 @@ class VectorType(types.Type):
         super().__init__(f"{type(self).__name__}({number_kind})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Return the Numba conversion to this type from a vector that all SIMD lanes share; None for other
+        """Return the Numba conversion to this type from a vector with one value for all SIMD lanes; None for other
         types. ``context`` is Numba's typing context."""
         return Conversion.safe if type(other) is type(self) and other.number_kind == ONE else None
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Return the Numba type of a variable that holds either a vector of this type or one of type
-        ``other`` that all SIMD lanes share: this type, or None. ``context`` is Numba's typing context."""
+        """Return this type if a Numba variable may have this type and the type ``other``, else None. It may if
+        ``other`` is the same kind of vector with one value for all SIMD lanes. ``context`` is Numba's typing
+        context."""
         return self if type(other) is type(self) and other.number_kind == ONE else None
 
 
