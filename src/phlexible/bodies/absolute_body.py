@@ -209,7 +209,7 @@ def initial_nodes(
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
     """Convert ``speed``, the initial velocity of a string or soft body, to one vector for each node, shape (N, 3)
     [m/s]. The user passed a function of the node, one vector for all nodes, or a row for each node. ``dimension``
-    is that of the model (1, 2 or 3)."""
+    is the number of space dimensions of the model (1, 2 or 3)."""
     if callable(speed):
         return _function_values("velocity", speed, nodes, dimension)
     values = reals("velocity", speed, _expected(nodes))
@@ -235,8 +235,8 @@ def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
 
 def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
     """Return a vector (``value``) passed by the user as three components, shape (3,), padded with zeros. A scalar
-    is accepted if 1 is in ``widths``. Raise ``ParameterError`` unless its number of components is in ``widths`` and
-    all are finite; ``name``, ``verb`` and ``at`` are words of the message."""
+    is accepted if 1 is in ``widths``. Raise ``ParameterError`` unless its number of components is in ``widths``
+    and all are finite. ``name``, ``verb`` and ``at`` are parts of the message."""
     value = value.reshape(1) if 1 in widths and value.ndim == 0 else value
     if value.ndim != 1 or len(value) not in widths or not np.isfinite(value).all():
         wanted = " or ".join(NUMERALS[width] for width in widths)
@@ -247,7 +247,7 @@ def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...],
 def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
     """Call a user's function once for each of the ``nodes``, with the arc length s (strings) or the position x,
     shape (3,) (soft bodies). Return the vectors that the function returns, padded with zeros, shape (N, 3). Raise
-    ``ParameterError`` for other values. ``name`` is that of the argument, for messages."""
+    ``ParameterError`` for other values. ``name`` is the name of the argument, for messages."""
     is_line = nodes.ndim == 1
     check_callable(name, function, "s" if is_line else "x")
     values, widths = [], _widths(nodes, dimension)
@@ -263,7 +263,7 @@ def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Arr
 def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
     """Convert a user's array ``value`` to shape (rows, 3), padded with zeros. Raise ``ParameterError`` unless the
     number of rows is in ``lengths`` and all entries are finite. The number of columns has to be allowed for the
-    ``nodes`` and the model's ``dimension``. ``name`` is that of the argument, for messages."""
+    ``nodes`` and the model's ``dimension``. ``name`` is the name of the argument, for messages."""
     rows = reals(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)

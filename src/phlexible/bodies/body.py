@@ -59,25 +59,27 @@ class Body(ABC):
 
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:
-        """Return this body as arrays: masses, shape functions, strains, damping. ``dimension`` is that of the
-        model: 1 (on a line), 2 (in the plane) or 3 (in space). Abstract: each kind of body implements it."""
+        """Return this body as arrays: masses, shape functions, strains, damping. ``dimension`` is the number of
+        space dimensions of the model: 1 (on a line), 2 (in the plane) or 3 (in space). Abstract: each kind of body
+        implements it."""
 
     def resolved(self, is_clamped: bool) -> Self:
         """Return this body with automatic options, such as ``frame="auto"`` of a beam, replaced by definite ones.
-        By default the body itself; beams override this. ``is_clamped`` tells whether a ``Fixed`` joint acts at the
-        body's start."""
+        By default the body itself is returned; beams override this. ``is_clamped`` says whether a ``Fixed`` joint
+        acts at the body's start."""
         return self
 
     def described_coordinates(self, columns: Array, resolved: "Body", dimension: int) -> Array:
-        """Convert k deformations, columns (n, k), from elastic coordinates of the body ``resolved``, whose options
-        are definite, to those of this body. By default they are returned unchanged; beams override this.
-        ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return k deformations of this body as columns of its elastic coordinates, shape (n, k). They are given
+        as ``columns`` of coordinates of the body ``resolved``, whose options are definite. By default the columns
+        are returned unchanged; beams override this. ``dimension`` is the number of space dimensions of the model
+        (1, 2 or 3)."""
         return columns
 
     def memory(self, dimension: int) -> tuple[int, float]:
         """Return the number of finite elements of this body and the estimated memory [bytes] of a simulation with
-        it. By default both are zero; bodies with many elements override this. ``dimension`` is that of the model
-        (1, 2 or 3)."""
+        it. By default both are zero; bodies with many elements override this. ``dimension`` is the number of space
+        dimensions of the model (1, 2 or 3)."""
         return 0, 0.0
 
     def port_hamiltonian(
@@ -92,7 +94,7 @@ class Body(ABC):
         """Return the port-Hamiltonian state-space model of this body alone. ``variant`` chooses its equations
         (full, constant mass matrix, ...), ``stress`` the space of stress states, ``gravity`` the acceleration
         [m/s^2]. Boundary ports are the ends or interfaces of the body and the user's ``ports``. ``dimension`` is
-        that of the model (2 or 3).
+        the number of space dimensions of the model (2 or 3).
 
         Args:
             variant: "full", "constant_mass", "zeroth_order" or (in the plane) "printed", see ``FullForm``,
@@ -117,8 +119,8 @@ class Body(ABC):
         return form
 
     def contact_positions(self) -> tuple[float, ...]:
-        """Return the positions along the axis of a beam, rod or string at which contact forces act, those of its
-        nodes [m]. By default an empty tuple; these bodies override this."""
+        """Return the positions along the axis of a beam, rod or string at which contact forces act, its nodes [m].
+        By default an empty tuple is returned; beams, rods and strings override this."""
         return ()
 
     def port_locations(self) -> dict[str, Location]:
@@ -143,16 +145,18 @@ class NodalBody(Body):
 
     @abstractmethod
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return this string or soft body as arrays: nodal masses, strains, material points. ``dimension`` is that
-        of the model: 1 (on a line), 2 (in the plane) or 3 (in space). Abstract: each kind of body implements it."""
+        """Return this string or soft body as arrays: nodal masses, strains, material points. ``dimension`` is the
+        number of space dimensions of the model: 1 (on a line), 2 (in the plane) or 3 (in space). Abstract: each
+        kind of body implements it."""
 
     @abstractmethod
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this string or soft body at t = 0. They follow from
-        the user's ``shape`` (None: undeformed), rotated and moved to ``position``, and ``velocity``. ``dimension``
-        is that of the model (1, 2 or 3). Abstract: each kind of body implements it.
+        """Return world positions and velocities of the nodes of this string or soft body at t = 0. They follow
+        from the user's ``shape`` (None: undeformed), rotated and moved to ``position``, and ``velocity``.
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3). Abstract: each kind of body
+        implements it.
 
         Raises:
             ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.

@@ -136,8 +136,8 @@ def check_material(section: AnySection, material: object, length: float) -> None
 
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
     """Return the Maxwell branches (springs and dashpots in series) of a beam or rod, with stiffnesses divided by
-    Young's modulus; None without relaxation. Without ``material`` they are those of its ``sections``. Raise
-    ``ParameterError`` if these differ.
+    Young's modulus; None without relaxation. They belong to ``material`` or, without material, to its
+    ``sections``. Raise ``ParameterError`` if sections have different ones.
 
     Raises:
         ParameterError: sections with different ones.

@@ -218,8 +218,8 @@ class RigidBody(Body):
         cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
     ) -> Self:
         """Return a homogeneous rigid body with a density [kg/m3] whose closed surface is read from an STL file
-        (``path``), text or binary. Lengths in the file are in units of ``scale`` [m]; body axes and origin are
-        those of the file. Raise ``ParameterError`` for an open surface.
+        (``path``), text or binary. Lengths in the file are in units of ``scale`` [m]; body axes and origin are the
+        same as in the file. Raise ``ParameterError`` for an open surface.
 
         Args:
             path: of the file.
@@ -237,9 +237,9 @@ class RigidBody(Body):
     def from_mesh(
         cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid body with a ``density`` [kg/m3] inside the closed surface of ``triangles`` (t,
-        3), indices of the ``vertices`` (v, 3) [m]. Body axes and origin are those of the vertices. Raise
-        ``ParameterError`` for an open surface. ``color`` is for pictures.
+        """Return a homogeneous rigid body with a ``density`` [kg/m3] inside the closed surface of ``triangles``
+        (t, 3), indices of the ``vertices`` (v, 3) [m]. Vertices are given in body axes. Mass, centre of mass and
+        inertia are computed. Raise ``ParameterError`` for an open surface. ``color`` is for pictures.
 
         Args:
             vertices: shape (v, 3) [m].
@@ -350,8 +350,8 @@ class RigidPoints(MaterialPoints):
 
 
 def _check_moments(principal: list[float]) -> None:
-    """Raise ``ParameterError`` unless the three ``principal`` moments of inertia, ascending, are those of a body:
-    positive, and none larger than the sum of the two others, up to rounding."""
+    """Raise ``ParameterError`` unless the three ``principal`` moments of inertia, ascending, are possible for a
+    body. They have to be positive, and none larger than the sum of the two others, up to rounding."""
     shown = ", ".join(f"{moment:g}" for moment in principal)
     if principal[0] <= ROUND_OFF * principal[2]:
         raise ParameterError(f"inertia must be positive definite, got principal moments {shown}")

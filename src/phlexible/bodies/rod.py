@@ -247,8 +247,8 @@ class Rod:
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time of this rod [s], the ratio of viscous to elastic stress per strain rate. It is that of
-        its material or, without material, the largest of its sections."""
+        """Kelvin-Voigt time of this rod [s], the ratio of viscous to elastic stress per strain rate. It is the
+        value of its material or, without material, the largest value of its sections."""
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in all_sections(self._section) if isinstance(each, GeneralSection))
@@ -329,8 +329,8 @@ class Rod:
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this rod alone, with strains as states. Its ends have
         prescribed forces, or are clamped, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2];
-        ``shape``, ``velocity`` and ``angular_velocity`` are the initial ones. ``dimension`` is that of the model
-        (1, 2 or 3).
+        ``shape``, ``velocity`` and ``angular_velocity`` are the initial ones. ``dimension`` is the number of space
+        dimensions of the model (1, 2 or 3).
 
         Args:
             dimension: 1 (along x), 2 or 3.

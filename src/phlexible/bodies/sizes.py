@@ -40,8 +40,8 @@ HEAVY, LONG = 1e6, 300.0
 
 def warn_of_size(mass: float, points: Array, remedy: str = "Give metres") -> None:
     """Warn the user (``MeshWarning``) if a body has more than 1e6 kg or is longer than 300 m. Its mesh is then
-    probably in millimetres. ``mass`` is that of the body [kg], ``points`` (k, d) [m] are those of the mesh,
-    ``remedy`` ends the message.
+    probably in millimetres. ``mass`` is the mass of the body [kg], ``points`` (k, d) [m] are the points of the
+    mesh, ``remedy`` ends the message.
 
     Args:
         mass: [kg].

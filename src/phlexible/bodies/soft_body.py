@@ -48,8 +48,9 @@ if TYPE_CHECKING:
 
 
 def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
-    """Return the surface that pictures draw for a soft body (a ``Skin``): triangles whose vertices are nodes of its
-    mesh. Their positions are read from the vector of coordinates. ``dimension`` is that of the model (2 or 3)."""
+    """Return the surface that pictures draw for a soft body (a ``Skin``): triangles whose vertices are nodes of
+    its mesh. Their positions are read from the vector of coordinates. ``dimension`` is the number of space
+    dimensions of the model (2 or 3)."""
     triangles = surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles, positions = numbered.reshape(-1, 3).astype(np.int64), mesh.positions[used]
@@ -81,8 +82,8 @@ def surface_triangles(mesh: SoftMesh) -> IntArray:
 
 def vertex_normals(positions: Array, triangles: IntArray) -> Array:
     """Return unit normals at the N vertices of a triangulated surface, shape (N, 3): means of the normals of
-    adjacent triangles, weighted by area. Zero at vertices without triangles. ``positions`` (N, 3) are those of the
-    vertices."""
+    adjacent triangles, weighted by area. Zero at vertices without triangles. ``positions`` (N, 3) are the
+    positions of the vertices."""
     a, b, c = (positions[triangles[:, k]] for k in range(3))
     normals = np.zeros_like(positions)
     np.add.at(normals, triangles.ravel(), np.repeat(np.cross(b - a, c - a), 3, axis=0))
@@ -99,7 +100,7 @@ def _split_faces(faces: IntArray) -> IntArray:
 
 def _checked_plane(name: str, value: object) -> str:
     """Convert ``value``, the user's option ``plane`` of a sheet, to the text "stress" or "strain"; raise
-    ``ParameterError`` for others. ``name`` is that of the argument, for messages."""
+    ``ParameterError`` for others. ``name`` is the name of the argument, for messages."""
     return option(name, value, PlaneState).value
 
 
@@ -312,9 +313,10 @@ class SoftBody(MeshedNodalBody):
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this soft body at t = 0. ``shape`` and ``velocity``
-        of the user are functions of the undeformed position, or arrays (N, 3); None means undeformed, at rest. The
-        shape is rotated by ``rotation`` and moved by ``position``. ``dimension`` is that of the model (2 or 3)."""
+        """Return world positions and velocities of the nodes of this soft body at t = 0. ``shape`` and
+        ``velocity`` of the user are functions of the undeformed position, or arrays (N, 3); None means undeformed,
+        at rest. The shape is rotated by ``rotation`` and moved by ``position``. ``dimension`` is the number of
+        space dimensions of the model (2 or 3)."""
         return initial_nodes(self.soft_mesh.positions, dimension, shape, velocity, position, rotation)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:

@@ -452,8 +452,8 @@ class SoftSurface:
 
     def volume(self, x: Array) -> Array:
         """Return the integral of x . n / 3 over this surface of a soft body for node positions x (..., k, 3) [m],
-        shape (...) [m3]. On a closed surface this is the enclosed volume, positive if normals point outwards (those
-        of solids point inwards)."""
+        shape (...) [m3]. On a closed surface this is the enclosed volume, positive if the normals n point
+        outwards. Normals of solids point inwards, so that it is negative."""
         a, b = self._tangents(x)
         middle = np.einsum("qm,...fmi->...fqi", self.shapes[..., 0], x[..., self.faces, :])
         return np.asarray(np.einsum("...fqi,...fqi->...", middle, np.cross(a, b)) / 3)
@@ -493,8 +493,9 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
 
 
 def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
-    """Return the ascending indices of the nodes of a soft body that may touch others: on the surface of a solid,
-    all of a sheet in space, on the outline of a sheet in the plane. ``dimension`` is that of the model (2 or 3)."""
+    """Return the ascending indices of the nodes of a soft body that may touch other bodies. They are on the
+    surface of a solid, all nodes of a sheet in space, or on the outline of a sheet in the plane. ``dimension`` is
+    the number of space dimensions of the model (2 or 3)."""
     if mesh.is_sheet:
         return np.unique(_boundary_edges(mesh, mesh.nodes) if dimension < 3 else mesh.element_nodes)
     surface = soft_surface(mesh, None)
@@ -547,8 +548,8 @@ def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
 
 def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
     """Return three values for each of m nodes at q quadrature points of a reference face, shape (q, m, 3):
-    quadrature weight times shape function, and its two derivatives. ``kind`` is that of the face, ``order`` that of
-    its shape functions, ``degree`` that of the quadrature."""
+    quadrature weight times shape function, and its two derivatives. ``kind`` is the kind of the face, ``order``
+    the order of its shape functions, ``degree`` the degree of the quadrature."""
     from skfem.quadrature import get_quadrature
 
     element = standard_element(kind, order)
@@ -588,7 +589,7 @@ def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
 
 def _mirrored_order(kind: CellKind, order: int) -> IntArray:
     """Return the permutation (m,) of the m nodes of a face that exchanges its two reference directions, which
-    reverses its normal. ``kind`` and ``order`` are those of the face."""
+    reverses its normal. ``kind`` and ``order`` belong to the face."""
     positions = np.asarray(standard_element(kind, order).doflocs).astype(float)
     distances = np.abs(positions[:, ::-1][:, None] - positions[None]).max(axis=2)
     return np.asarray(distances.argmin(axis=1), dtype=np.int64)

@@ -389,7 +389,8 @@ class String(NodalBody):
 
     def discretize(self, dimension: int) -> AbsoluteBody:
         """Return this string as an ``AbsoluteBody``: mass matrix of the nodes, strains with their law, material
-        points. ``dimension`` is that of the model: 1 (on a line), 2 or 3; others raise ``ParameterError``."""
+        points. ``dimension`` is the number of space dimensions of the model: 1 (on a line), 2 or 3; others raise
+        ``ParameterError``."""
         line_plane_or_space(dimension)
         return self._arrays(dimension)
 
@@ -404,7 +405,7 @@ class String(NodalBody):
     ) -> InitialNodes:
         """Return world positions and velocities of the nodes of this string at t = 0. They follow from the user's
         ``shape`` (None: straight along x), rotated by ``rotation`` and moved by ``position``, and ``velocity``.
-        ``dimension`` is that of the model (1, 2 or 3)."""
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
 
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
@@ -437,8 +438,9 @@ class String(NodalBody):
         end: str = "force",
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this string alone. Its ends have a prescribed force or
-        velocity, or are fixed, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2]; ``shape`` and
-        ``velocity`` are the initial ones. ``dimension`` is that of the model (1, 2 or 3).
+        velocity, or are fixed, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2]; ``shape``
+        and ``velocity`` are the initial ones. ``dimension`` is the number of space dimensions of the model (1, 2
+        or 3).
 
         Args:
             dimension: 1 (along x), 2 or 3.

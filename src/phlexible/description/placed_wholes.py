@@ -49,9 +49,9 @@ class PlacedWhole(ModelPart, ABC):
         return self.body.length
 
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
-        """Return the part (body) of a beam or rod at position x [m] along the whole, and the distance from the
-        part's start [m]. At a cut it is the part that begins there. AttachmentError is raised outside the length,
-        apart from round-off.
+        """Return the part (body) of a beam or rod at the distance ``x`` [m] from its start, and the distance from
+        the part's start [m]. At a cut it is the part that begins there. AttachmentError is raised outside the
+        length, apart from round-off.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -70,23 +70,23 @@ class PlacedWhole(ModelPart, ABC):
 
     @property
     def start(self) -> Attachment:
-        """Return the attachment at the start (x = 0) of a whole beam or rod that consists of several bodies."""
+        """Return the point at the start (x = 0) of a whole beam or rod that consists of several bodies."""
         return self.parts[0].start
 
     @property
     def end(self) -> Attachment:
-        """Return the attachment at the end (x = length) of a whole beam or rod that consists of several bodies."""
+        """Return the point at the end (x = length) of a whole beam or rod that consists of several bodies."""
         return self.parts[-1].end
 
     @property
     def origin(self) -> Attachment:
-        """Return the attachment at the frame origin of the first part of a beam or rod that consists of several
+        """Return the point at the frame origin of the first part of a beam or rod that consists of several
         bodies."""
         return self.parts[0].origin
 
     def at(self, x: float) -> Attachment:
-        """Return the attachment on the axis of a beam or rod that consists of several bodies, at distance x [m]
-        from its start.
+        """Return the point on the axis of a beam or rod that consists of several bodies, at distance x [m] from
+        its start.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -95,8 +95,8 @@ class PlacedWhole(ModelPart, ABC):
         return placed.at(local)
 
     def point(self, position: ArrayLike) -> Attachment:
-        """Return the attachment at a material point of a beam or rod that consists of several bodies, on the body
-        that contains its x. ``position`` are its coordinates in the straight undeformed whole, shape (3,) [m].
+        """Return a material point of a beam or rod that consists of several bodies, on the body that contains its
+        x. ``position`` are its coordinates in the straight undeformed beam or rod, shape (3,) [m].
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -113,7 +113,8 @@ class PlacedWhole(ModelPart, ABC):
         kind defines it."""
 
     def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
-        """Yield each part (body) of a beam or rod with the position along the whole at which it begins [m]."""
+        """Yield each part (body) of a beam or rod with the position along the beam or rod at which it begins
+        [m]."""
         yield from zip(self.parts, self.starts, strict=True)
 
     def _repr_html_(self) -> str:
@@ -130,8 +131,8 @@ class PlacedWhole(ModelPart, ABC):
 
 
 def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, float]]:
-    """Yield each body of ``target`` with the position along the whole at which it begins [m]. For a single body
-    this is the body and 0; for a rod or split beam its parts from start to end."""
+    """Yield each body of ``target`` with the position along the beam or rod at which it begins [m]. For a single
+    body this is the body and 0; for a rod or split beam its parts from start to end."""
     if isinstance(target, PlacedWhole):
         yield from target.offsets()
     else:
@@ -164,7 +165,7 @@ class PlacedRod(PlacedWhole):
         return (0.0, *(0.5 * (positions[1:] + positions[:-1])).tolist())
 
     def nodes(self) -> tuple[Attachment, ...]:
-        """Return the attachments at the origins of all rigid sections of a rod, from start to end."""
+        """Return the points at the origins of all rigid sections of a rod, from start to end."""
         return tuple(part.origin for part in self.parts)
 
 
@@ -192,6 +193,6 @@ class PlacedSplitBeam(PlacedWhole):
         return tuple(number * self.body.part.length for number in range(len(self.parts)))
 
     def nodes(self) -> tuple[Attachment, ...]:
-        """Return the attachments at the cuts between the parts of a beam and at both of its ends, where contacts
-        may act."""
+        """Return the points at the cuts between the parts of a beam and at both of its ends, where contacts may
+        act."""
         return tuple(self.at(x) for x in (*self.starts, self.length))

@@ -223,8 +223,8 @@ class PlacedBody(ModelPart):
         return Attachment(self, Origin())
 
     def at(self, x: float, v: float | None = None) -> "Attachment":
-        """Return the attachment on the axis of a beam, rod or string at distance x [m] from its start. With
-        ``v`` it is the point of a shell at the parameters u = x and v of its surface, each from 0 to 1."""
+        """Return the point on the axis of a beam, rod or string at distance x [m] from its start. With ``v`` it is
+        the point of a shell at the parameters u = x and v of its surface, each from 0 to 1."""
         if isinstance(x, tuple | list):
             raise ParameterError(
                 f"x must be one number, the distance along this body, got {x!r};"
@@ -234,7 +234,8 @@ class PlacedBody(ModelPart):
         return Attachment(self, Along(first) if v is None else SurfaceParameters(first, finite("v", v)))
 
     def __getitem__(self, name: str) -> "Attachment":
-        """Return the attachment at the interface of a flexible body with this name, as in ``part["tip"]``.
+        """Return the point of the interface ``name`` of a flexible body, for joints and loads, as in
+        ``part["tip"]``. AttachmentError is raised if the body has no such interface.
 
         Raises:
             AttachmentError: the body has no such interface; the message lists those it has.
@@ -250,13 +251,14 @@ class PlacedBody(ModelPart):
         return Attachment(self, Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":
-        """Return the attachment at a material point of this body, given by its position in the undeformed
-        body in body axes, shape (3,) [m]."""
+        """Return a material point of this body, given by its position in the undeformed body in body axes, shape
+        (3,) [m]."""
         x, y, z = vector("position", position).tolist()
         return Attachment(self, MaterialPosition((x, y, z)))
 
     def node(self, number: int) -> "Attachment":
-        """Return the attachment at a node of this soft body, given by the number of the node in its mesh."""
+        """Return the point at a node of this soft body or shell, for joints and loads. ``number`` is the index of
+        the node in the body's mesh."""
         return Attachment(self, Node(whole("number", number, 0)))
 
     def locate(self, location: Location) -> MaterialPoint:
@@ -305,14 +307,14 @@ class Attachment:
 
     @property
     def point(self) -> MaterialPoint:
-        """Return the material point of the undeformed body at which this attachment is, with its shape
+        """Return the material point of the undeformed body for this point of a placed body, with its shape
         functions."""
         return self.placed.locate(self.location)
 
     @property
     def has_orientation(self) -> bool:
-        """Return whether this attachment has an orientation, because the material around it can rotate; not so on
-        point masses and strings."""
+        """Return whether this point of a body has an orientation, because the material around it can rotate; not
+        so on point masses and strings."""
         return self.point.rotations is not None
 
     @property
@@ -349,7 +351,7 @@ class Attachment:
         return np.asarray(np.linalg.solve(now.T, axis) @ self.point.directions)
 
     def initial_position(self) -> Array:
-        """Return the world position of this attachment at the initial pose of the undeformed body, shape (3,)
+        """Return the world position of this point of a body at the initial pose of the undeformed body, shape (3,)
         [m]."""
         if self.placed.nodes is not None:
             return np.asarray(self.point.shapes @ self.placed.elastic)

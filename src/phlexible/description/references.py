@@ -25,7 +25,7 @@ ENDS = (*CLOSED, ModelPart, Attachment)
 
 def nested_values(value: object) -> Iterator[object]:
     """Yield all values in the fields of a dataclass, tuple, list or mapping, and recursively the values in them,
-    depth first. Model parts and attachments inside are yielded but not searched."""
+    depth first. Model parts and points of bodies inside are yielded but not searched."""
     for component in _direct(value):
         yield component
         if not _is_end(component.__class__):
@@ -42,8 +42,8 @@ def references(value: object) -> tuple[ModelPart | Attachment, ...]:
 
 def with_replaced_references(part: Value, new: Mapping[Any, Any]) -> Value:
     """Return a copy of a dataclass ``part`` in which references to other model parts are replaced as in the
-    mapping ``new``. This includes nested fields. An attachment of a replaced body moves to the same location on
-    the new body. Other values stay as they are.
+    mapping ``new``. This includes nested fields. A point of a replaced body moves to the same location on the new
+    body. Other values stay as they are.
 
     Args:
         part: a joint, load, sensor, event, ..., a dataclass.

@@ -349,8 +349,8 @@ def values_at(function: ScalarFunction, times: Array, name: str) -> Array:
 
 
 def number_at(function: ScalarFunction, name: str, time: float) -> float:
-    """Return the value of a user's scalar ``function`` of time at a ``time`` [s], checked to be a finite
-    number. ``name`` is that of the function, for messages.
+    """Return the value of a user's scalar ``function`` of time at a ``time`` [s], checked to be a finite number.
+    ``name`` is the name of the function, for messages.
 
     Raises:
         ParameterError: it is not a finite number.

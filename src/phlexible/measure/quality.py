@@ -923,7 +923,7 @@ class _Crossings:
         return moved
 
     def _positions(self, ports: Sequence[Port]) -> Array:
-        """Return the world positions of ports (attachments, points of the ground) at all recorded instants of the
+        """Return the world positions of ports (points of bodies or of the ground) at all recorded instants of the
         run, shape (instants, ports, 3) [m]."""
         return np.asarray(self._run.system.vectors([PointOf(port) for port in ports]).values(self._run.instants))
 
@@ -976,7 +976,8 @@ class _Crossings:
 
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
     """Return the shapes of a contact (spheres, line segments, solids) whose distance from others this module can
-    compute. Rims (circular edges) are left out. ``dimension`` is that of the model (1, 2 or 3)."""
+    compute. Rims (circular edges) are left out. ``dimension`` is the number of space dimensions of the model (1, 2
+    or 3)."""
     return tuple(member for member in contact.members(dimension) if member.kind is not MemberKind.RIM)
 
 

@@ -71,9 +71,9 @@ def section_resultants(
     beam: Beam, data: FloatingBody, x: Array, eta: Array, rates: Array | None, inner: Array | None = None
 ) -> SectionResultants:
     """Return section forces and moments of a ``beam`` at the positions x (s,) [m] along it, for elastic
-    coordinates eta (T, n) at T instants. Shapes are (T, s, 3) [N] and (T, s, 3) [N m]. ``inner`` are the
-    strains of Maxwell branches. At a node the forces are those of the element to its right. ``data`` are the
-    arrays of the beam; ``rates`` are those of ``eta``, for viscous stress.
+    coordinates eta (T, n) at T instants. Shapes are (T, s, 3) [N] and (T, s, 3) [N m]. ``inner`` are the strains
+    of Maxwell branches, ``rates`` the rates of ``eta``, for viscous stress. At a node the forces of the element to
+    its right are returned. ``data`` are the arrays of the beam.
 
     Without shear Q_y = -dM_z/dx and Q_z = dM_y/dx.
 

@@ -174,8 +174,8 @@ def named_rows(
     point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
     """Yield the ``coordinate`` of this index, or all coordinates (None), of a joint as rows of a linear model
-    about ``point``: name, whether it is an angle, and derivative with respect to the small motions, shape
-    (velocities,). ``kind_names`` are the words for an angle and for a displacement in the names.
+    about ``point``. A row is a tuple of name, whether it is an angle, and derivative with respect to the small
+    motions, shape (velocities,). ``kind_names`` are the texts for an angle and for a displacement in the names.
 
 
     Raises:
@@ -601,8 +601,8 @@ class JointSensor(Sensor):
 
     @property
     def number(self) -> int | None:
-        """Index of the joint coordinate that this sensor measures, among those of the joint; None if it measures
-        all of them."""
+        """Index of the joint coordinate that this sensor measures in the joint's list of coordinates; None if the
+        sensor measures all of them."""
         return coordinate_number(self.joint, self.coordinate)
 
     @property

@@ -602,8 +602,8 @@ class LiveRun:
         self._stored.discard_earlier()
 
     def live(self, *, port: int = 0) -> "RunView":
-        """Return a view of this live run in a browser on this machine, with a field for each input. ``port``
-        is that of the server (0: any).
+        """Return a view of this live run in a browser on this machine, with a field for each input. ``port`` is
+        the port of the server (0: any).
 
         ``view = sim.live()``, then open ``view.url``; ``view.run(10.0)`` steps it in the time of a clock,
         ``view.update()`` draws it after steps of your own, ``view.stop()`` ends the page.

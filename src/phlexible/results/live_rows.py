@@ -340,7 +340,7 @@ class LiveRows:
         return self._step_outside_lanes(group, numbers[which].tolist(), count - done)
 
     def _step_outside_lanes(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        """Advance the live runs ``which`` of a ``group``, whose states are not kept in SIMD lanes, by ``count``
+        """Advance the live runs ``which`` of a ``group``, whose states do not stay in SIMD lanes, by ``count``
         time steps. Two or more runs of equal structure are advanced in lanes during this call. Return convergence
         errors by the index of the run; other errors are raised. Only the last instant of each run stays stored."""
         runs = [self._runs[k] for k in which]

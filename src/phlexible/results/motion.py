@@ -117,8 +117,8 @@ class Motion(MotionPictures, Readings):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what a pickle of this motion is made from: the system, the recording and the warnings, without
-        derived data."""
+        """Return what a pickle of this motion is made from: the system, the recorded states and the warnings,
+        without derived data."""
         run = self.run
         return type(self), (
             run.system,

@@ -188,8 +188,8 @@ class MotionPictures:
         sensors: Sequence[Sensor] = (),
     ) -> InlinePage:
         """Return the report of this motion for display inside of a notebook, as the last line of a cell.
-        ``height`` is that of the page [pixels]; ``frames`` is the number of instants in the 3D view; deflections
-        of ``points`` and values of ``sensors`` are plotted.
+        ``height`` is the height of the page [pixels]; ``frames`` is the number of instants in the 3D view;
+        deflections of ``points`` and values of ``sensors`` are plotted.
 
         Args:
             height: of the page [pixels].
@@ -201,7 +201,7 @@ class MotionPictures:
 
     def live(self, *, port: int = 0, frames: int | None = None) -> MotionView:
         """Return a view of this motion's report in a browser on this machine; time and play state of the page
-        follow the returned object and conversely. ``port`` is that of the server (0: any), ``frames`` the
+        follow the returned object and conversely. ``port`` is the port of the server (0: any), ``frames`` the
         number of instants in the view.
 
         ``view = motion.live()``, then open ``view.url``; ``view.play()``, ``view.time = 0.2``, ``view.stop()``.

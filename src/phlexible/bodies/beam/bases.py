@@ -168,9 +168,9 @@ class ReducedBasis:
 
 
 def independent_columns(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """Append to ``basis`` (n, k) the linearly independent ones of ``columns``, unchanged, and return all columns,
-    shape (n, m). A column is independent if, scaled to unit energy norm in ``stiffness`` (n, n), its part outside
-    the span of all columns before has a norm above 1e-6."""
+    """Append to ``basis`` (n, k) those of the ``columns`` that are linearly independent, unchanged, and return all
+    columns, shape (n, m). A column is independent if its part outside the span of all columns before has a norm
+    above 1e-6. The norm is the energy norm in ``stiffness`` (n, n), in which the column is first scaled to 1."""
     lower = np.linalg.cholesky(stiffness)
     spanned = np.linalg.qr(lower.T @ basis)[0]
     kept = [basis]
@@ -359,10 +359,10 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
 
 
 def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, kind: Axial) -> Array:
-    """Return axial displacement shapes, followed by the independent ones of ``columns`` of a reduced beam basis,
-    shape (n, m). Bending then does not lock. ``kind`` selects all axial coordinates (indices ``axial``), or shapes
-    for one constant tension and for the products of bending slopes. ``strain`` is the von Karman strain energy in
-    all n coordinates.
+    """Return axial displacement shapes, followed by ``columns`` of a reduced beam basis, shape (n, m). Bending
+    then does not lock; dependent columns are dropped. ``kind`` selects all axial coordinates (indices ``axial``),
+    or shapes for one constant tension and for the products of bending slopes. ``strain`` is the von Karman strain
+    energy in all n coordinates.
 
     Args:
         columns: shape (n, k); their axial parts stay for ``CONDENSED``, and lie in the added span for ``ALL``.
@@ -385,8 +385,8 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
 
 def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
     """Return an orthogonal basis of the span of ``columns`` (n, k) in the inner product of the matrix
-    ``stiffness``, shape (n, m), m <= k. The first column is kept; all others, by singular value decomposition, get
-    its energy norm. Zero and linearly dependent directions are dropped."""
+    ``stiffness``, shape (n, m), m <= k. The first column is returned unchanged; the others, by singular value
+    decomposition, get its energy norm. Zero and linearly dependent directions are dropped."""
     lower = np.linalg.cholesky(stiffness)
     sizes = np.linalg.norm(lower.T @ columns, axis=0)
     unit = columns[:, sizes > 0] / sizes[sizes > 0]
@@ -398,9 +398,9 @@ def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
 
 def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
     """Return the Craig-Bampton basis of a beam for bending and torsion in its n frame coordinates, shape (n, k):
-    static shapes for unit motions of both ends, then ``modes`` vibration modes with both ends clamped. ``mass`` and
-    ``stiffness`` are those of the free beam. Dependent columns are dropped. Raise ``ParameterError`` for too many
-    modes.
+    static shapes for unit motions of both ends, then ``modes`` vibration modes with both ends clamped. ``mass``
+    and ``stiffness`` are the matrices of the free beam. Dependent columns are dropped. Raise ``ParameterError``
+    for too many modes.
 
     R. R. Craig, M. C. C. Bampton, *Coupling of substructures for dynamic analyses*, AIAA Journal 6, 1968.
     Both are computed for the free beam and then transformed to the frame, so that the span is the same in every
@@ -438,8 +438,8 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
     """Return the products of the slopes of two bending shapes of a beam, averaged over each element, shape
-    (elements, pairs). Pairs are those of all ``columns`` that bend; products are normalized, and vanishing ones
-    left out. Axial displacements have to follow them to avoid locking. ``strain`` contains the slopes."""
+    (elements, pairs). Pairs are formed of all ``columns`` that bend; products are normalized, and vanishing
+    products left out. Axial displacements have to follow them to avoid locking. ``strain`` contains the slopes."""
     slopes = strain.squares @ columns
     count = len(strain.weights)
 

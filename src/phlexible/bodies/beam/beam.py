@@ -91,9 +91,9 @@ ROUND_OFF = 1e-9
 
 
 def _convert_modes(name: str, modes: object) -> int | ReducedBasis | None:
-    """Convert the option ``modes`` of a beam: None and a ``ReducedBasis`` stay, lists and arrays become a
-    ``ReducedBasis``. Raise ``ParameterError`` unless any other value is an integer of at least 1. ``name`` is that
-    of the argument, for messages."""
+    """Convert the option ``modes`` of a beam and return it: None, a ``ReducedBasis`` or an integer of at least 1.
+    Lists and arrays become a ``ReducedBasis``. Raise ``ParameterError`` for other values. ``name`` is the name of
+    the argument, for messages."""
     if modes is None or isinstance(modes, ReducedBasis):
         return modes
     if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
@@ -188,8 +188,8 @@ class Beam(Body):
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time of this beam [s], the ratio of viscous to elastic stress per strain rate. It is that of
-        its material or, without material, the largest of its sections."""
+        """Kelvin-Voigt time of this beam [s], the ratio of viscous to elastic stress per strain rate. It is the
+        value of its material or, without material, the largest value of its sections."""
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in self._sections if isinstance(each, GeneralSection))
@@ -229,9 +229,9 @@ class Beam(Body):
         return (_shared if self.elements <= SHORT else Beam._discretized)(self, plane_or_space(dimension))
 
     def _discretized(self, dimension: int) -> FloatingBody:
-        """Compute the arrays of this beam (``FloatingBody``) in all its elastic coordinates, or in the reduced ones
-        of ``modes``: vibration modes, or the user's basis, which is checked. Modal damping is included, nothing is
-        cached. ``dimension`` is that of the model (2 or 3)."""
+        """Return the arrays of this beam (``FloatingBody``) in all its elastic coordinates, or in the coordinates
+        that ``modes`` selects. These are vibration modes, or the user's basis, which is checked. Modal damping is
+        included, nothing is cached. ``dimension`` is the number of space dimensions of the model (2 or 3)."""
         body, basis = self._in_all_coordinates(dimension)
         if self.modes is None:
             return replace(body, damping=self._modal_damping(body, 0))
@@ -261,10 +261,10 @@ class Beam(Body):
         return replace(self, frame=Frame.CANTILEVER if is_tangent else Frame.SIMPLY_SUPPORTED)
 
     def described_coordinates(self, columns: Array, resolved: Body, dimension: int) -> Array:
-        """Convert k deformations, columns (n, k), from elastic coordinates of the beam ``resolved``, whose frame is
-        decided, to those of this beam. A beam with the frame "auto" is described as clamped at its start. Columns
-        are returned unchanged if this beam has another frame or ``modes``. ``dimension`` is that of the model (2 or
-        3).
+        """Return k deformations of this beam as columns of its elastic coordinates, shape (n, k). They are given
+        as ``columns`` of coordinates of the beam ``resolved``, whose frame is decided. A beam with the frame
+        "auto" is described as clamped at its start. Columns are returned unchanged if this beam has another frame
+        or ``modes``. ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
 
         The result suits ``modes=``; coordinates of a beam with modes are returned as they are.
         """
@@ -275,8 +275,8 @@ class Beam(Body):
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
         """Return a Craig-Bampton basis for the argument ``modes=`` of this beam, shape (n, k), over its n
         coordinates without ``modes``. Columns are axial shapes ("all" or "condensed"), static shapes for unit
-        motions of the ends, and ``modes`` vibration modes with clamped ends. ``dimension`` is that of the model (2
-        or 3).
+        motions of the ends, and ``modes`` vibration modes with clamped ends. ``dimension`` is the number of space
+        dimensions of the model (2 or 3).
 
         Args:
             modes: number of bending and torsion modes with both ends clamped.
@@ -320,9 +320,9 @@ class Beam(Body):
         return with_axial_columns(columns, full.strain, members, kind)
 
     def split(self, parts: int, elements: int | None = None) -> "SplitBeam":
-        """Return this beam cut into equal ``parts`` as a ``SplitBeam``, for large deflections: each part has a body
-        frame, so that deflections need to be small within each part only. Each part has ``elements`` elements;
-        None: those of the beam divided by ``parts``, rounded up.
+        """Return this beam cut into equal ``parts`` as a ``SplitBeam``, for large deflections: each part has a
+        body frame, so that deflections need to be small within each part only. Each part has ``elements``
+        elements; with None, the elements of the beam divided by ``parts``, rounded up.
 
         ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
         be small within each part only: the error falls with the number of parts.
@@ -366,7 +366,7 @@ class Beam(Body):
     def memory(self, dimension: int) -> tuple[int, float]:
         """Return the number of finite elements of this beam and the estimated memory [bytes] of a simulation with
         it: proportional to the coordinates, or to their square with modes, modal damping or mean-axis frame (full
-        matrices). ``dimension`` is that of the model (2 or 3)."""
+        matrices). ``dimension`` is the number of space dimensions of the model (2 or 3)."""
         coordinates = self.elements * (3 if dimension == 2 else 6)
         if self.frame is Frame.MEAN_AXIS or self.modes is not None or self.damping_ratio:
             return self.elements, MATRICES * np.dtype(float).itemsize * coordinates**2
@@ -408,9 +408,9 @@ class Beam(Body):
         return beam_inertia(mesh, self._section, self.material, self.masses, self.rotary_inertia)
 
     def _coordinates(self, dimension: int, is_sparse: bool = False) -> tuple[BeamMesh, BeamBasis]:
-        """Return the finite element mesh of this beam, and the basis that maps all elastic coordinates in its frame
-        to mesh coordinates. The basis of a long beam is sparse on request (``is_sparse``). ``dimension`` is that of
-        the model; raise ``ParameterError`` unless it is 2 or 3."""
+        """Return the finite element mesh of this beam, and the basis that maps all elastic coordinates in its
+        frame to mesh coordinates. The basis of a long beam is sparse on request (``is_sparse``). ``dimension`` is
+        the number of space dimensions of the model; raise ``ParameterError`` unless it is 2 or 3."""
         mesh = self._mesh(plane_or_space(dimension))
         return mesh, frame_basis(Frame(self.frame), mesh, self._inertia, is_sparse)
 
@@ -419,7 +419,8 @@ class Beam(Body):
 
     def _checked_columns(self, basis: ReducedBasis, dimension: int) -> Array:
         """Return the columns of a user's reduced basis, shape (n, k). Raise ``ParameterError`` unless n is the
-        number of elastic coordinates of this beam. ``dimension`` is that of the model (2 or 3)."""
+        number of elastic coordinates of this beam. ``dimension`` is the number of space dimensions of the model (2
+        or 3)."""
         size = len(self._coordinates(dimension)[1].families)
         if len(basis.array) != size:
             raise ParameterError(
@@ -431,7 +432,7 @@ class Beam(Body):
     def _in_all_coordinates(self, dimension: int) -> tuple[FloatingBody, BeamBasis]:
         """Return the arrays of this beam in all its elastic coordinates, without modal damping, and their basis.
         For a uniform beam without lumped masses, cached arrays of a beam of unit size are scaled where this is
-        exact. ``dimension`` is that of the model (2 or 3)."""
+        exact. ``dimension`` is the number of space dimensions of the model (2 or 3)."""
         section, mesh = self._section, self._mesh(dimension)
         if not self.masses and not isinstance(section, VaryingSection):
             options = Frame(self.frame), Strain(self.strain), self.rotary_inertia
@@ -441,7 +442,7 @@ class Beam(Body):
         return self._assemble(mesh, basis.columns), basis
 
     def _assemble(self, mesh: BeamMesh, columns: Matrix) -> FloatingBody:
-        """Compute the arrays of this beam (``FloatingBody``), without modal damping, for elastic coordinates eta
+        """Return the arrays of this beam (``FloatingBody``), without modal damping, for elastic coordinates eta
         whose mesh coordinates are ``columns @ eta``. The mass moments and the strain energy are assembled from the
         elements."""
         inertia = self._inertia(mesh)
@@ -452,7 +453,7 @@ class Beam(Body):
 
     def _body(self, mesh: BeamMesh, arrays: BeamArrays) -> FloatingBody:
         """Return this beam as a ``FloatingBody`` with the given ``arrays`` (mass moments, strain energy, units) on
-        the finite element ``mesh``. Its modal damping is zero; viscosity and relaxation are those of the material
+        the finite element ``mesh``. Its modal damping is zero; viscosity and relaxation follow from the material
         or the sections."""
         return FloatingBody(
             dimension=mesh.dimension,
@@ -484,7 +485,7 @@ equal beams, since descriptions and arrays never change; the last 64 are stored.
 @lru_cache(CACHED_COUNT)
 def _shared(beam: Beam, dimension: int) -> FloatingBody:
     """Return the arrays of a short beam, cached, so that models with equal beams share them; hence they are made
-    read-only. ``dimension`` is that of the model (2 or 3)."""
+    read-only. ``dimension`` is the number of space dimensions of the model (2 or 3)."""
     body = beam._discretized(dimension)
     for record in (body, body.strain, body.points):
         make_arrays_read_only(record)
@@ -527,9 +528,9 @@ class SplitBeam:
         return self.count * self.part.length
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of finite elements in all parts of this split beam, and the estimated memory [bytes] of
-        a simulation with it: that of the first part times the number of parts. ``dimension`` is that of the model
-        (2 or 3)."""
+        """Return the number of finite elements in all parts of this split beam, and the estimated memory [bytes]
+        of a simulation with it. The memory is the first part's memory times the number of parts. ``dimension`` is
+        the number of space dimensions of the model (2 or 3)."""
         elements, needed = self.part.memory(dimension)
         return self.count * elements, self.count * needed
 

@@ -39,9 +39,9 @@ ROUND_OFF = 1e-12
 
 
 def _convert_inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
-    """Convert the moments of inertia of a lumped mass on a beam, ``value`` passed by the user, to three about x, y,
-    z [kg m2]. One number J gives (J/2, J/2, J). Raise ``ParameterError`` if one exceeds the sum of the two others.
-    ``name`` is that of the argument, for messages."""
+    """Convert the moments of inertia of a lumped mass on a beam, ``value`` passed by the user, to three about x,
+    y, z [kg m2]. One number J gives (J/2, J/2, J). Raise ``ParameterError`` if one moment exceeds the sum of the
+    two others. ``name`` is the name of the argument, for messages."""
     inertia = reals(name, value, "one or three moments of inertia [kg m2]")
     if inertia.ndim == 0:
         inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
@@ -219,15 +219,15 @@ class BeamMesh:
 
     @property
     def stride(self) -> int:
-        """Number of mesh coordinates from one node of this beam to the next: those of the node and the inner ones
-        (shear, twist) of the element after it."""
+        """Number of mesh coordinates from one node of this beam to the next. It is the number of coordinates of
+        the node plus the number of inner coordinates (shear, twist) of the element after it."""
         inner = 2 if self.dimension == 2 else 5
         return self.node_size + (inner if self.has_shear else 0)
 
     @property
     def size(self) -> int:
-        """Number of coordinates of this beam's mesh before any support: those of all nodes, and inner ones (shear,
-        twist) of the elements."""
+        """Number of coordinates of this beam's mesh before any support: the coordinates of all nodes and the inner
+        coordinates (shear, twist) of the elements."""
         return self.stride * self.elements + self.node_size
 
     def index(self, node: int, component: NodeComponent) -> int:
@@ -370,9 +370,9 @@ class BeamMesh:
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
         """Return the field that the given ``components`` of the nodes of this beam interpolate at k points, shape
-        (k, n), for each column of ``basis``. ``element`` has the element of each point, ``local`` (k, 2 c) its
-        shape functions: those of the c components of the first node, then of the second. Zero if nodes do not have
-        the components."""
+        (k, n), for each column of ``basis``. ``element`` has the element of each point. ``local`` (k, 2 c) has its
+        shape functions, first for the c components of the first node, then of the second. The field is zero if
+        nodes do not have the components."""
         if components[-1] >= self.node_size:
             return _zero_matrix(len(element), basis)
         within = [self.stride * end + component for end in (0, 1) for component in components]
@@ -472,8 +472,8 @@ def stiffness_at(section: AnySection, material: Material | None, theory: Theory,
 
 def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
     """Return the mass moments of a beam's cross-sections at k positions x [m], shape (k, 3, 3) [kg/m, kg, kg m].
-    They are integrals of density times (1, y, z) (1, y, z)^T over the area. The density is that of ``material``; a
-    ``GeneralSection`` has its own moments."""
+    They are integrals of density times (1, y, z) (1, y, z)^T over the area, with the density of ``material``. A
+    ``GeneralSection`` has moments of its own."""
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(section_moments(section, material), (len(x), 3, 3))
     return np.array([section_moments(each, material) for each in sections_at(section, x)])
@@ -492,7 +492,8 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
     """Raise ``ParameterError`` if a beam ``theory`` cannot represent a cross-section. Euler-Bernoulli theory
     refuses shear that is coupled with other strains (shear centre off the axis); Timoshenko theory needs shear
-    areas. A mass centre off the axis needs ``rotary_inertia``. ``material`` is that of a geometric ``section``.
+    areas. A mass centre off the axis needs ``rotary_inertia``. ``material`` is the material of a geometric
+    ``section``.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
@@ -607,10 +608,10 @@ def beam_inertia(
     masses: Sequence[LumpedMass],
     rotary_inertia: bool,
 ) -> BeamInertia:
-    """Return the mass of a beam as point masses with mass moments (4, 4) at quadrature points of its axis, followed
-    by its lumped masses. ``section`` and ``material`` are those of the beam, ``mesh`` is the finite element mesh.
-    Without ``rotary_inertia``, sections have no inertia of rotation in the plane, and only that about x in space.
-    """
+    """Return the mass of a beam as point masses with mass moments (4, 4) at quadrature points of its axis,
+    followed by its lumped masses. ``section`` and ``material`` belong to the beam, ``mesh`` is the finite element
+    mesh. Without ``rotary_inertia``, sections in the plane have no inertia of rotation; in space they have inertia
+    about x only."""
     x, weights = mesh.gauss_points(POINTS)
     moments = np.zeros((len(x) + len(masses), 4, 4))
     rows = moments[: len(x)]

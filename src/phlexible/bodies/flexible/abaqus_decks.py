@@ -326,7 +326,7 @@ class _Deck:
     def _resolved_entries(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
         """Yield (instance name, number) of the nodes or elements that one entry ``token`` in a set of this Abaqus
         deck means. It is a number or the name of another set, which is expanded, possibly after an instance name:
-        "part-1.7". ``kind`` is that of the set, ``scope`` the default part or instance."""
+        "part-1.7". ``kind`` is the kind of the set, ``scope`` the default part or instance."""
         owner, dot, rest = token.rpartition(".")
         if dot and owner.casefold() in self._by_name:
             scope, token = self._by_name[owner.casefold()], rest

@@ -69,9 +69,9 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Check a user's ``mass``, ``stiffness`` and ``damping`` matrices from another finite element program, and
-    return them as a model. Unknowns without mass and stiffness are dropped; rotations without inertia get a very
-    small one. ``nodes`` are positions [m]; the last ``modal`` unknowns are modal coordinates. Raise
+    """Return a model made of a user's ``mass``, ``stiffness`` and ``damping`` matrices from another finite element
+    program, after checking them. Unknowns without mass and stiffness are dropped; rotations without inertia get a
+    very small inertia. ``nodes`` are positions [m]; the last ``modal`` unknowns are modal coordinates. Raise
     ``ParameterError`` for invalid or supported models.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
@@ -172,9 +172,9 @@ def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalMod
 
 
 def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
-    """Convert a user's matrix ``value`` to a sparse, exactly symmetric one. Raise ``ParameterError`` if it is not
-    square, not of the given ``size`` (None: any), not finite, or not symmetric up to round-off. ``name`` is that of
-    the argument, for messages."""
+    """Convert a user's matrix ``value`` to a sparse, exactly symmetric matrix. Raise ``ParameterError`` if it is
+    not square, not of the given ``size`` (None: any), not finite, or not symmetric up to round-off. ``name`` is
+    the name of the argument, for messages."""
     if not sparse.issparse(value):
         value = reals(name, value, "a square matrix")
         if value.ndim != 2:
@@ -320,7 +320,7 @@ def _load_matrices(
 ) -> dict[int, sparse.csr_array]:
     """Return the user's ``geometric`` stiffness matrices of unit loads, restricted to the unknowns of the
     ``model``, as a dictionary by the index of the load. Loads are counted over all ``interfaces``, then inertial
-    ones. Raise ``ParameterError`` for unknown names, too many matrices or none at all."""
+    loads. Raise ``ParameterError`` for unknown names, too many matrices or none at all."""
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

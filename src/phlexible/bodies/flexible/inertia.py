@@ -87,8 +87,7 @@ def mesh_moments(mass: sparse.csr_array, positions: Array, shapes: Array) -> tup
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
     """Return the mass integrals of a finite element body known by its mass matrix: mass [kg], S = int rho Psi,
     shape (3, n + 1), and W[a, b] = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1). The columns of Psi are
-    position and n ``shapes``. W is completed so that momenta of rotation are those of the matrix; shapes have unit
-    mass.
+    position and n ``shapes`` of unit mass. W is completed so that momenta of rotation agree with the matrix.
 
     Args:
         mass: shape (N, N).

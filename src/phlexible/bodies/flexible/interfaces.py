@@ -66,8 +66,8 @@ def user_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
     """Return the interfaces (regions on which joints and loads act) of a solid or plane mesh that a user described
-    by name. Each has nodes, centroid and mean motion. ``source`` is the user's mesh, ``mesh`` the same with
-    elements. Raise ``ParameterError`` for regions without area, or two rigid ones that share nodes.
+    by name. Each has nodes, centroid and mean motion. ``source`` is the user's mesh, ``mesh`` the same mesh with
+    elements. Raise ``ParameterError`` for regions without area, or two rigid interfaces that share nodes.
 
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
@@ -151,8 +151,9 @@ class MeshRegion:
         return np.setdiff1d(np.flatnonzero(self.selected), np.concatenate(covered))
 
     def nodes(self, mesh: ElementMesh) -> IntArray:
-        """Return the ascending indices of all displacement nodes in this region of a mesh: on its elements and
-        facets, at chosen vertices outside of these, and on edges from such a vertex to another chosen one."""
+        """Return the ascending indices of all displacement nodes in this region of a mesh. They are on its
+        elements and facets, at chosen vertices outside of these, and on edges from such a vertex to another chosen
+        vertex."""
         rest = self.uncovered_vertices(mesh)
         nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
         if mesh.dimension == 3 and len(rest):
@@ -162,8 +163,8 @@ class MeshRegion:
 
     def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
         """Raise ``ParameterError`` if the mean motion over this region of a mesh leaves out vertices that the user
-        chose. ``averaged`` are the vertices of the mean. Vertices of elements that touch the averaged ones may be
-        left out. ``name`` is that of the interface, for the message.
+        chose. ``averaged`` are the vertices of the mean. Vertices of elements that touch the averaged vertices may
+        be left out. ``name`` is the name of the interface, for the message.
 
         Args:
             averaged: vertices of the averaged region.
@@ -179,8 +180,8 @@ class MeshRegion:
             )
 
     def size_error(self, name: str, mesh: ElementMesh) -> ParameterError:
-        """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh
-        cover no side of an element. ``name`` is that of the interface."""
+        """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh cover
+        no side of an element. ``name`` is the name of the interface."""
         area = "an area" if mesh.dimension == 3 else "a length"
         return ParameterError(
             f"interface {name!r} has {int(self.selected.sum())} node(s) that cover no side of an element: an "
@@ -302,8 +303,8 @@ def mean_rows(
 ) -> tuple[Array, Array]:
     """Return the centroid of a mesh region, shape (3,) [m], and the matrix (6, ``unknowns`` N) of its mean
     displacement and least-squares rotation. Columns are the unknowns of N nodes; in the plane (two unknowns) it is
-    (3, 2 N). ``basis`` has the quadrature points, ``thickness`` is that of a plate. Raise ``ParameterError`` if the
-    region is a line.
+    (3, 2 N). ``basis`` has the quadrature points, ``thickness`` is the thickness of a plate. Raise
+    ``ParameterError`` if the region is a line.
 
     The mean is over the edge or area, of plates times the thickness: points at height z move by u + z d.
     """
@@ -431,7 +432,7 @@ def rotation_work(
 def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, rotations: Array) -> Array:
     """Return the second-order displacements of the nodes of interfaces that rotate in shapes i <= j, shape (N,
     pairs). They are (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with moment arm xi; zero for all
-    other unknowns. ``rotations`` (k, 3, n) are those of k interfaces in n shapes.
+    other unknowns. ``rotations`` (k, 3, n) are the rotations of k interfaces in n shapes.
 
     Averaged interfaces are treated as if they were rigid.
 

@@ -33,9 +33,9 @@ class LabelledMatrix:
 
     def ordered(self, nodes: Sequence[int], components: Sequence[int] = (1, 2, 3)) -> sparse.csr_array:
         """Return this matrix with its unknowns sorted node after node, in the order of ``nodes``, each with the
-        given ``components``, as ``FlexibleBody.from_matrices`` expects. Unknowns that the file does not have become
-        zero rows and columns; scalar ones come last. Raise ``ParameterError`` if the file has no labels, or
-        unknowns of it are left out.
+        given ``components``, as ``FlexibleBody.from_matrices`` expects. Unknowns that the file does not have
+        become zero rows and columns; scalar unknowns come last. Raise ``ParameterError`` if the file has no
+        labels, or if unknowns are left out.
 
         Args:
             nodes: numbers of the program, in the order of their positions; scalars are added at the end.
@@ -63,7 +63,7 @@ class LabelledMatrix:
 def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_symmetric: bool) -> LabelledMatrix:
     """Return a sparse matrix with labels (node, component) of its unknowns, from a dictionary of entries by the
     labels of row and column. If ``is_symmetric``, missing mirrored entries are added. Unknowns are sorted by node,
-    then component; scalar ones (component 0) come last."""
+    then component; scalar unknowns (component 0) come last."""
     labels = sorted({label for pair in entries for label in pair}, key=lambda label: (label[1] == 0, *label))
     number = {label: k for k, label in enumerate(labels)}
     rows = np.array([number[row] for row, _ in entries], dtype=np.int64)
@@ -156,7 +156,7 @@ def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
 
 
 def _split_fields(line: str) -> list[str]:
-    """Return the words of a line, which are separated by commas or blanks."""
+    """Return the fields of a ``line`` of text, which are separated by commas or blanks."""
     return line.replace(",", " ").split()
 
 
@@ -218,9 +218,9 @@ REAL = (1, 2)
 
 
 def read_punch(file: Path) -> FileMatrices:
-    """Read all real square or symmetric matrices (``DMIG`` entries) of a Nastran punch file or input file, labelled
-    by grid point and component. Other matrices are listed as unreadable. Raise ``ParameterError`` if there is no
-    readable one.
+    """Read all real square or symmetric matrices (``DMIG`` entries) of a Nastran punch file or input file,
+    labelled by grid point and component. Other matrices are listed as unreadable. Raise ``ParameterError`` if no
+    matrix is readable.
 
     Raises:
         ParameterError: no such entries, or components that do not exist.
@@ -394,8 +394,8 @@ def _fortran_records(data: bytes, order: str) -> Iterator[bytes]:
 
 def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
     """Read all matrices in a file (``path``) of a finite element program: Matrix Market, Abaqus, Nastran or Ansys.
-    Return them as a mapping by name; a matrix without a name gets that of the file. Raise ``ParameterError`` for
-    files that cannot be read and entries that are not finite.
+    Return them as a mapping by name; a matrix without a name gets the name of the file. Raise ``ParameterError``
+    for files that cannot be read and entries that are not finite.
 
     Access to complex matrices, and to rectangular ones of punch files, raises an error.
 

@@ -122,8 +122,8 @@ def element_materials(
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
     """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material. In plane stress
-    (``dimension`` 2 only) the Lame constant is the effective one. Otherwise raise ``ParameterError`` for Poisson's
-    ratios above 0.4999."""
+    (``dimension`` 2 only) it is the effective Lame constant for plane stress. Otherwise raise ``ParameterError``
+    for Poisson's ratios above 0.4999."""
     modulus, ratio = material.youngs_modulus, material.poissons_ratio
     shear = material.shear_modulus
     if dimension == 2 and plane is PlaneState.STRESS:

@@ -59,8 +59,8 @@ class MomentElements:
 
     @property
     def moment_indices(self) -> IntArray:
-        """Global indices of the m moment unknowns of each of T plate triangles, shape (T, m). First come those on
-        the three edges, which two triangles share, then inner ones of the triangle alone."""
+        """Global indices of the m moment unknowns of each of T plate triangles, shape (T, m). First come the
+        unknowns on the three edges, which two triangles share, then the inner unknowns of the triangle alone."""
         per_facet, count = self.order + 1, len(self.facets)
         offset = np.where(self.is_reversed[:, :, None], np.arange(per_facet)[::-1], np.arange(per_facet))
         shared = per_facet * self.facets[:, :, None] + offset
@@ -70,8 +70,8 @@ class MomentElements:
 
     def compliance(self, poissons_ratio: float | Array) -> Array:
         """Return the compliance matrices int psi : ((1 + nu) psi - nu tr(psi) I) of the m bending moments of each
-        of T plate triangles, shape (T, m, m). nu is Poisson's ratio. They hold for unit flexibility; the caller
-        scales them."""
+        of T plate triangles, shape (T, m, m). nu is Poisson's ratio. The matrices are for unit flexibility; the
+        caller multiplies them by the flexibility."""
         return np.asarray((1 + poissons_ratio) * self.products - poissons_ratio * self.traces)
 
 

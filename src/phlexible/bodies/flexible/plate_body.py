@@ -55,9 +55,9 @@ ON_A_LINE = 1e-9
 def plate_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name. Their
-    motion is the mean over the area of their elements or, without elements, over their edges. ``source`` is the
-    user's mesh. Raise ``ParameterError`` if two rigid or hinged ones share nodes.
+    """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name.
+    Their motion is the mean over the area of their elements or, without elements, over their edges. ``source`` is
+    the user's mesh. Raise ``ParameterError`` if two rigid or hinged interfaces share nodes.
 
     Raises:
         ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
@@ -128,9 +128,9 @@ class PlatePoints(FlexiblePoints):
     moments: Array | None = None
 
     def in_smaller_basis(self, basis: Array) -> Self:
-        """Return a copy of these material points of a plate for k elastic coordinates in place of n. Displacements,
-        rotations and moments per unit coordinate are multiplied by ``basis`` (n, k), which expresses the old
-        coordinates by the new ones."""
+        """Return a copy of these material points of a plate for k elastic coordinates in place of n.
+        Displacements, rotations and moments per unit coordinate are multiplied by ``basis`` (n, k). The old
+        coordinates are ``basis`` times the new coordinates."""
         moments = None if self.moments is None else self.moments @ basis
         return replace(super().in_smaller_basis(basis), moments=moments)
 
@@ -252,8 +252,8 @@ CHUNK = 256  # elements that are evaluated at once
 
 def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntArray) -> Array:
     """Return the linear stress at k nodes on a plate's surfaces per unit of each of n elastic coordinates, shape
-    (k, 6, n) [Pa]. It is averaged over adjacent elements; components with z are zero. ``nodes`` counts those of the
-    upper, then of the lower surface. ``points`` has the mesh, ``section`` the stiffness.
+    (k, 6, n) [Pa]. It is averaged over adjacent elements; components with z are zero. ``nodes`` are indices that
+    count first the upper, then the lower surface. ``points`` has the mesh, ``section`` the stiffness.
 
     Components xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
     """
@@ -305,8 +305,8 @@ def _plate_model(
     mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
 ) -> _PlateModel:
     """Return mass and stiffness matrix and unknowns of a plate. Elements with shear have nodal displacements and
-    rotations; mixed ones (Hellan, Herrmann, Johnson) have eliminated bending moments. ``nodal_mass`` is the mass
-    matrix of the nodes, ``section`` has thickness and stiffness."""
+    rotations as unknowns; in mixed elements (Hellan, Herrmann, Johnson) bending moments are eliminated.
+    ``nodal_mass`` is the mass matrix of the nodes, ``section`` has thickness and stiffness."""
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")

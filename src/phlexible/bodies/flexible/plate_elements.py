@@ -87,9 +87,9 @@ def plate_section(
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
     """Return thickness, stiffness and mass per area of the elements of a plate. ``materials`` has their elastic
-    constants for plane stress, already multiplied by the thickness. In Mindlin's ``theory``, the transverse shear
-    stiffness is that of the material; in Kirchhoff's, a large one that suppresses shear; for mixed elements
-    (``element`` "hhj") zero."""
+    constants for plane stress, already multiplied by the thickness. The transverse shear stiffness follows from
+    the material in Mindlin's ``theory``. It is a large value that suppresses shear in Kirchhoff's, and zero for
+    mixed elements (``element`` "hhj")."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -288,7 +288,7 @@ def _element_chunks(mesh: ElementMesh) -> Iterator[IntArray]:
 
 def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
     """Return the Jacobian matrices dx_i/dX_a of e given ``elements`` of a plane mesh at q ``points`` of the
-    reference cell, shape (e, q, i, a). X are coordinates of the reference cell, x those of the mesh."""
+    reference cell, shape (e, q, i, a). X are coordinates of the reference cell, x coordinates of the mesh."""
     jacobians = np.asarray(mesh.mesh.mapping().DF(points, elements.astype(np.int32)))
     jacobians = np.broadcast_to(jacobians, (2, 2, len(elements), points.shape[1]))
     return np.ascontiguousarray(jacobians.transpose(2, 3, 0, 1))
@@ -296,8 +296,8 @@ def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
 
 def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Array, Array]:
     """Return the k nodal shape functions of e plate elements at q ``points`` of the reference cell: values (q, k)
-    and gradients in mesh axes (e, q, 2, k) [1/m]. ``jacobians`` (e, q, 2, 2) are those of the map from reference
-    cell to mesh."""
+    and gradients in mesh axes (e, q, 2, k) [1/m]. ``jacobians`` (e, q, 2, 2) are the Jacobian matrices of the map
+    from reference cell to mesh."""
     functions = [mesh.element.lbasis(points, i) for i in range(mesh.element_nodes.shape[1])]
     values = np.array([np.broadcast_to(value, points.shape[1]) for value, _ in functions]).T
     slopes = np.array([np.broadcast_to(slope, points.shape) for _, slope in functions])  # (k, 2, q)
@@ -326,9 +326,9 @@ def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntAr
 
 
 def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], signs: tuple[float, float]) -> None:
-    """Write the strains xx, yy, 2 xy of a plane displacement field, per unit of the nodal unknowns, into
-    ``rows``. The field's two components are the unknowns ``components`` times ``signs``. ``gradients`` are
-    those of the shape functions."""
+    """Write the strains xx, yy, 2 xy of a plane displacement field, per unit of the nodal unknowns, into ``rows``.
+    The field's two components are the unknowns ``components`` times ``signs``. ``gradients`` are the gradients of
+    the shape functions."""
     (first, second), (one, two) = components, signs
     rows[:, :, 0, first::UNKNOWNS] = one * gradients[:, :, 0]
     rows[:, :, 2, first::UNKNOWNS] = one * gradients[:, :, 1]
@@ -339,7 +339,7 @@ def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], s
 def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, values: Array) -> Array:
     """Return the shear strains of e plate elements at q points (2, q) of the reference cell, in mesh axes, shape
     (e, q, 2, m). ``values`` (e, T, m) are m sets of the T degrees of freedom of the interpolation ``shear``;
-    ``jacobians`` are those of the map from the reference cell."""
+    ``jacobians`` are the Jacobian matrices of the map from the reference cell."""
     reference = np.einsum("qat,etm->eqam", shear.fields(points), values, optimize=True)
     return np.asarray(np.swapaxes(np.linalg.inv(jacobians), 2, 3) @ reference)
 
@@ -510,9 +510,9 @@ def surface_strains(
 
 
 def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Return the ascending indices of those displacement ``shapes`` of a plate whose slopes cause a large quadratic
-    membrane strain. Large means more than a tenth of the largest one, in the energy norm. ``section`` has thickness
-    and stiffness of the plate."""
+    """Return the ascending indices of those displacement ``shapes`` of a plate whose slopes cause a large
+    quadratic membrane strain. Large means more than a tenth of the largest such strain, in the energy norm.
+    ``section`` has thickness and stiffness of the plate."""
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)

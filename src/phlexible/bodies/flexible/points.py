@@ -97,8 +97,8 @@ class FlexiblePoints(MaterialPoints):
 
     def in_smaller_basis(self, basis: Array) -> Self:
         """Return a copy of these material points of a body for k elastic coordinates in place of n. Displacements
-        and rotations per unit coordinate are multiplied by ``basis`` (n, k), which expresses the old coordinates by
-        the new ones."""
+        and rotations per unit coordinate are multiplied by ``basis`` (n, k). The old coordinates are ``basis``
+        times the new coordinates."""
         interfaces = self.interfaces
         reduced = replace(interfaces, shapes=interfaces.shapes @ basis, rotations=interfaces.rotations @ basis)
         return replace(self, shapes=self.shapes @ basis, interfaces=reduced)
@@ -174,8 +174,8 @@ class NodePoints(FlexiblePoints):
 
     def in_smaller_basis(self, basis: Array) -> Self:
         """Return a copy of these material points of a body for k elastic coordinates in place of n. Displacements
-        and rotations of nodes and interfaces per unit coordinate are multiplied by ``basis`` (n, k), which
-        expresses the old coordinates by the new ones."""
+        and rotations of nodes and interfaces per unit coordinate are multiplied by ``basis`` (n, k). The old
+        coordinates are ``basis`` times the new coordinates."""
         rotations = None if self.rotations is None else self.rotations @ basis
         return replace(super().in_smaller_basis(basis), rotations=rotations)
 
@@ -350,9 +350,9 @@ def points_where(name: str, function: Callable[[Array], ArrayLike], positions: A
 
 
 def listed_points(name: str, nodes: Any, count: int, groups: Mapping[str, IntArray]) -> IntArray:
-    """Return the indices of mesh points that a user listed, or those of the group that ``nodes`` names. Raise
-    ``ParameterError`` for an unknown group, an empty or other list, and indices outside of 0 to ``count`` - 1.
-    ``name`` is that of the argument, for messages.
+    """Return the indices of mesh points that a user listed in ``nodes``, or the members of the group that
+    ``nodes`` names. Raise ``ParameterError`` for an unknown group, an empty or other list, and indices outside of
+    0 to ``count`` - 1. ``name`` is the name of the argument, for messages.
 
     Raises:
         ParameterError: no list of whole numbers, a number that is none of a point, or no such group.

@@ -170,8 +170,9 @@ class _Span:
 
 def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
     """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the columns of
-    ``span`` (N, n). Return also their squared frequencies (n,) [rad2/s2], ascending; shapes without mass get a very
-    large one. ``forces`` is the stiffness times ``span``. Raise ``ParameterError`` if a shape has no stiffness."""
+    ``span`` (N, n). Return also their squared frequencies (n,) [rad2/s2], ascending; shapes without mass get a
+    very large frequency. ``forces`` is the stiffness times ``span``. Raise ``ParameterError`` if a shape has no
+    stiffness."""
     from scipy.linalg import eigh
 
     mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
@@ -198,9 +199,9 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """Return loads (N, k) balanced by forces on the frame conditions of the structure ``framed``, which tie the
-    body frame to it. Columns that become zero by it, and so cause no strain, are left out; zero is measured after
-    multiplication by ``scale`` (N,)."""
+    """Return loads (N, k) balanced by forces on the frame conditions of the structure ``framed``, which fix the
+    body frame to it. Columns that become zero by the balance, and so cause no strain, are left out; zero is judged
+    after multiplication by ``scale`` (N,)."""
     balanced = framed.balanced_loads(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
@@ -300,8 +301,8 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
 
 def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, basis: Array) -> StrainEnergy:
     """Return the strain energy of a flexible body after reduction from n coordinates to the k columns of ``basis``
-    (n, k). ``strain`` is the old energy, ``frequencies`` (n,) and ``small`` (k,) are the old and the new ones
-    [rad/s]. Quadratic strains are projected and assigned to the new coordinates."""
+    (n, k). ``strain`` is the old energy, ``frequencies`` (n,) are the old frequencies and ``small`` (k,) the new
+    frequencies [rad/s]. Quadratic strains are projected and assigned to the new coordinates."""
     if not len(strain.factors):
         return linear_strain(small)
     k = len(small)
@@ -415,8 +416,9 @@ class Condensed:
         return self._constrained.solver
 
     def static_response(self, loads: Array) -> Array:
-        """Return the static displacements (N, k) of this finite element model under loads (N, k) whose resultant is
-        zero, by the stored factors. Rigid interfaces move as one; the frame conditions exclude rigid motions."""
+        """Return the static displacements (N, k) of this finite element model under loads (N, k) whose resultant
+        is zero. The stored factors of the stiffness are used. Nodes of a rigid interface move together; the frame
+        conditions exclude rigid motions."""
         return np.asarray(self._columns @ self._constrained.responses(np.asarray(self._columns.T @ loads)))
 
     def response_shares(self) -> Array:

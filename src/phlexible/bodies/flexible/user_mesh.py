@@ -80,8 +80,8 @@ class UserMesh:
 
     @property
     def points_by_name(self) -> dict[str, IntArray]:
-        """Dictionary of point indices by group name: those of the vertices of each group of elements and facets of
-        this mesh, ascending, and those in each group of nodes. Nodes replace facets of the same name, and these
+        """Dictionary of ascending point indices by group name. For a group of elements or facets of this mesh they
+        are its vertices, for a group of nodes its nodes. Nodes replace facets of the same name, and facets replace
         elements."""
         corners = {name: self.corners[group] for name, group in self.element_groups.items()} | self.facet_groups
         return {name: np.unique(group) for name, group in corners.items()} | self.node_groups
@@ -183,8 +183,8 @@ def _reader(path: str) -> Callable[[str], Any]:
 
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool | None) -> UserMesh:
     """Convert a mesh of scikit-fem to a ``UserMesh``: its named subdomains become groups of elements, its
-    boundaries groups of facets. ``kind`` is that of its cells, ``order`` that of their geometry. If ``is_flat``,
-    raise ``ParameterError`` unless plane cells lie in z = 0."""
+    boundaries groups of facets. ``kind`` is the kind of its cells, ``order`` the order of their geometry. If
+    ``is_flat``, raise ``ParameterError`` unless plane cells lie in z = 0."""
     positions = np.zeros((mesh.doflocs.shape[1], 3))
     positions[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(positions, kind.dimension, is_flat)
@@ -203,7 +203,7 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool | None) -> 
 
 def _check_flat(points: Array, dimension: int, is_flat: bool | None) -> None:
     """Raise ``ParameterError`` if ``is_flat`` demands a plane mesh and its ``points`` are not in one plane z =
-    const, up to round-off. ``dimension`` is that of the cells; solids (3) are not checked."""
+    const, up to round-off. ``dimension`` is the dimension of the cells; solids (3) are not checked."""
     if is_flat and is_curved(points, dimension):
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0")
 
@@ -345,8 +345,9 @@ def _collect_groups(
     mesh: Any, blocks: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
     """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of facets (one
-    row each), and indices of nodes. The dimension of its cells decides to which of them a group belongs. ``blocks``
-    are the indices of the cell blocks with the elements, ``dimension`` is that of the elements."""
+    row each), and indices of nodes. The dimension of its cells decides to which of them a group belongs.
+    ``blocks`` are the indices of the cell blocks with the elements, ``dimension`` is the dimension of the
+    elements."""
     starts = dict(zip(blocks, np.cumsum([0, *(len(mesh.cells[n].data) for n in blocks)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}

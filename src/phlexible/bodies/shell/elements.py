@@ -213,9 +213,9 @@ class ShellElements:
         return both, Q
 
     def resultants(self, section: ShellSection) -> Array:
-        """Return the section forces at the centre of each element per unit change of its first 18 dot products,
-        shape (e, 6, 18). The products are those of node differences and directors. The forces are N_11, N_22, N_12
-        [N/m] and M_11, M_22, M_12 [N] in local axes, of second Piola-Kirchhoff stress."""
+        """Return the section forces at the centre of each element per unit change of its first 18 dot products of
+        node differences and directors. The shape is (e, 6, 18). The forces are N_11, N_22, N_12 [N/m] and M_11,
+        M_22, M_12 [N] in local axes, of second Piola-Kirchhoff stress."""
         return np.asarray(self.stress_shapes(MIDDLE)[0][:, 0] @ self._eliminated(section)[0][1])
 
     def blocks(self, section: ShellSection) -> tuple[tuple[int, ...], Array]:

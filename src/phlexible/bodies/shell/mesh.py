@@ -119,8 +119,8 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def unknown(self) -> IntArray:
-        """Index in the vector of unknowns of the position of each node, then of each director, shape (N + k,). The
-        order of unknowns is that of elimination."""
+        """Index in the vector of unknowns of the position of each node, then of each director, shape (N + k,).
+        Unknowns are in the order in which the solution of the equations eliminates them; the array is cached."""
         return np.argsort(np.concatenate(self._order))
 
     @property
@@ -195,9 +195,9 @@ class ShellMesh(SoftMesh):
 
     def turned_directors(self, positions: Array) -> Array:
         """Return the unit directors of a deformed shell without transverse shear, shape (k, 3). ``positions`` (N,
-        3) are those of the nodes. Directors keep their angle to the normals of the elements, as means at a node,
-        and are then changed as little as possible so that no side of an element is sheared: at free edges the
-        means lean by half the angle between two elements.
+        3) are the positions of the nodes. Directors keep their angle to the normals of the elements, as means at a
+        node, and are then changed as little as possible so that no side of an element is sheared: at free edges
+        the means lean by half the angle between two elements.
 
         Args:
             positions: of the N nodes, shape (N, 3) [m].
@@ -219,8 +219,8 @@ class ShellMesh(SoftMesh):
 
     def director_rates(self, positions: Array, velocities: Array) -> Array:
         """Return the rates of the k directors in a motion of the nodes, shape (k, 3) [1/s]. With them, directors
-        follow the normals and keep unit length. ``positions`` and ``velocities`` (N, 3) are those of the nodes;
-        rates of adjacent elements are averaged.
+        follow the normals and keep unit length. ``positions`` and ``velocities`` (N, 3) belong to the nodes; rates
+        of adjacent elements are averaged.
 
         Args:
             positions, velocities: of the N nodes, shape (N, 3) [m], [m/s].
@@ -257,8 +257,8 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def folds(self) -> IntArray:
-        """Pairs of directors of one node, of adjacent elements that meet at a fold, between which the shell keeps
-        the angle, shape (f, 2)."""
+        """Pairs of directors of one node, of adjacent elements that meet at a fold, shape (f, 2). The shell keeps
+        the angle between both directors of a pair."""
         pairs = _corner_pairs(self.cells)
         first, second = (self.corner_directors.ravel()[pairs[:, k]] for k in range(2))
         return np.unique(np.sort(np.column_stack([first, second])[first != second], axis=1), axis=0)
@@ -266,9 +266,9 @@ class ShellMesh(SoftMesh):
 
 def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellMesh, UserMesh]:
     """Return the mesh of a shell made from a user's ``mesh``, and the user's mesh with its groups. Elements are
-    reoriented to face the same way, that of the user's ``directors`` (None: of the first element; directors are
-    then mean normals). ``gyration`` is the radius of gyration of the thickness [m]. Raise ``ParameterError`` for
-    unsuitable elements.
+    reoriented to face the way of the user's ``directors`` (None: of the first element; directors are then mean
+    normals). ``gyration`` is the radius of gyration of the thickness [m]. Raise ``ParameterError`` for unsuitable
+    elements.
 
     Args:
         mesh: of scikit-fem or meshio, a path, a ``Grid``, or points (p, 3) and elements (e, 3) or (e, 4).

@@ -71,7 +71,7 @@ class ShellInterface(NodeGroup):
     def refuse_leaning(self, mesh: ShellMesh) -> None:
         """Raise ``ParameterError`` if this edge is symmetric and its directors lean away from its plane. This
         happens where directors are mean normals of elements of a curved shell. Other kinds of edges pass. ``mesh``
-        is that of the shell."""
+        is the mesh of the shell."""
         if self.kind is not EdgeKind.SYMMETRIC:
             return
         inside, D = np.isin(mesh.cells, self.points) & (mesh.corner_shares > 0), mesh.elements.D
@@ -116,9 +116,9 @@ class ShellInterface(NodeGroup):
         return result
 
     def _directors(self, mesh: ShellMesh, mean: Array) -> tuple[IntArray, Array]:
-        """Return the indices of the unknown directors at the nodes of this interface, shape (k,), and their weights
-        in the mean over it, shape (k,). ``mean`` has the weights of the nodes; directors of a folded node divide
-        its weight equally. ``mesh`` is that of the shell."""
+        """Return the indices of the unknown directors at the nodes of this interface, shape (k,), and their
+        weights in the mean over it, shape (k,). ``mean`` has the weights of the nodes; directors of a folded node
+        divide its weight equally. ``mesh`` is the mesh of the shell."""
         owners = mesh.node_at[mesh.director_nodes]
         own = np.flatnonzero(mean[owners])
         count = np.bincount(owners[own], minlength=len(mean))
@@ -126,7 +126,7 @@ class ShellInterface(NodeGroup):
 
     def _adjacent_rows(self, mesh: ShellMesh) -> IntArray:
         """Return the indices of the position unknowns of nodes that are at most two elements away from this edge
-        and not on it. ``mesh`` is that of the shell."""
+        and not on it. ``mesh`` is the mesh of the shell."""
         reached = self.points
         for _ in range(2):
             reached = mesh.cells[np.isin(mesh.cells, reached).any(axis=1)]

@@ -170,7 +170,8 @@ class Laminate:
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time of this laminate [s], that of its first layer; all layers have the same."""
+        """Kelvin-Voigt time of this laminate [s]: the value of its first layer, since all layers have the same
+        value."""
         return self.layers[0][0].viscosity
 
     @property

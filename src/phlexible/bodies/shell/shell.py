@@ -235,8 +235,8 @@ class Shell(MeshedNodalBody):
         color: str | None = None,
     ) -> Self:
         """Return a closed spherical shell of a ``radius`` [m] about the origin, with directors outwards. Its mesh
-        is that of a cube's six faces, projected to the sphere, with ``elements`` along each edge. ``interfaces``
-        are the user's; ``offset`` is the height of the middle of the thickness above the mesh [m].
+        is the mesh of a cube's six faces, with ``elements`` along each edge, projected to the sphere.
+        ``interfaces`` are the user's; ``offset`` is the height of the middle of the thickness above the mesh [m].
 
         Args:
             radius, thickness: [m].
@@ -318,8 +318,8 @@ class Shell(MeshedNodalBody):
 
     @cached_property
     def _elements(self) -> ShellElements:
-        """Undeformed elements of this shell; those of a laminate with the direction of its first axis in each
-        element."""
+        """Undeformed elements of this shell, cached. Elements of a laminate also have the direction of its first
+        axis."""
         mesh = self.soft_mesh
         if not isinstance(self.material, Laminate):
             return mesh.elements
@@ -508,8 +508,8 @@ class Shell(MeshedNodalBody):
         return replace(nodes, positions=mesh.vectors(x, mesh.gyration * directors), velocities=v)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """Return the initial state ``nodes`` of this shell with the velocities of a rigid rotation added to those
-        of nodes and directors. The angular velocity is ``spin`` (3,) [rad/s] about the point ``origin`` [m]."""
+        """Return the initial state ``nodes`` of this shell with the velocities of a rigid rotation added, for
+        nodes and directors. The angular velocity is ``spin`` (3,) [rad/s] about the point ``origin`` [m]."""
         arms = nodes.positions - self.soft_mesh.moves[:, None] * origin
         turning = np.cross(vector("angular_velocity", spin), arms)
         velocities = turning if nodes.velocities is None else nodes.velocities + turning

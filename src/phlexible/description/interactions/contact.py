@@ -246,9 +246,9 @@ class Contact(ForceElement):
     @property
     def _mass_and_size(self) -> tuple[float, float]:
         """Return the mass that rests on a contact [kg] and the size of its bodies [m], 0 if unknown; both
-        determine the default contact stiffness. In a contact group they are those of the heaviest body. In a
-        contact of two, the mass is the reduced mass of both bodies, and the size is the contact radius or else the
-        smallest size."""
+        determine the default contact stiffness. For a contact group they are the values of the heaviest body. For
+        a contact of two, the mass is the reduced mass of both bodies. The size is then the contact radius or else
+        the smallest size."""
         if self.is_contact_group:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
@@ -346,7 +346,7 @@ class Contact(ForceElement):
     def _passes_between_nodes(self) -> bool:
         """Return whether a surface could slip between two nodes of the touching beam, rod or string, so that its
         line segments must be tested too. It could if the longest segment is longer than the thickness of a box, or
-        twice that of another surface. False for other bodies and hollow surfaces."""
+        twice the thickness of another surface. False for other bodies and hollow surfaces."""
         if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
             return False
         if isinstance(self.second, Surface) and (self.second.inside or _needs_search(self.second, self.radius)):
@@ -506,7 +506,7 @@ class Contact(ForceElement):
 
     def is_lossy(self, dimension: int) -> bool:
         """Return whether a contact dissipates energy: it has damping, friction, or a restitution other than 1.
-        ``dimension``, that of the model, is not used."""
+        ``dimension`` is not used."""
         return bool(self.damping) or self.friction > 0 or self.restitution not in (None, 1.0)
 
     def _check_depth(self, port: Port, depth: float, surface: Touchable) -> None:

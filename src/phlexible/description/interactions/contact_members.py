@@ -127,7 +127,7 @@ class Member(NamedTuple):
 
     @property
     def is_ball(self) -> bool:
-        """Return whether a contact member is a sphere on a body that can rotate, so that it may roll."""
+        """Return whether a contact shape is a sphere on a body that can rotate, so that it may roll."""
         is_round = self.kind is MemberKind.ROUND and self.radius > 0 and self.start is self.end
         return is_round and self.start.has_orientation
 
@@ -174,8 +174,8 @@ def touchable_part(part: object) -> object:
 
 
 def dimensions_of(part: Side) -> Iterator[int]:
-    """Yield the dimension (1, 2 or 3) of the model of each body that a part of a contact is on. A whole of several
-    bodies yields that of its first body; points of the ground yield nothing."""
+    """Yield the dimension (1, 2 or 3) of the model of each body on which a part of a contact is. For a beam or rod
+    of several bodies only the dimension of its first body is yielded; for points of the ground nothing."""
     match part:
         case PlacedBody():
             yield part.data.dimension
@@ -194,8 +194,8 @@ def contact_members(
 ) -> tuple[Member, ...]:
     """Return the contact shapes of both sides of a contact, ``first`` and ``second``: spheres, line segments,
     sample points and edges, then convex solids. Sample points and edges are listed only where the other side has
-    solids. If ``second`` is None, all parts of ``first`` may touch each other. ``radii`` are those of points and
-    lines of each side [m]."""
+    solids. If ``second`` is None, all parts of ``first`` may touch each other. ``radii`` are the radii of points
+    and lines on each side [m]."""
     one, other = {_identity_key(each) for each in first}, {_identity_key(each) for each in second or ()}
     parts = [(each, radii[0], 3 if second is None or _identity_key(each) in other else 1) for each in first]
     parts += [(each, radii[1], 2) for each in second or () if _identity_key(each) not in one]
@@ -220,8 +220,8 @@ def contact_pair_members(
     touching_ports: Sequence[Port], radius: float, surface: Touchable, dimension: int
 ) -> tuple[Member, ...]:
     """Return the contact shapes of a contact of two: the touching points as spheres of a ``radius`` [m] on side 1,
-    then the spheres, capsules or solids of the touched ``surface`` on side 2. ``dimension`` is that of the model
-    (1, 2 or 3)."""
+    then the spheres, capsules or solids of the touched ``surface`` on side 2. ``dimension`` is the number of space
+    dimensions of the model (1, 2 or 3)."""
     rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touching_ports)
     return (*rounds, *_spheres_and_segments(surface, 0.0, 2), *_solids(surface, 2, dimension))
 
@@ -322,7 +322,7 @@ def can_touch(one: Member, other: Member) -> bool:
 
 
 def owner_of(port: Port) -> object:
-    """Return the name of the body that a port (attachment point) is on; None for the ground."""
+    """Return the name of the body of a ``port``; None for a point of the ground."""
     return port.placed.name if isinstance(port, Attachment) else None
 
 
@@ -394,17 +394,17 @@ class _SolidShape(NamedTuple):
         return self.port.placed.rotation if isinstance(self.port, Attachment) else np.eye(3)
 
     def port_at(self, offset: Array) -> Port:
-        """Return the port (attachment point) at an offset ``offset`` from the middle of a solid shape, in axes
-        of its body, shape (3,) [m]."""
+        """Return the port at an ``offset``, shape (3,) [m], from the middle of a solid shape, in axes of its body.
+        A port is a point of a body, or of the ground."""
         if isinstance(self.port, Attachment):
             return self.port.placed.point(self.port.point.position + self.middle + offset)
         return fixed_point(self.port.initial_position() + self.middle + offset, self.port.label)
 
 
 def _solid_shape(part: Side) -> _SolidShape | None:
-    """Return the shape of a rigid body, or of a box, torus or mesh surface touched from outside, with its
-    attachment point and middle. Return None for other parts of a contact, for rigid bodies without shape and for
-    surfaces on flexible bodies."""
+    """Return the shape of a rigid body, or of a box, torus or mesh touched from outside, with its port and the
+    position of its middle. Return None for other parts of a contact, for rigid bodies without shape and for
+    surfaces on flexible bodies. A port is a point of a body, or of the ground."""
     none = np.zeros(3)
     match part:
         case PlacedBody() if not line_nodes(part) and (shape := _shape_of(part)):
@@ -419,7 +419,7 @@ def _solid_shape(part: Side) -> _SolidShape | None:
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
     """Yield the two circular rims of a cylinder, or the ring of a torus (``shape`` of ``solid``), as contact
-    shapes. Planes touch them at their lowest points. ``side`` is that of the contact: 1, 2, or 3 for both."""
+    shapes. Planes touch them at their lowest points. ``side`` is the side of the contact: 1, 2, or 3 for both."""
     axes, owner = solid.axes @ _triad_about(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2
@@ -429,8 +429,8 @@ def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Me
 
 
 def _line_segments(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
-    """Yield the line segments between consecutive nodes of a beam, rod or string, as contact members with
-    round ends of a ``radius`` [m]. ``side`` is that of the contact, ``owner`` the name of the body."""
+    """Yield the line segments between consecutive nodes of a beam, rod or string, as contact shapes with round
+    ends of a ``radius`` [m]. ``side`` is the side of the contact, ``owner`` the name of the body."""
     for a, b in pairwise(nodes):
         length = float(np.linalg.norm(b.initial_position() - a.initial_position()))
         yield Member(a, b, radius, side, owner, size=(length, length / BEND, 0.0))
@@ -612,9 +612,8 @@ def _centre_port(part: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
 
 
 def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, float] | None:
-    """Return the centre (as an attachment) and radius [m] of a rigid body that is a ball; None for other
-    parts. A port at the centre of a ball stands for it if ``counts_centres``. A port is a point of a body, or
-    of the ground.
+    """Return the centre (as a point of the body) and the radius [m] of a rigid body that is a ball; None for other
+    parts. If ``counts_centres``, a point at the centre of a ball is accepted in place of the body.
 
     Args:
         part: part of a contact.
@@ -629,9 +628,9 @@ def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, flo
 
 
 def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
-    """Yield the points of a shape that other solids touch first, with their kind: corners, rims, and points
-    inside of them by 2 per cent of half an edge or of the radius. They are relative to the shape's middle in
-    body axes, each (k, 3) [m]. ``dimension`` is that of the model (1, 2 or 3).
+    """Yield the points of a shape that other solids touch first, with their kind: corners, rims, and points inside
+    of them by 2 per cent of half an edge or of the radius. They are relative to the shape's middle in body axes,
+    each (k, 3) [m]. ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
 
     Corners would slip past those of a shape of the same size: such shapes touch points that are inset.
     """
@@ -666,7 +665,7 @@ def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Ar
 
 
 def line_nodes(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Return the nodes of a string, rod or beam (``part``) as attachment points, from start to end; empty for
+    """Return the nodes of a string, rod or beam (``part``) as points of the body, from start to end; empty for
     other bodies."""
     if isinstance(part, PlacedWhole):
         return part.nodes()
@@ -674,8 +673,8 @@ def line_nodes(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Return the surface nodes of a soft body or shell (``part``) as attachment points for contacts. ModelError is
-    raised for other bodies.
+    """Return the surface nodes of a soft body or shell (``part``) as points of the body for contacts. ModelError
+    is raised for other bodies.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
@@ -735,7 +734,7 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
 
 
 def _is_filled(solid: Member) -> bool:
-    """Return whether the middle of a solid contact member is inside its material: true for a ball or a block, false
+    """Return whether the middle of a solid contact shape is inside its material: true for a ball or a block, false
     for a plane, a hollow shape or a ring."""
     return solid.kind.is_solid and solid.around >= 0 and bool(signed_distances(solid, np.zeros((1, 3)))[0] < 0)
 
@@ -755,7 +754,7 @@ def size_of(port: Port) -> float:
 
 
 def signed_distances(solid: Member, w: Array) -> Array:
-    """Return the signed distances of points from the surface of a solid contact member, negative inside. Points
+    """Return the signed distances of points from the surface of a solid contact shape, negative inside. Points
     ``w`` are in the solid's axes relative to its port, shape (k, 3); the result has shape (k,) [m]."""
     if solid.mesh is not None:
         return solid.mesh.signed_distances(w)

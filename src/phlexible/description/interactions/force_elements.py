@@ -487,9 +487,9 @@ class CoordinateForce(Portable):
         return push - self.stiffness * (theta - self.rest) - slope
 
     def damping_at(self, theta: float) -> float:
-        """Return the damping coefficient of a force along a coordinate for small motions about theta, without
-        dry friction [N s/m or N m s/rad]. With a one-sided contact it is that of the contact plus ``damping``
-        where the contact is closed, zero where it is open.
+        """Return the damping coefficient of a force along a coordinate for small motions about ``theta``, without
+        dry friction [N s/m or N m s/rad]. It is ``damping``. With a one-sided contact it is the contact's
+        coefficient plus ``damping`` where the contact is closed, zero where it is open.
 
         That of a one-sided spring acts only where the depth is positive.
         """
@@ -536,8 +536,8 @@ class ForceElement(ModelPart, Portable, ABC):
 
     @property
     def value(self) -> ForceValue:
-        """Return the prescribed part of a force element's force (a number, function of time or controller); 0 for
-        elements without one."""
+        """Return the prescribed part of a force element's force (a number, function of time or controller). This
+        default returns 0, for elements without a prescribed force."""
         return 0.0
 
     @property
@@ -770,8 +770,8 @@ class JointElement(AlongJoint):
 
 
 def three_values(name: str, value: ArrayLike) -> Array:
-    """Convert ``value``, one non-negative number for all axes or three of them, to an array of shape (3,);
-    raise ParameterError for anything else. ``name`` is that of the argument, for messages."""
+    """Convert ``value``, one non-negative number for all axes or three of them, to an array of shape (3,); raise
+    ParameterError for anything else. ``name`` is the name of the argument, for messages."""
     found = reals(name, value, THREE)
     if found.shape not in ((), (3,)) or not np.isfinite(found).all() or (found < 0).any():
         raise ParameterError(f"{name} must be {THREE}, got {value!r}")
@@ -835,8 +835,9 @@ class Bushing(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force laws of a bushing along its coordinates: three translations and three rotations
-        (sines of angles) in space, two and one in the plane. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the force laws of a bushing along its coordinates: three translations and three rotations (sines
+        of angles) in space, two and one in the plane. ``dimension`` is the number of space dimensions of the model
+        (1, 2 or 3)."""
         offset = self.second.initial_position() - self.first.initial_position()
         along, slow = np.asarray(self.stiffness), np.asarray(self.damping)
         about, slow_about = np.asarray(self.rotational_stiffness), np.asarray(self.rotational_damping)

@@ -164,9 +164,9 @@ def offset_along_axis(a: Port, b: Port, axis: Array, label: str) -> Bilinear:
 
 
 def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Bilinear:
-    """Return the constraint function d_a . d_b = 0, by which direction ``axis_a`` fixed to the body of port a
-    and ``axis_b`` fixed to that of port b are perpendicular. ``label`` names it in messages. A port is a
-    point of a body, or of the ground."""
+    """Return the constraint function d_a . d_b = 0, by which two directions on two bodies are perpendicular. The
+    direction ``axis_a`` is fixed to the body of port a, ``axis_b`` to the body of port b. ``label`` names it in
+    messages. A port is a point of a body, or of the ground."""
     return Bilinear((dot_term(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
 
 
@@ -307,7 +307,7 @@ class Coordinate(ABC):
 
     @property
     def is_angle(self) -> bool:
-        """Return whether a coordinate is an angle in rad, whose full turns are counted."""
+        """Return whether a coordinate is an angle in rad, which recorded motions count over full turns."""
         return self.unit == "rad"
 
 
@@ -666,8 +666,8 @@ class AngleCoordinate(Coordinate):
 def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
     """Return the angle of the second port relative to the first one, as a coordinate. The axis is the cross
     product ``across`` x ``along`` of two perpendicular unit vectors, in world axes at the initial pose, which
-    rotate with the first port. ``dimension`` is that of the model (1, 2 or 3). A port is a point of a body,
-    or of the ground.
+    rotate with the first port. ``dimension`` is the number of space dimensions of the model (1, 2 or 3). A port is
+    a point of a body, or of the ground.
 
     With a1 = across and a2 = along, which rotate with the first port, and b1 and b2, which equal them at the
     initial pose and rotate with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2, which do
@@ -682,7 +682,7 @@ def angle_about(first: Port, second: Port, across: Array, along: Array, dimensio
 
 def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:
     """Return the coordinate (x_second - x_first) . d: the position of the second port along an axis that
-    rotates with the first port [m]. ``name`` is that of the coordinate. A port is a point of a body, or of
+    rotates with the first port [m]. ``name`` is the name of the coordinate. A port is a point of a body, or of
     the ground."""
     return PositionCoordinate(name, first, second, DirectionOf(first, axis))
 

@@ -72,8 +72,8 @@ class RodElement(ForceElement):
     @cached_property
     def rest_strains(self) -> Array:
         """Return the strains at which a rod's finite element has no stress, at each of its g quadrature points,
-        shape (g, 6). They are the user's strains if given, else those of a straight rod, or else those of the
-        initial pose. The columns are stretch, two shears, twist and two curvatures; the result is cached."""
+        shape (g, 6). They are the user's strains, else the strains of a straight rod or of the initial pose, as
+        the rod says. The columns are stretch, two shears, twist and two curvatures; the result is cached."""
         if self.stress_free is not None:
             return self.stress_free
         if self.rod.stress_free is StressFree.STRAIGHT:
@@ -105,9 +105,9 @@ class RodElement(ForceElement):
         ]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the elastic force laws of a rod's finite element: for each quadrature point and component i
-        of the transformed strain L^T strain, a spring of stiffness D_i times the point's measure, where C = L
-        D L^T. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the elastic force laws of a rod's finite element: for each quadrature point and component i of
+        the transformed strain L^T strain, a spring of stiffness D_i times the point's measure, where C = L D L^T.
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         kept = list(KEPT[dimension])
         found, functions, relaxation = [], self.functions(dimension), self.rod.relaxation
         roots = [np.diag(lower) for lower in self._cholesky_factors(dimension)]
@@ -131,16 +131,17 @@ class RodElement(ForceElement):
         return tuple(found)
 
     def unit_factors(self, dimension: int) -> list[Array]:
-        """Return the unit lower triangular factors L of the section stiffness C = L D L^T, for each
-        quadrature point of a rod's finite element. Each is an array (k, k); the k strains are the stretch on
-        a line; stretch, shear y and curvature z in the plane; all six in space. ``dimension`` is that of the
-        model."""
+        """Return the unit lower triangular factors L of the section stiffness C = L D L^T, for each quadrature
+        point of a rod's finite element. Each is an array (k, k); the k strains are the stretch on a line; stretch,
+        shear y and curvature z in the plane; all six in space. ``dimension`` is the number of space dimensions of
+        the model."""
         return [lower / np.diag(lower) for lower in self._cholesky_factors(dimension)]
 
     def _cholesky_factors(self, dimension: int) -> list[Array]:
         """Return the lower triangular Cholesky factors of the section stiffness, an array (k, k) for each
-        quadrature point of a rod's finite element, cached. The k strains are the stretch on a line; stretch,
-        shear y and curvature z in the plane; all six in space. ``dimension`` is that of the model."""
+        quadrature point of a rod's finite element, cached. The k strains are the stretch on a line; stretch, shear
+        y and curvature z in the plane; all six in space. ``dimension`` is the number of space dimensions of the
+        model."""
         if dimension not in self._factor_cache:
             kept = np.ix_(KEPT[dimension], KEPT[dimension])
             self._factor_cache[dimension] = [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
@@ -193,7 +194,7 @@ class RodElement(ForceElement):
 
 def rod_elements(rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None = None) -> tuple[RodElement, ...]:
     """Return the finite elements between the placed nodes (rigid sections) of a rod, from start to end.
-    ``stress_free`` are strains without stress; None: those of ``rod``.
+    ``stress_free`` are strains without stress; None: the strains of the description ``rod``.
 
     Args:
         rod: description of the rod.

@@ -252,8 +252,8 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def gap_count(self) -> int:
-        """Return how many functions (sums of dot products of vectors), the first ones of this contact with
-        friction, give its gap."""
+        """Return the number of functions that give the gap of this contact with friction; they are its first
+        functions. Functions are sums of dot products of vectors."""
         return len(self.gap.functions())
 
     def value(self, y: Array) -> float:
@@ -261,13 +261,13 @@ class RubbingCoordinate(GapCoordinate):
         return float(self.gap.value(y[: self.gap_count]))
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient of the gap of a contact with friction with respect to all its functions y, shape
-        (functions,). It is zero for those of slip and rotation."""
+        """Return the gradient of the gap of a contact with friction with respect to the values ``y`` of all its
+        functions, shape (functions,). Entries of functions of slip and rotation are zero."""
         return np.concatenate([self.gap.gradient(y[: self.gap_count]), np.zeros(len(y) - self.gap_count)])
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the gap of a contact with friction with respect to all its functions y,
-        shape (functions, functions). They are zero for those of slip and rotation."""
+        """Return the second derivatives of the gap of a contact with friction with respect to the values ``y`` of
+        all its functions, shape (functions, functions). Entries of functions of slip and rotation are zero."""
         result = np.zeros((len(y), len(y)))
         result[: self.gap_count, : self.gap_count] = self.gap.hessian(y[: self.gap_count])
         return result
@@ -389,8 +389,8 @@ class Plane(Touchable):
         return 0.0
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gap of a point (``other``) to a contact plane, its height along the normal, as a tuple
-        of one. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the gap of a point (``other``) to a contact plane, its height along the normal, as a tuple of
+        one. ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         if self.unit_normal()[dimension:].any():
             where = "lie in the xy plane" if dimension == 2 else "be along x"
             raise ParameterError(f"normal of {self} must {where}, got {self.normal!r}")
@@ -450,8 +450,9 @@ class Surface(Touchable):
         return float(np.min(np.asarray(self.shape.size)))
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gaps of a point (``other``) from the surface of a shape: one from a sphere, cylinder or
-        box, or one from each face of a hollow box. ``dimension`` is that of the model (1, 2 or 3)."""
+        """Return the gaps of a point (``other``) from the surface of a shape: one from a sphere, cylinder or box,
+        or one from each face of a hollow box. ``dimension`` is the number of space dimensions of the model (1, 2
+        or 3)."""
         side = -1.0 if self.inside else 1.0
         if isinstance(self.shape, Box):
             return self._box_gaps(other, dimension)
@@ -511,7 +512,7 @@ class Capsule(Touchable):
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
         """Return the gap of a point (``other``) from a capsule's axis, a line segment, as a tuple of one.
-        ``dimension`` is that of the model (1, 2 or 3)."""
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         return (Gap(SegmentCoordinate("gap", self.start, self.end, other), self.radius),)
 
 
@@ -575,14 +576,13 @@ class MeshSurface:
 
     @property
     def positions(self) -> Array:
-        """Return the positions of the surface nodes of a meshed body that can touch in a contact. They are those of
-        the undeformed body in body axes, shape (k, 3) [m]."""
+        """Return the positions of the surface nodes of a meshed body that can touch in a contact, shape (k, 3)
+        [m]. They are in body axes for the undeformed body."""
         return np.asarray(self._points.nodes[self._node_indices])
 
     @cached_property
     def ports(self) -> tuple[Attachment, ...]:
-        """Return the surface nodes of a meshed body that can touch in a contact, as attachment points of the
-        body."""
+        """Return the surface nodes of a meshed body that can touch in a contact, as points of the body."""
         return tuple(Attachment(self.body, SurfaceNode(int(number))) for number in self._node_indices)
 
     def __repr__(self) -> str:

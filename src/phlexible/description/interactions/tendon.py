@@ -179,7 +179,7 @@ class Tendon(ForceElement):
 
     def drive(self, length: ScalarFunction, *, name: str | None = None) -> "TendonDrive":
         """Make a drive for ``model.apply`` by which a winch at one end of the tendon prescribes its rest
-        ``length``, a function of time [m]. ``name`` is that of the drive, the key of its work in
+        ``length``, a function of time [m]. ``name`` is the name of the drive, the key of its work in
         ``motion.energy.work``.
 
         Args:
@@ -196,7 +196,7 @@ class Tendon(ForceElement):
     ) -> "TendonMotor":
         """Make a motor for ``model.apply`` by which a winch at one end of the tendon sets its ``tension``,
         whatever its length. The tension is a constant, a function of time or a controller [N], with jumps and
-        kinks at the times ``breakpoints`` [s]. ``name`` is that of the motor, of an input and of its work in
+        kinks at the times ``breakpoints`` [s]. ``name`` is the name of the motor, of an input and of its work in
         ``motion.energy.work``.
 
         Args:

@@ -71,8 +71,8 @@ class Joint(KinematicPair):
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
         """Warn if the axis of a joint is probably a mistake, because it prevents a body from falling under
-        ``gravity``; only ``Revolute`` checks this, other joints do nothing. ``dimension`` is that of the
-        model (1, 2 or 3)."""
+        ``gravity``; only ``Revolute`` checks this, other joints do nothing. ``dimension`` is the number of space
+        dimensions of the model (1, 2 or 3)."""
 
     def drive(
         self,
@@ -121,10 +121,9 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a spring for ``model.apply`` that acts along a coordinate of the joint. It has a ``stiffness``
-        [N m/rad or N/m], a ``rest`` value without force and parallel ``damping``, or a ``potential``;
-        ``relaxation`` makes it viscoelastic. ``of`` chooses among several coordinates; ``name`` is that of
-        the spring.
+        """Make a spring for ``model.apply`` that acts along a coordinate of the joint. It has a ``stiffness`` [N
+        m/rad or N/m], a ``rest`` value without force and parallel ``damping``, or a ``potential``; ``relaxation``
+        makes it viscoelastic. ``of`` chooses among several coordinates; ``name`` is the name of the spring.
 
         Args:
             stiffness: stiffness of the spring [N m/rad or N/m].
@@ -142,8 +141,8 @@ class Joint(KinematicPair):
 
     def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
         """Make a damper for ``model.apply`` that acts along a coordinate of the joint. ``damping`` is its
-        coefficient [N m s/rad or N s/m], ``of`` chooses among several coordinates, and ``name`` is that of
-        the damper."""
+        coefficient [N m s/rad or N s/m], ``of`` chooses among several coordinates, and ``name`` is the name of the
+        damper."""
         return JointElement(self, self.coordinate_name(of), damping=damping, name=name)
 
     def friction(
@@ -160,11 +159,10 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointFriction:
-        """Make friction for ``model.apply`` that acts along a coordinate of the joint. Its limit is ``coulomb
-        + coefficient (radius) |R|``, where R is the force that the joint transmits. ``viscous`` is the
-        coefficient of a force proportional to the rate. ``static``, ``bristle``, ``bristle_damping`` and
-        ``stiction_speed`` say how it sticks; ``of`` chooses among several coordinates, ``name`` is that of
-        the friction.
+        """Make friction for ``model.apply`` that acts along a coordinate of the joint. Its limit is ``coulomb +
+        coefficient (radius) |R|``, where R is the force that the joint transmits. ``viscous`` is the coefficient
+        of a force proportional to the rate. ``static``, ``bristle``, ``bristle_damping`` and ``stiction_speed``
+        say how it sticks; ``of`` chooses among several coordinates, ``name`` is the name of the friction.
 
         R is the force that the joint itself transmits in the same step. Its moments are not counted.
 
@@ -205,8 +203,8 @@ class Joint(KinematicPair):
     ) -> JointStop:
         """Make elastic travel limits of a joint coordinate for ``model.apply``, at the values ``lower`` and
         ``upper`` [rad or m]. They have a ``stiffness`` and ``damping``; impacts lose energy unless
-        ``restitution=1``. Impacts slower than ``restitution_rate`` [rad/s or m/s] lose less. ``of`` chooses
-        among several coordinates, ``name`` is that of the limits.
+        ``restitution=1``. Impacts slower than ``restitution_rate`` [rad/s or m/s] lose less. ``of`` chooses among
+        several coordinates, ``name`` is the name of the limits.
 
         Args:
             lower, upper: coordinates beyond which it pushes back [rad or m]; None: no limit.
@@ -234,10 +232,10 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a torque for ``model.apply`` between the two ports, positive if it increases the angle.
-        ``value`` is a constant, a function of time or a controller [N m], with jumps and kinks at the times
-        ``breakpoints`` [s]. ``of`` chooses among several angles, ``name`` is that of the torque. A port is a
-        point of a body, or of the ground.
+        """Make a torque for ``model.apply`` between the two ports, positive if it increases the angle. ``value``
+        is a constant, a function of time or a controller [N m], with jumps and kinks at the times ``breakpoints``
+        [s]. ``of`` chooses among several angles, ``name`` is the name of the torque. A port is a point of a body,
+        or of the ground.
 
         Args:
             value: constant, function of time, or ``Feedback`` [N m].
@@ -258,13 +256,13 @@ class Joint(KinematicPair):
     ) -> JointElement:
         """Make a force for ``model.apply`` along the joint's axis, positive if it increases the position.
         ``value`` is a constant, a function of time or a controller [N], with jumps and kinks at the times
-        ``breakpoints`` [s]. ``of`` chooses among several positions, ``name`` is that of the force."""
+        ``breakpoints`` [s]. ``of`` chooses among several positions, ``name`` is the name of the force."""
         coordinate = self.coordinate_name("position" if of is None else of)
         return JointElement(self, coordinate, force=value, breakpoints=breakpoints, name=name)
 
     def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointElement:
         """Make a motor for ``model.apply`` whose torque or force is set once a time step by a function,
-        ``controller`` (t, measured). ``of`` chooses among several coordinates, ``name`` is that of the motor.
+        ``controller`` (t, measured). ``of`` chooses among several coordinates, ``name`` is the name of the motor.
 
         ``measured`` has each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
         measure other quantities pass ``joint.torque(Feedback(controller, measured=[...]))``.
@@ -287,10 +285,10 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a servo for ``model.apply`` that drives a joint coordinate to a target, an ``angle`` [rad] or
-        a ``position`` [m]. Its torque or force is kp (target - coordinate) + kd (its rate - rate), evaluated
-        within the time step. ``breakpoints`` are times at which the target has a jump or kink [s], ``of``
-        chooses among several coordinates, ``name`` is that of the servo.
+        """Make a servo for ``model.apply`` that drives a joint coordinate to a target, an ``angle`` [rad] or a
+        ``position`` [m]. Its torque or force is kp (target - coordinate) + kd (its rate - rate), evaluated within
+        the time step. ``breakpoints`` are times at which the target has a jump or kink [s], ``of`` chooses among
+        several coordinates, ``name`` is the name of the servo.
 
         It acts like a spring whose rest moves, and a damper, and is as cheap and as stable; its whole power is work
         that it supplies, in ``motion.energy.work``.

@@ -245,9 +245,9 @@ class Planar(AxialJoint):
         set_fields(self, along=along)
 
     def perpendicular_directions(self, dimension: int) -> tuple[Array, ...]:
-        """Return the two unit directions in the plane of a planar joint along which its positions are
-        measured. They are in world axes at the initial pose, shape (3,) each. ``dimension`` is that of the
-        model (1, 2 or 3)."""
+        """Return the two unit directions in the plane of a planar joint along which its positions are measured.
+        They are in world axes at the initial pose, shape (3,) each. ``dimension`` is the number of space
+        dimensions of the model (1, 2 or 3)."""
         normal, along = self.unit_axis(), np.asarray(self.along, dtype=np.float64)
         second = np.cross(normal, along)
         second /= np.linalg.norm(second)

@@ -260,14 +260,14 @@ class Belt(JointRelation):
 
 
 def angle_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """Return the angle of one joint of a gear, rack, screw or belt with its ``factor`` in the linear
-    ``relation``. ``argument`` is the name of the field that holds the joint."""
+    """Return the angle of one joint of a gear, rack, screw or belt with its ``factor`` in the linear ``relation``.
+    ``argument`` is the name of the field in which the relation stores the joint."""
     return _part(relation, argument, "angle", factor)
 
 
 def position_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
     """Return the position of one joint of a rack or screw with its ``factor`` in the linear ``relation``.
-    ``argument`` is the name of the field that holds the joint."""
+    ``argument`` is the name of the field in which the relation stores the joint."""
     return _part(relation, argument, "position", factor)
 
 

@@ -33,9 +33,9 @@ from phlexible.errors import ModelError
 
 
 def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], equal_count: int) -> str:
-    """Return the name for a new body of a model. It is the user's ``name``, which ModelError refuses if it is in
-    ``taken``. Without one it is the class in words with a number, "beam 1", "beam 2", counted on from the
-    ``equal_count`` bodies of that class to the first free number.
+    """Return the name for a new body of a model: the user's ``name``, or by default the class as text with a
+    number, "beam 1", "beam 2". Numbers start after the ``equal_count`` bodies of that class and skip names in
+    ``taken``. ModelError is raised if the user's name is in ``taken``.
 
     Raises:
         ParameterError: no text.
@@ -158,7 +158,7 @@ def _bodies_of(joint: Joint) -> set[PlacedBody]:
 
 def _all_references(part: object) -> Iterator[object]:
     """Yield all bodies and parts of a mechanism that a part refers to, directly or through other parts. A load
-    refers to its attachment's body, a gear to its joints and their bodies."""
+    refers to the body on which it acts, a gear to its joints and their bodies."""
     for reference in references(part):
         one = reference.placed if isinstance(reference, Attachment) else reference
         yield one

@@ -40,8 +40,9 @@ Part = Joint | JointRelation | Load | ForceElement | Drive
 
 @cached_on_owner
 def ports_of(part: object) -> tuple[Port, ...]:
-    """Return the ports (attachment points and frames) on which ``part``, a joint, load, controller or sensor, acts.
-    They include those of its joints and those that its controller measures."""
+    """Return the ports on which ``part``, a joint, load, controller or sensor, acts, as a cached tuple. Ports of
+    its joints, and ports that its controller measures, are included. A port is a point of a body, or of the
+    ground."""
     ports: list[Port] = []
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
@@ -136,14 +137,15 @@ def _any_port(placed: PlacedBody) -> Attachment:
 
 
 def _is_between(port: Attachment) -> bool:
-    """Return whether an attachment (``port``) lies between two nodes of a body with nodal unknowns (string,
-    soft body), and not on a node."""
+    """Return whether a point (``port``) of a body with nodal unknowns (string, soft body) lies between nodes.
+    False for other bodies."""
     return port.placed.nodes is not None and port.point.node is None
 
 
 def check_plane(part: Part, dimension: int) -> None:
     """Raise ParameterError if a part (joint, load) has ports or load values outside the plane or line of the
-    model. ``dimension`` is that of the model (1, 2 or 3). A port is a point of a body, or of the ground.
+    model. ``dimension`` is the number of space dimensions of the model (1, 2 or 3). A port is a point of a body,
+    or of the ground.
 
     Raises:
         ParameterError: names the port or the load and the value.
@@ -233,8 +235,8 @@ def place(
 
 def discretized_floating_body(body: Body, name: str, dimension: int) -> FloatingBody:
     """Return the mass and stiffness data of a body with a floating frame, called ``name`` in messages. Every
-    motion of the body is checked to have kinetic energy (a regular mass matrix). ``dimension`` is that of the
-    model (1, 2 or 3).
+    motion of the body is checked to have kinetic energy (a regular mass matrix). ``dimension`` is the number of
+    space dimensions of the model (1, 2 or 3).
 
     Raises:
         SingularMassError: a motion of the body carries no kinetic energy.

@@ -37,8 +37,8 @@ def is_named_part(value: object) -> bool:
 
 
 def find_by_name(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
-    """Return the one part in ``parts`` whose text (``str``) is the given name. ModelError is raised if there is
-    none, with the known names, or more than one. ``kind``, such as "joint", is used in messages.
+    """Return the single part in ``parts`` whose text (``str``) is the given ``name``. ModelError is raised if
+    there is none, with the known names, or more than one. ``kind``, such as "joint", is used in messages.
 
     Raises:
         ModelError: there is none, or there are several; lists the names.
@@ -108,20 +108,20 @@ class MechanismParts:
 
     @property
     def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
-        """Return the handles of the beams that were added in several parts; the parts themselves are among
-        the bodies of the model. A handle is the object that stands for a body in a model."""
+        """Return the objects by which the user refers to the beams that were added in several parts, as a tuple.
+        The parts themselves are in ``bodies``."""
         return tuple(whole for whole in self._wholes.values() if isinstance(whole, PlacedSplitBeam))
 
     @property
     def rods(self) -> tuple[RodInModel, ...]:
-        """Return the rods of the model, each with its handle and its elastic elements; their rigid sections
-        are among the bodies of the model. A handle is the object that stands for a body in a model."""
+        """Return the rods of the model as a tuple, each with the object by which the user refers to it and its
+        elastic elements. The rigid sections of the rods are in ``bodies``."""
         return tuple(whole for whole in self._wholes.values() if isinstance(whole, RodInModel))
 
     @property
     def wholes(self) -> Mapping[str, PlacedWhole]:
-        """Return the handles of the model's rods and of its beams in several parts, by name. A handle is the
-        object that stands for a body in a model."""
+        """Return the objects by which the user refers to the model's rods and to its beams in several parts, as a
+        dictionary by name."""
         return {name: handle_of(whole) for name, whole in self._wholes.items()}
 
     @property

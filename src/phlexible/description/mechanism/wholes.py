@@ -84,8 +84,8 @@ def rod_sections(
 
 def assemble_rod(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
     """Return a rod made of rigid sections (``nodes``) that are placed in a model, with new elastic elements
-    between them. ``name`` is the name of the rod. ``stress_free`` are strains without stress; if None, those of
-    ``rod`` are computed now and stored. ModelError is raised for wrong bodies.
+    between them. ``name`` is the name of the rod. ``stress_free`` are strains without stress; if None, the strains
+    that follow from ``rod`` are computed now and stored. ModelError is raised for wrong bodies.
 
     Raises:
         ModelError: they are not the sections of this rod.
@@ -123,7 +123,7 @@ def _section_velocities(
     """Return the initial velocities [m/s] and angular velocities [rad/s] of the rigid sections of a ``rod``, two
     lists of arrays of shape (3,). They follow from the user's ``velocity`` (of the origin, or a field along the
     rod) and ``angular_velocity`` about ``origin``. An entry is None where it shall follow from the joints.
-    ``positions`` are those of the sections."""
+    ``positions`` are the sections' positions [m]."""
     count = len(positions)
     spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
     if velocity is None:

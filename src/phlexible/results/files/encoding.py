@@ -276,8 +276,8 @@ def encode_part(part: Any, context: Context) -> Tree:
 
 
 def _initial_value(part: object, name: str) -> Tree:
-    """Return the value at t = 0 of the function of time in the field ``name`` of a part, as JSON; None for other
-    functions, which files do not hold."""
+    """Return the value at t = 0 of the function of time in the field ``name`` of a ``part``, as JSON. Return None
+    for other functions, which files do not store."""
     match part, name:
         case Pressure(), "value":
             return part.at_time(0.0)

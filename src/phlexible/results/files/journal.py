@@ -223,9 +223,9 @@ def read_records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
 
 
 def _next_record(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
-    """Read the next record of a journal ``file`` and return the length of its JSON text [bytes] and its
-    bytes, JSON then arrays. None at the end or for an incomplete last record; a wrong checksum before raises
-    ``ResultFileError``. ``size`` is that of the file, ``path`` its name for messages."""
+    """Read the next record of a journal ``file`` and return the length of its JSON text [bytes] and its bytes,
+    JSON then arrays. None at the end or for an incomplete last record; a wrong checksum before raises
+    ``ResultFileError``. ``size`` is the size of the file, ``path`` its name for messages."""
     head = file.read(HEAD.size)
     if len(head) < HEAD.size or not any(head):
         return None
