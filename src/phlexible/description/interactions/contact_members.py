@@ -101,15 +101,15 @@ class Member(NamedTuple):
 
     @property
     def is_edge(self) -> bool:
-        """Return whether a contact shape is an edge of a rigid body or the axis of a cylinder. It is recognized by
-        its kind and its unlimited ``size[1]``; segments of beams, rods, strings and capsules are none."""
+        """Return whether a contact shape is an edge of a rigid body or the axis of a cylinder, as its kind and its
+        unlimited ``size[1]`` show. Segments of beams, rods, strings and capsules are no edges."""
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
     def touches_segment(self, segment: "Member") -> bool:
-        """Return whether the interior of the line segment ``segment`` must be tested against this solid. It
-        must if the solid's least radius of curvature is below the segment's bound ``size[1]`` (2 lengths for
-        lines; unlimited for edges and capsules). Segments of no length are not tested, and edges of cylinders
-        not against solids with sharp edges (``rounding`` 0)."""
+        """Return whether the interior of the line segment ``segment`` must be tested against this solid. It must
+        if the solid's least radius of curvature is below the bound ``size[1]`` of the segment (2 lengths for
+        lines; unlimited for edges and capsules). False for segments of no length, and for edges of cylinders
+        against solids with sharp edges (``rounding`` 0)."""
         length, thickest, is_alone = segment.size
         return bool(length and self.rounding < thickest and (self.rounding or not is_alone))
 
@@ -402,9 +402,9 @@ class _SolidShape(NamedTuple):
 
 
 def _solid_shape(part: Side) -> _SolidShape | None:
-    """Return the shape of a rigid body, or of a box, torus or mesh touched from outside, with its port and the
-    position of its middle. Return None for other parts of a contact, for rigid bodies without shape and for
-    surfaces on flexible bodies. A port is a point of a body, or of the ground."""
+    """Return the shape of a rigid body, or of a box, torus or mesh touched from outside, with its port and its
+    middle. The middle is a position relative to the port. Return None for other parts of a contact, for rigid
+    bodies without shape and for surfaces on flexible bodies. A port is a point of a body, or of the ground."""
     none = np.zeros(3)
     match part:
         case PlacedBody() if not line_nodes(part) and (shape := _shape_of(part)):
@@ -694,7 +694,7 @@ def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
     """Raise ModelError if two contact shapes (spheres, segments, solids) overlap by more than a tenth of their
     size at the initial pose. Solids are tested only against centres of spheres and solids, and against several
-    points along segments. ``owner`` is the contact, for the message. ``dimension`` is not used for distances.
+    points along segments. ``owner`` is the contact, for the message. ``dimension`` is not used.
 
     Raises:
         ModelError: two start deep inside each other; says how deep.

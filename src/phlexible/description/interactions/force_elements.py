@@ -314,9 +314,9 @@ def friction_bristle(
 ) -> Bristle | None:
     """Return the friction spring (bristle) of a contact or joint (``owner``) from the user's options; None where
     friction is absent or regularized in the speed. Options are its ``stiffness`` and ``damping``, the ``dynamic``
-    and ``static`` coefficients and the ``slow`` speed, each with its name. The function ``default`` is called
-    without arguments if there is no ``stiffness``, and returns it; ``mass`` is the mass that the spring damps.
-    Raise ParameterError for options that contradict each other.
+    and ``static`` coefficients and the ``slow`` speed, each with its name. Without a stiffness ``default()`` is
+    used, without a damping a share of critical damping of ``mass``. ParameterError is raised for options that
+    contradict each other.
 
     Args:
         owner: name of the element, for messages.
@@ -531,7 +531,8 @@ class ForceElement(ModelPart, Portable, ABC):
         3)."""
 
     def is_lossy(self, dimension: int) -> bool:
-        """Return whether a force element dissipates energy in a model of a dimension 1, 2 or 3."""
+        """Return whether a force element dissipates energy, which it does if any of its force laws does.
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         return any(force.is_lossy for force in self.forces(dimension))
 
     @property
@@ -770,8 +771,8 @@ class JointElement(AlongJoint):
 
 
 def three_values(name: str, value: ArrayLike) -> Array:
-    """Convert ``value``, one non-negative number for all axes or three of them, to an array of shape (3,); raise
-    ParameterError for anything else. ``name`` is the name of the argument, for messages."""
+    """Return ``value``, one non-negative number for all axes or three of them, as an array of shape (3,).
+    ParameterError is raised for anything else; ``name`` is the name of the argument, for messages."""
     found = reals(name, value, THREE)
     if found.shape not in ((), (3,)) or not np.isfinite(found).all() or (found < 0).any():
         raise ParameterError(f"{name} must be {THREE}, got {value!r}")

@@ -343,8 +343,9 @@ class DistributedForce(Load):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Return the start and the end of a distributed force along its beam, as distances from the beam's start
-        [m]."""
+        """Return the start and the end of a distributed force along its beam, as distances from the beam's
+        start [m]. They are the first and last of the given positions, or the user's limits, by default the
+        whole beam."""
         if self.at is not None:
             positions = np.asarray(self.at, dtype=np.float64)
             return float(positions[0]), float(positions[-1])
@@ -362,7 +363,8 @@ class DistributedForce(Load):
 
     @cached_on_owner
     def entries(self) -> tuple[PointLoad, ...]:
-        """Return the point loads of a distributed force: forces at the Gauss points of the beam's elements."""
+        """Return the point loads of a distributed force, cached: forces at the Gauss points of the beam's
+        elements, each the force per length times the weight of the point."""
         found = []
         for placed, local, x, weight in self._gauss_points():
             name = f"{self} at x = {x:g} m"
@@ -392,8 +394,9 @@ class DistributedForce(Load):
         return points
 
     def _gauss_point_force(self, x: float, weight: float) -> Any:
-        """Return the force of a distributed force at one Gauss point at position x along the beam, times its weight
-        [m]: three numbers [N], or a function of time that accepts arrays."""
+        """Return the force of a distributed force at the position ``x`` along the beam [m], times the ``weight``
+        of a Gauss point [m]. It is an array of shape (3,) [N], for tables interpolated linearly; for a user's
+        function it is a function of time that accepts arrays."""
         if not callable(self.value):
             if self.at is None:
                 return weight * np.asarray(self.value, dtype=np.float64)

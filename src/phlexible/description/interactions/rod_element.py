@@ -82,8 +82,8 @@ class RodElement(ForceElement):
         return np.array([[row.initial_value() for row in point] for point in rows])
 
     def with_stored_strains(self) -> "RodElement":
-        """Return a copy of a rod's finite element that stores its stress-free strains as numbers. They then do not
-        change when the nodes are moved."""
+        """Return a copy of a rod's finite element that stores its present stress-free strains as an array. These
+        strains then do not change when the nodes are moved."""
         result = replace(self, stress_free=self.rest_strains)
         result.__dict__["_functions"] = self._functions  # those of the same nodes
         return result

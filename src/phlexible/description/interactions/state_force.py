@@ -110,9 +110,10 @@ class StateValues(Portable):
     name: str
 
     def __call__(self, time: float, measured: Array) -> Array:
-        """Return the forces that a user's function of the state gives for one port, shape (end - begin,). It
-        is called with a time [s] and the measured numbers, and its values for all ports are cut. A port is a
-        point of a body, or of the ground.
+        """Return the forces that a user's function of the state gives for one object (point of a body or joint),
+        shape (end - begin,). The function is called with the ``time`` [s] and the measured positions and rates;
+        its components for this object are selected. ParameterError is raised for other values than finite numbers
+        of the right count.
 
         Raises:
             ParameterError: not as many finite numbers as the ports take.
