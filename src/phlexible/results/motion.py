@@ -286,12 +286,13 @@ class Motion(MotionPictures, Readings):
         return long_steps(self.run, None if steps is None else whole("steps", steps))
 
     def large_deflections(self) -> list[str]:
-        """Return texts of warnings about beams and rods that bent in this motion further than their elements can
-        represent, usually none."""
+        """Return texts of warnings about beams, rods and meshed bodies that deformed in this motion further than
+        their elements or strain measure can represent, usually none."""
         return large_deflections(self.run)
 
     def large_strains(self) -> list[str]:
-        """Return texts of warnings about beams whose strain exceeded 0.1 in this motion, usually none."""
+        """Return texts of warnings about beams whose strain exceeded 0.1 in this motion, usually none. At most
+        2000 instants are checked."""
         return large_strains(self.run)
 
     def missing_stiffening(self) -> list[str]:

@@ -101,8 +101,8 @@ class Member(NamedTuple):
 
     @property
     def is_edge(self) -> bool:
-        """Return whether a contact shape is an edge of a rigid body or the axis of a cylinder, as its kind and its
-        unlimited ``size[1]`` show. Segments of beams, rods, strings and capsules are no edges."""
+        """Return whether a contact shape is an edge of a rigid body or the axis of a cylinder, by its kind and its
+        unlimited ``size[1]``. Segments of beams, rods, strings and capsules are no edges."""
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
     def touches_segment(self, segment: "Member") -> bool:
