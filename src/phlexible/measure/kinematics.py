@@ -21,8 +21,8 @@ AT_ITS_PATH = 1e-6  # turns
 
 
 def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the elastic coordinates of a body (``placed``) at all recorded instants of a run, shape
-    (instants, n). For a string or soft body they are its nodal positions [m]."""
+    """Return the elastic coordinates of a body (``placed``) at all recorded instants of a run, shape (instants,
+    n). For a string, soft body or shell they are its nodal vectors in world axes. The array is a copy."""
     return run.elastic(run.body_index(placed)).copy()
 
 

@@ -190,8 +190,8 @@ class Motion(MotionPictures, Readings):
         return kinematics.angular_velocity(self.run, target)
 
     def slack_parts(self) -> list[reactions.SlackPart]:
-        """Return the strings that were compressed in this motion as a list: for each its first compressed element
-        and the time at which this happened [s]."""
+        """Return the strings that were slack (compressed) in this motion as a list. For each its first slack
+        element and the time from which it is slack [s] are given."""
         return reactions.slack_parts(self.run)
 
     @property
@@ -286,8 +286,8 @@ class Motion(MotionPictures, Readings):
         return long_steps(self.run, None if steps is None else whole("steps", steps))
 
     def large_deflections(self) -> list[str]:
-        """Return texts of warnings about beams, rods and meshed bodies that deformed in this motion further than
-        their elements or strain measure can represent, usually none."""
+        """Return texts of warnings about beams, rods and meshed bodies that deformed in this motion beyond the
+        limits of their strain measure, usually none."""
         return large_deflections(self.run)
 
     def large_strains(self) -> list[str]:

@@ -84,8 +84,8 @@ class Readings:
         return self[ElasticDisplacement(attachment)]
 
     def elastic_coordinates(self, body: PlacedBody) -> Array:
-        """Return the elastic coordinates (amplitudes of the shape functions) of a body at all instants, shape (N +
-        1, n)."""
+        """Return the elastic coordinates of a body at all instants, shape (N + 1, n). They are amplitudes of its
+        shape functions; for strings, soft bodies and shells they are the nodal vectors in world axes."""
         return self._shown(kinematics.elastic_coordinates(self.run, body))
 
     def tension(self, string: PlacedBody) -> Array:
@@ -150,7 +150,8 @@ class Readings:
 
     def translation(self, joint: Joint) -> Array:
         """Return the translation of a joint's second point relative to the first along the joint's axis at all
-        instants, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
+        instants, shape (N + 1,) [m]. For a ``Planar`` joint the shape is (N + 1, 2), along both directions of the
+        plane. ModelError is raised for a joint without a translation."""
         return self._shown(JointPosition(joint).of_kind(self.run, is_angle=False))
 
     def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
