@@ -10,7 +10,7 @@ import pytest
 import phlexible as ph
 from mechanisms import beam, crank_slider, four_bar
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.state import redundancy
+from phlexible.state import initial_pose, redundancy
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.layout import State
@@ -226,3 +226,13 @@ def test_mixed_curvatures_tell_whether_a_form_has_both_signs(mixed, two_ways):
     state = State(0.0, np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros(0), np.zeros(2))
     system = SimpleNamespace(rows=rows, at=lambda state: state)
     assert _can_go_two_ways(system, state, np.ones(1), np.eye(2)) == two_ways
+
+
+def test_each_pose_of_an_equilibrium_is_judged_once_and_not_closed_again(monkeypatch):
+    """The typed pose, whose joints are open by round-off alone, and the equilibrium: what else asks is answered."""
+    judge, states = redundancy._redundancies, []
+    monkeypatch.setattr(redundancy, "_redundancies", lambda *given: states.append(given[1]) or judge(*given))
+    monkeypatch.setattr(initial_pose, "_close_joints", lambda problem: pytest.fail("round-off is no gap"))
+    model = ph.gallery.chain(10)
+    model.linearize([model.bodies[-1].end], at="static")
+    assert len(states) == 2

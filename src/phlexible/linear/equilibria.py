@@ -375,17 +375,17 @@ def operating_point(
     if not isinstance(state, State | None):
         raise ModelError(f"state must be a state of the model such as motion.recording.state(-1), got {state!r}")
     pose = undeformed(system) if state is None else state
-    layout = system.layout
+    layout, assembly = system.layout, assemble(system)
     if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):
         raise ModelError("state must belong to the model: its numbers of velocities or coordinates differ")
     if kind is OperatingKind.STATIC and (time is not None or state is None):
-        pose = _closed_at(assemble(system), pose, pose.time if time is None else time)
+        pose = _closed_at(assembly, pose, pose.time if time is None else time)
     elif state is None:
         check_drives(system, pose)
     check_closure(system, pose)
     if kind is OperatingKind.STEADY_ROTATION:
-        return _steady_rotation(system, pose)
-    equations = rest_equations(system, check_redundancy(system, pose))
+        return _steady_rotation(assembly, pose)
+    equations = rest_equations(system, check_redundancy(system, pose), assembly)
     resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
     if contacts_of(system):
         resting = equations.relaxed(pose)
@@ -586,7 +586,8 @@ def _settle_with_slip(friction: StickingFriction, state: State) -> State:
     raise EquilibriumError("no static equilibrium found near the given pose: contacts slip on and on")
 
 
-def _steady_rotation(system: System, pose: State) -> OperatingPoint:
+def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
+    system = assembly.system
     motion = quasi_static_motion(system, with_initial_velocity(system, pose))
     speed = np.abs(motion.state.velocity).max(initial=0.0)
     change, length = _change_in_body_axes(system, motion), system.largest_length
@@ -595,7 +596,7 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
             "the initial motion is no steady rotation: rigid velocities would change at "
             f"{change:.3g} m/s2 or rad/s2; give velocities of one rotation that joints and loads keep up"
         )
-    equations = rest_equations(system)
+    equations = rest_equations(system, assembly=assembly)
     if PairsAtRest(equations).forces(motion.state).any():
         raise EquilibriumError(
             'at="steady_rotation": bodies of a contact among many touch in the rotation, which is not linearized;'

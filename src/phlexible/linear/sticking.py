@@ -233,11 +233,11 @@ class RestEquations:
         return pair, self.assembly.moving_values(times), self.assembly.load_values(times[:1])
 
 
-def rest_equations(system: System, is_redundant: bool = False) -> RestEquations:
-    """Assemble the arrays of a system for the compiled time step and return its equations of quasi-static steps
-    between poses at rest, as ``RestEquations``. Servo controllers contribute their values at rest.
-    ``is_redundant`` says that constraints of joints may depend on each other."""
-    assembly = assemble(system)
+def rest_equations(system: System, is_redundant: bool = False, assembly: Assembly | None = None) -> RestEquations:
+    """Return the equations of quasi-static steps of a system between poses at rest, as ``RestEquations``. Servo
+    controllers contribute their values at rest. ``is_redundant`` says that constraints of joints may depend on each
+    other; ``assembly`` has the arrays of the compiled time step (None: they are assembled)."""
+    assembly = assemble(system) if assembly is None else assembly
     values = tuple((v.at_rest if isinstance(v, ServoPush) else v, name) for v, name in assembly.prescribed)
     return RestEquations(replace(assembly, prescribed=values), is_redundant)
 

@@ -244,13 +244,15 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
 def nearest_closed_pose(system: System, state: State, prescribed: PrescribedMotions) -> State:
     """Return a state whose joints are closed by rigid motions of bodies and undivided rods, starting from
     ``state``. Then a few Newton iterations let bodies deform too, where joints are still open. Remaining gaps
-    raise no error. Ground frames and drives are as ``prescribed``."""
-    motions, rods = _allowed_motions(system, state, frozenset()), None
-    if system.rod_strains.count:
-        rods = _Rods(system, state)
-    problem = _PoseProblem(system, state, motions, np.ones(motions.shape[0]), rods, prescribed)
-    every = sparse.csr_array(sparse.eye_array(motions.shape[0]))
-    return _close_joints_by_newton(replace(problem, motions=every, rods=None), _close_joints(problem), 0.0)
+    raise no error; gaps of round-off change nothing. Ground frames and drives are as ``prescribed``."""
+    count = int(system.layout.velocity[-1])
+    every = sparse.csr_array(sparse.eye_array(count))
+    whole = _PoseProblem(system, state, every, np.ones(count), None, prescribed)
+    if not whole.largest_gap(state):
+        return state
+    rods = _Rods(system, state) if system.rod_strains.count else None
+    problem = replace(whole, motions=_allowed_motions(system, state, frozenset()), rods=rods)
+    return _close_joints_by_newton(whole, _close_joints(problem), 0.0)
 
 
 class _Rods:

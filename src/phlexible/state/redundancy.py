@@ -19,7 +19,7 @@ from phlexible.display import shortened
 from phlexible.errors import RedundancyError, RedundancyWarning, SingularMatrixError, warn_user
 from phlexible.state.forces import coordinate_row
 from phlexible.state.instants import Instants, PrescribedFunctions
-from phlexible.state.layout import Layout, State
+from phlexible.state.layout import Layout, State, same_pose
 from phlexible.state.system import System
 
 # Detection of joints that other joints lock unintentionally, mostly hinges that are not in line.
@@ -175,12 +175,22 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
     inverse effective mass are tried first; if they leave doubt, joints are eliminated one by one by QR
     factorizations.
 
+    Those of the last pose are cached.
+
     Args:
         at: the state as an instant, where its frames are known as numbers only.
     """
+    if at is not None:
+        return _redundancies(system, state, at)
+    if not ((known := system.known_redundancies) and same_pose(known[0][0], state)):
+        known[:] = [(state, _redundancies(system, state, system.at(state)))]
+    return known[0][1]
+
+
+def _redundancies(system: System, state: State, at: Instants) -> list[Redundancy]:
     if not system.owners:
         return []
-    layout, at = system.layout, system.at(state) if at is None else at
+    layout = system.layout
     if _are_few_and_independent(system, state, at):
         return []
     fronts: list[set[_Front]] = [set() for _ in system.constraints]  # those that touch a joint

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from operator import is_
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -237,6 +237,11 @@ class System(PickledFields):
         mass."""
         frames = {frame: number for number, frame in enumerate(self.moving_frames)}
         return VectorResolver(self.layout, frames, self.index, self.centres)
+
+    @cached_property
+    def known_redundancies(self) -> list[tuple[State, list[Any]]]:
+        """Return a list of at most one pair: the last state for which ``redundancies`` were computed, and these."""
+        return []
 
     @cached_property
     def rod_strains(self) -> FunctionSet:
