@@ -64,9 +64,9 @@ class Body(ABC):
         implements it."""
 
     def resolved(self, is_clamped: bool) -> Self:
-        """Return this body with automatic options, such as ``frame="auto"`` of a beam, replaced by definite ones.
-        By default the body itself is returned; beams override this. ``is_clamped`` says whether a ``Fixed`` joint
-        acts at the body's start."""
+        """Return this body with automatic options, such as ``frame="auto"`` of a beam, replaced by definite
+        options. By default the body itself is returned; beams override this. ``is_clamped`` says whether a
+        ``Fixed`` joint acts at the body's start."""
         return self
 
     def described_coordinates(self, columns: Array, resolved: "Body", dimension: int) -> Array:

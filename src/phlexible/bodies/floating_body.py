@@ -48,7 +48,8 @@ class StrainEnergy:
     __repr__ = short_repr
 
     def with_arrays(self) -> "StrainEnergy":
-        """Return a copy of this strain energy with all its matrices as dense arrays in place of sparse ones."""
+        """Return a copy of this strain energy with all its matrices as dense arrays in place of sparse
+        matrices."""
         stiffness, rows, squares = (as_array(matrix) for matrix in (self.stiffness, self.rows, self.squares))
         return replace(self, stiffness=stiffness, rows=rows, squares=squares)
 
@@ -260,6 +261,6 @@ class FloatingBody:
 
     @property
     def velocity_count(self) -> int:
-        """Number of velocities of this body: linear and angular ones of its frame, and one for each elastic
+        """Number of velocities of this body: linear and angular velocities of its frame, and one for each elastic
         coordinate."""
         return self.rigid_count + self.elastic_count

@@ -137,7 +137,7 @@ def check_material(section: AnySection, material: object, length: float) -> None
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
     """Return the Maxwell branches (springs and dashpots in series) of a beam or rod, with stiffnesses divided by
     Young's modulus; None without relaxation. They belong to ``material`` or, without material, to its
-    ``sections``. Raise ``ParameterError`` if sections have different ones.
+    ``sections``. Raise ``ParameterError`` if sections have different branches.
 
     Raises:
         ParameterError: sections with different ones.
@@ -162,5 +162,5 @@ def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
 
 
 def all_sections(section: AnySection) -> tuple[UniformSection, ...]:
-    """Return all cross-sections of a table that varies along a beam, or the single uniform one, as a tuple."""
+    """Return all cross-sections of a table that varies along a beam, or the single uniform section, as a tuple."""
     return section.sections if isinstance(section, VaryingSection) else (section,)

@@ -256,7 +256,7 @@ class Rod:
     @property
     def relaxation(self) -> Maxwell | None:
         """Maxwell branches (spring and dashpot in series) of this rod's material or sections, with stiffnesses
-        relative to the elastic one; None without relaxation."""
+        relative to the elastic stiffness; None without relaxation."""
         return relative_relaxation(self.material, all_sections(self._section))
 
     @property
@@ -329,7 +329,7 @@ class Rod:
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this rod alone, with strains as states. Its ends have
         prescribed forces, or are clamped, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2];
-        ``shape``, ``velocity`` and ``angular_velocity`` are the initial ones. ``dimension`` is the number of space
+        ``shape``, ``velocity`` and ``angular_velocity`` are initial values. ``dimension`` is the number of space
         dimensions of the model (1, 2 or 3).
 
         Args:

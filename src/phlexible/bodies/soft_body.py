@@ -283,8 +283,8 @@ class SoftBody(MeshedNodalBody):
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this soft body alone. Its states are positions and
         velocities of the nodes, on request also ``stresses`` or ``strains``. ``gravity`` is the acceleration
-        [m/s^2]; ``shape`` and ``velocity`` are the initial ones. ``dimension`` is 2 or 3. Raise ``ModelError`` for
-        a body with relaxation.
+        [m/s^2]; ``shape`` and ``velocity`` are initial values. ``dimension`` is 2 or 3. Raise ``ModelError`` for a
+        body with relaxation.
 
         Args:
             dimension: 2 or 3.
@@ -342,7 +342,8 @@ class SoftBody(MeshedNodalBody):
         return PlaneState(self.plane) if self.soft_mesh.is_sheet else None
 
     def _check_thickness(self) -> None:
-        """Raise ``ParameterError`` if this soft body is a sheet and has no thickness, or is solid and has one."""
+        """Raise ``ParameterError`` if this soft body is a sheet and has no thickness, or is solid and has a
+        thickness."""
         if self.soft_mesh.is_sheet:
             if self.thickness is None:
                 raise ParameterError(f"thickness must be given for a sheet of {self.soft_mesh.kind.value}s [m]")

@@ -53,8 +53,8 @@ class ScalarFunction(ABC):
 
     def quotient(self, x0: Array, x1: Array) -> Array:
         """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0) of this function h without cancellation, of
-        the shape of x0. For arguments that differ by at most a tenth of the larger one, it is the mean of dh/dx
-        between them, by Gauss quadrature."""
+        the shape of x0. For arguments that differ by at most a tenth of the larger argument, it is the mean of
+        dh/dx between them, by Gauss quadrature."""
         x0, x1 = np.asarray(x0, dtype=np.float64), np.asarray(x1, dtype=np.float64)
         mean = (WEIGHTS * self.slope((x0 + x1)[..., None] / 2 + (x1 - x0)[..., None] / 2 * POINTS)).sum(axis=-1) / 2
         is_far = np.abs(x1 - x0) > NEAR * np.maximum(np.abs(x0), np.abs(x1))

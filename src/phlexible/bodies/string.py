@@ -395,8 +395,8 @@ class String(NodalBody):
         return self._arrays(dimension)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this string: the line along its nodes, as thick as its diameter if the user
-        gave one. ``data`` are the arrays of the body, ``ports`` are not used."""
+        """Return what pictures draw for this string: the line along its nodes, as thick as its diameter if the
+        user gave a diameter. ``data`` are the arrays of the body, ``ports`` are not used."""
         width = 0.0 if self.diameter is None else self.diameter
         return replace(super().skin(data, ports), width=(width, width))
 
@@ -439,8 +439,8 @@ class String(NodalBody):
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this string alone. Its ends have a prescribed force or
         velocity, or are fixed, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2]; ``shape``
-        and ``velocity`` are the initial ones. ``dimension`` is the number of space dimensions of the model (1, 2
-        or 3).
+        and ``velocity`` are initial values. ``dimension`` is the number of space dimensions of the model (1, 2 or
+        3).
 
         Args:
             dimension: 1 (along x), 2 or 3.

@@ -50,9 +50,9 @@ class StringLaw(ABC):
 
     @abstractmethod
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy of a string [N], accurate
-        also for close strains. For equal ones it is dW/dC. With it, a time step conserves energy. Abstract: each
-        law implements it."""
+        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy of a string [N],
+        accurate also for close strains. For equal strains it is dW/dC. With it, a time step conserves energy.
+        Abstract: each law implements it."""
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
         """Return the viscous coefficient EA / 4 of this elastic law of a string, constant, of the shape of C [N].

@@ -220,8 +220,8 @@ def frame_positions(frame: MovingFrame, times: Array) -> Array:
 
 def frame_velocities(frame: MovingFrame, times: Array) -> Array:
     """Return the world velocities of the origin of a fixed or moving frame at all ``times`` [s], shape (times, 3)
-    [m/s]. They are the values of the user's velocity function if there is one, zero for a fixed frame, and else
-    numerical derivatives of the path."""
+    [m/s]. They are the values of the user's velocity function if the user gave it, zero for a fixed frame, and
+    else numerical derivatives of the path."""
     if frame.velocity is not None:
         return _values_at(frame.velocity, times, 3)
     if frame.is_fixed:
@@ -259,7 +259,7 @@ def _values_at(function: Callable[[float], ArrayLike], times: Array, *shape: int
 
 def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> Array:
     """Return the world acceleration of the origin of a fixed or moving frame at ``time`` [s], shape (3,) [m/s^2].
-    It is computed by finite differences: the first derivative of the user's velocity if there is one, else the
+    It is computed by finite differences: the first derivative of the user's velocity if the user gave it, else the
     second derivative of the path. No time after ``end`` is used. It is zero for a fixed frame."""
     if frame.is_fixed:
         return np.zeros(3)

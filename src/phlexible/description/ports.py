@@ -307,8 +307,8 @@ class Attachment:
 
     @property
     def point(self) -> MaterialPoint:
-        """Return the material point of the undeformed body for this point of a placed body, with its shape
-        functions."""
+        """Return the material point of the undeformed body at this point of a placed body, with its shape
+        functions. It is computed at the first use and cached."""
         return self.placed.locate(self.location)
 
     @property

@@ -617,7 +617,7 @@ class JointSensor(Sensor):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Names of the joint coordinates that this sensor measures; empty if it measures a single one."""
+        """Names of the joint coordinates that this sensor measures; empty if it measures a single coordinate."""
         return tuple(self.joint.coordinate_names) if self.number is None else ()
 
     @property

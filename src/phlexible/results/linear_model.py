@@ -58,7 +58,7 @@ class LinearModel(ObservedPHDAE):
         return () if self.linearization is None else self.linearization.left_out
 
     def modes(self, count: int = 6) -> ModeShapes:
-        """Return the ``count`` vibration modes of lowest frequency of this linear model, rigid ones (frequency 0)
+        """Return the ``count`` vibration modes of lowest frequency of this linear model, rigid modes (frequency 0)
         included.
 
         Raises:
@@ -77,7 +77,7 @@ class LinearModel(ObservedPHDAE):
 
     def standard_form(self) -> "LinearModel":
         """Return an equivalent linear model ``dx/dt = (J - R) Q x + B u`` without constraints and with E = I. Its
-        states are momenta (the standard port-Hamiltonian form, [B] (47)).
+        states are momenta (the standard port-Hamiltonian form; docs/papers_matrices.md, [B] (47)).
 
         Of a model in velocities and stresses the states are x = M p, the momenta and strains, and Q = M^-1.
 
@@ -100,8 +100,8 @@ class LinearModel(ObservedPHDAE):
 
     def composed(self) -> LinearPHDAE:
         """Return an equivalent linear model that is assembled from the separate models of its bodies. They are
-        connected at their joints by power-conserving interconnections (transformers, [B] 5.2). ModelError is
-        raised unless ``linearize`` returned this model.
+        connected at their joints by power-conserving interconnections (transformers; docs/papers_matrices.md, [B]
+        5.2). ModelError is raised unless ``linearize`` returned this model.
 
         Raises:
             ModelError: a model that is none of bodies.

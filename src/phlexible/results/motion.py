@@ -140,7 +140,7 @@ class Motion(MotionPictures, Readings):
 
     @property
     def time(self) -> Array:
-        """Return the stored instants of this motion, shape (N + 1,) [s]."""
+        """Return the times of the stored instants of this motion, shape (N + 1,) [s]."""
         return self.recording.time
 
     @cached_property
@@ -222,7 +222,7 @@ class Motion(MotionPictures, Readings):
 
     @property
     def step_error(self) -> Array:
-        """Return the largest estimated local error of the time steps between each stored instant and the one
+        """Return the largest estimated local error of the time steps between each stored instant and the instant
         before, shape (N + 1,). It is relative to the length of the longest body.
 
         From second differences of velocities (docs/theory.md, 4; (4.22)); zero where the step has just changed.

@@ -232,7 +232,7 @@ class BeamMesh:
 
     def index(self, node: int, component: NodeComponent) -> int:
         """Return the index of one displacement or slope component of a ``node`` among all coordinates of this
-        beam's mesh. Nodes count from 0 at the start; negative ones count from the end, -1 is the last."""
+        beam's mesh. Nodes count from 0 at the start; negative nodes count from the end, -1 is the last."""
         return self.stride * (node % (self.elements + 1)) + component
 
     def at_nodes(self, component: NodeComponent) -> IntArray:

@@ -113,8 +113,8 @@ class _Scope:
 
     def moved_positions(self, positions: Array) -> Array:
         """Return the positions (k, 3) of nodes after moving this instance of a part to its position in the Abaqus
-        assembly. Its first data line is a translation, its second one an axis (two points) and an angle [degrees];
-        without them positions are returned unchanged."""
+        assembly. Its first data line is a translation, its second line an axis (two points) and an angle
+        [degrees]; without them positions are returned unchanged."""
         numbers = [np.array([float(each) for each in row if each]) for row in self.rows]
         if numbers:
             positions = positions + numbers[0]
@@ -275,8 +275,8 @@ class _Deck:
     ) -> None:
         """Add the sets and surfaces of the ``scopes`` (parts and instances) of this Abaqus deck to a mesh, in
         place, as "instance.name"; a unique name also alone. Surfaces become new cell blocks of side faces;
-        unreadable ones go to ``left_out``. ``number_of`` has node indices and ``where`` (block, index) of elements,
-        by (instance, number)."""
+        unreadable surfaces go to ``left_out``. ``number_of`` has node indices and ``where`` (block, index) of
+        elements, by (instance, number)."""
         used = Counter(key for scope in scopes for key in scope.sets)
         solid = len(mesh.cells)
         for scope in scopes:

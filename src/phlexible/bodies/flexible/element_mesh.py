@@ -152,7 +152,7 @@ class ElementMesh:
     @property
     def mass_degree(self) -> int:
         """Polynomial degree of the quadrature of the kinetic energy on this mesh: twice the order of its elements,
-        2 more on curved ones."""
+        2 more on curved elements."""
         return 2 * self.order + (2 if self.geometry_order > 1 else 0)
 
     def quadrature(self, degree: int) -> Iterator["CellQuadrature"]:

@@ -498,7 +498,7 @@ def _checked_order(order: int) -> int:
 
 
 def _checked_thickness(thickness: float | None, dimension: int) -> float:
-    """Return the ``thickness`` [m] that a user passed for a plane mesh, or 1.0 for a solid one. Raise
+    """Return the ``thickness`` [m] that a user passed for a plane mesh, or 1.0 for a solid mesh. Raise
     ``ParameterError`` if it is missing or not positive for a plane mesh (``dimension`` 2), or given for a solid
     (3)."""
     if dimension == 3:

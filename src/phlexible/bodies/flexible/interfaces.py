@@ -192,9 +192,9 @@ class MeshRegion:
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
     """Return the region of a mesh (elements, facets and vertices) that a user chose by nodes, a function of
-    position, or a group's name. Elements and facets belong to it if all their vertices are chosen, without
-    accidental ones. Boundary facets of these elements count only if ``with_sides``. ``source`` is the user's mesh.
-    Raise ``ParameterError`` if nothing is chosen.
+    position, or a group's name. Elements and facets belong to it if all their vertices are chosen, except elements
+    whose vertices are chosen by accident. Boundary facets of these elements count only if ``with_sides``.
+    ``source`` is the user's mesh. Raise ``ParameterError`` if nothing is chosen.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).

@@ -121,8 +121,8 @@ def _checked_matrices(
 
 def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
     """Read the matrix in a text file of Abaqus into a dictionary under the name of the file. Lines are "node,
-    component, node, component, value" (symmetric, one half suffices) or "row, column, value" (as written, without
-    labels). Raise ``ParameterError`` for other lines.
+    component, node, component, value" (symmetric, so that one half suffices) or "row, column, value" (as written,
+    without labels). Raise ``ParameterError`` for other lines.
 
     The first form has one half of a symmetric matrix (or both); lines with an asterisk are comments. Internal
     unknowns (modal coordinates of substructures) have negative node numbers and become scalars.

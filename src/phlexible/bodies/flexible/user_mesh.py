@@ -311,7 +311,7 @@ def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Arr
 
 def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
     """Add nodes in the middle of faces and cells to hexahedra of 20 nodes (e, 20), at their serendipity positions.
-    Neighbours share the node of a common face. Return all points with the added ones at the end, and cells of 27
+    Neighbours share the node of a common face. Return all points with the added points at the end, and cells of 27
     nodes (e, 27)."""
     edge_of = {frozenset(edge): 8 + k for k, edge in enumerate(VTK_EDGES)}
     columns = []

@@ -211,8 +211,8 @@ class Laminate:
 
 
 def _orthotropic(material: Material | OrthotropicMaterial) -> OrthotropicMaterial:
-    """Return a ``material`` as an orthotropic one: itself if it is, else one with equal moduli in both directions
-    and the same density."""
+    """Return a ``material`` as an orthotropic material: the material itself if it is orthotropic, else a new one
+    with equal moduli in both directions and the same density."""
     if isinstance(material, OrthotropicMaterial):
         return material
     E, G = material.youngs_modulus, material.shear_modulus
@@ -227,8 +227,8 @@ def _strain_rotation(angle: float) -> Array:
 
 def _shear(material: OrthotropicMaterial, angle: float) -> Array:
     """Return the transverse shear moduli of an orthotropic layer in laminate axes, shape (2, 2) [Pa]. Its fibres
-    are at an ``angle`` [rad] from the first axis. Along the fibres it is the shear modulus, across them the
-    transverse one, if given."""
+    are at an ``angle`` [rad] from the first axis. Along the fibres it is the shear modulus, across the fibres the
+    transverse shear modulus, if given."""
     fibre = np.array([np.cos(angle), np.sin(angle)])
     along, across = material.shear_modulus, material.transverse_shear_modulus or material.shear_modulus
     return np.asarray(across * np.eye(2) + (along - across) * np.outer(fibre, fibre))

@@ -473,7 +473,7 @@ class Shell(MeshedNodalBody):
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this shell alone. Its states are positions and
         velocities of the nodes and directors, its ports the means of its interfaces. ``gravity`` is the
-        acceleration [m/s^2]; ``shape`` and ``velocity`` are the initial ones. ``dimension`` has to be 3.
+        acceleration [m/s^2]; ``shape`` and ``velocity`` are initial values. ``dimension`` has to be 3.
 
         Args:
             dimension: 3.

@@ -568,8 +568,8 @@ def _solid(
     rounding: float = WIDE,
 ) -> Member:
     """Return a contact shape for a solid with a signed distance, fixed to a point of a body or the ground. Its
-    arguments are stored: up to three sizes [m] (missing ones are 0), bounding radius ``around``, ``thickness`` and
-    least radius of curvature ``rounding``. ModelError is raised if the point has no orientation."""
+    arguments are stored: up to three sizes [m] (missing sizes are 0), bounding radius ``around``, ``thickness``
+    and least radius of curvature ``rounding``. ModelError is raised if the point has no orientation."""
     if not port.has_orientation:
         raise ModelError(f"{port} has no orientation and cannot carry a surface")
     a, b, c, *_ = (*size, 0.0, 0.0, 0.0)

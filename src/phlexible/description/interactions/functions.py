@@ -465,8 +465,8 @@ class LengthCoordinate(Coordinate):
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
         """Return the functions of the pose from which a tendon's length is computed: the squared distance of each
-        guide from the next one. If the rest length is prescribed, minus the rest length is the last function. The
-        tuple is cached."""
+        guide from the next guide. If the rest length is prescribed, minus the rest length is the last function.
+        The tuple is cached."""
         segments = [between(a, b) for a, b in pairwise(self.guides)]
         rows = [Bilinear((BilinearTerm(1.0, segment, segment),), 0.0, self.name) for segment in segments]
         if self.winch is not None:
@@ -552,7 +552,7 @@ class PiecesCoordinate(LengthCoordinate):
     def at_history(self, variables: Array) -> "PiecesCoordinate":
         """Return a copy of this coordinate of a tendon with friction, with other rest lengths of its pieces. The
         history ``variables``, shape (pieces,) [m], are the lengths that have flowed out of each piece into the
-        next one."""
+        next piece."""
         moved = np.array(self.pieces) - variables + np.concatenate([[0.0], variables[:-1]])
         return replace(self, pieces=tuple(moved.tolist()))
 
@@ -664,7 +664,7 @@ class AngleCoordinate(Coordinate):
 
 
 def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
-    """Return the angle of the second port relative to the first one, as a coordinate. The axis is the cross
+    """Return the angle of the second port relative to the first port, as a coordinate. The axis is the cross
     product ``across`` x ``along`` of two perpendicular unit vectors, in world axes at the initial pose, which
     rotate with the first port. ``dimension`` is the number of space dimensions of the model (1, 2 or 3). A port is
     a point of a body, or of the ground.

@@ -160,9 +160,10 @@ class Joint(KinematicPair):
         name: str | None = None,
     ) -> JointFriction:
         """Make friction for ``model.apply`` that acts along a coordinate of the joint. Its limit is ``coulomb +
-        coefficient (radius) |R|``, where R is the force that the joint transmits. ``viscous`` is the coefficient
-        of a force proportional to the rate. ``static``, ``bristle``, ``bristle_damping`` and ``stiction_speed``
-        say how it sticks; ``of`` chooses among several coordinates, ``name`` is the name of the friction.
+        coefficient (radius) |R|``, with the force R that the joint transmits; ``viscous`` times the rate is added.
+        It sticks by a friction spring of stiffness ``bristle`` with ``bristle_damping``, or (0) creeps below
+        ``stiction_speed``. ``static`` is the limit while it sticks; ``of`` chooses among several coordinates,
+        ``name`` is the name of the friction.
 
         R is the force that the joint itself transmits in the same step. Its moments are not counted.
 
@@ -202,9 +203,9 @@ class Joint(KinematicPair):
         restitution_rate: float = 1e-2,
     ) -> JointStop:
         """Make elastic travel limits of a joint coordinate for ``model.apply``, at the values ``lower`` and
-        ``upper`` [rad or m]. They have a ``stiffness`` and ``damping``; impacts lose energy unless
-        ``restitution=1``. Impacts slower than ``restitution_rate`` [rad/s or m/s] lose less. ``of`` chooses among
-        several coordinates, ``name`` is the name of the limits.
+        ``upper`` [rad or m]. They have a ``stiffness``, and a ``damping`` or a ``restitution``. Impacts lose
+        energy unless ``restitution=1``; impacts slower than ``restitution_rate`` [rad/s or m/s] lose less. ``of``
+        chooses among several coordinates, ``name`` is the name of the limits.
 
         Args:
             lower, upper: coordinates beyond which it pushes back [rad or m]; None: no limit.

@@ -146,7 +146,7 @@ def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Bili
 
 
 def points_on_axis(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Bilinear, ...]:
-    """Return the constraint functions that keep the second point of a joint on the axis through the first one.
+    """Return the constraint functions that keep the second point of a joint on the axis through the first point.
     There is one for each direction in ``across``, perpendicular to the axis (docs/theory.md, 8, (8.9))."""
     return tuple(
         offset_along_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")

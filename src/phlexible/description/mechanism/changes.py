@@ -106,7 +106,7 @@ def parts_to_remove(
 ) -> set[object]:
     """Return the set of all parts that must be removed from a mechanism together with ``parts``, given as objects
     or names. A whole beam, rod or compound part adds its components. Nothing is removed here. ModelError is raised
-    for unknown parts, or if a remaining part refers to a removed one.
+    for unknown parts, or if a remaining part refers to a removed part.
 
     Args:
         mechanism: mechanism that the parts belong to.

@@ -92,7 +92,8 @@ class Mechanism(MechanismParts):
 
     def set_events(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
         """Store the ``events`` and ``switches`` (constraints that events lock or release) of a mechanism loaded
-        from a file, and return the mechanism itself. They replace earlier ones and are not checked."""
+        from a file, and return the mechanism itself. They replace earlier events and switches and are not
+        checked."""
         self._events, self._switches = list(events), switches
         return self
 
@@ -479,7 +480,7 @@ class Mechanism(MechanismParts):
     def remove(self, *parts: Removable | str) -> Self:
         """Remove ``parts`` (bodies, joints, relations, loads, force elements, drives, events; objects or names)
         from the model, in place, and return the model. ModelError is raised if a remaining part refers to a
-        removed one. A beam that no joint clamps any longer gets a free floating frame.
+        removed part. A beam that no joint clamps any longer gets a free floating frame.
 
         Handles of other parts stay valid. ``model.copy().remove("motor")`` does not change this model.
 
