@@ -204,7 +204,7 @@ def wiper(
         press: by which the holder is lower than the blade is long [m].
         sweep: to each side [m].
         period: of to and fro [s].
-        elements: of the blade.
+        elements: of order 2, of the blade.
     """
     length, radius = 0.04, BLADE_THICKNESS / 2
     low, wide, whole_turn = positive("press", press), non_negative("sweep", sweep), positive("period", period)
@@ -217,7 +217,7 @@ def wiper(
     model = Model(gravity=(0.0, -9.81, 0.0), dimension=2)
     rubber = Material(youngs_modulus=5e6, density=1200.0, poissons_ratio=0.49, viscosity=2e-3)
     blade = model.add(
-        Rod(length, RectangularSection(width=BLADE_THICKNESS, height=0.01), rubber, elements=elements),
+        Rod(length, RectangularSection(width=BLADE_THICKNESS, height=0.01), rubber, elements, order=2),
         "blade",
         position=(0.0, start, 0.0),
         rotation=-np.pi / 2,

@@ -142,7 +142,7 @@ MICHELL = 2 * np.pi * np.sqrt(3) * (1 + POISSON)  # 2 pi sqrt(3) EI / GI_p [rad]
 
 
 @ready_model(duration=1.6, step=1e-3)
-def twisted_ring(twist: float = 1.25, friction: float = 0.1, elements: int = 90) -> Model:
+def twisted_ring(twist: float = 1.25, friction: float = 0.1, elements: int = 45) -> Model:
     """A straight rod of rubber is bent to a ring, closed, and twisted within a second where it is held.
     Build and return this ready model of the gallery, to be simulated or linearized. ``twist`` is the final
     one as a multiple of Michell's, ``friction`` the coefficient of the ring on itself, ``elements`` the
@@ -161,11 +161,11 @@ def twisted_ring(twist: float = 1.25, friction: float = 0.1, elements: int = 90)
     Args:
         twist: of Michell's.
         friction: coefficient of the ring on itself.
-        elements: of the ring.
+        elements: of order 2, of the ring.
     """
     full, share = 2 * np.pi * RING, non_negative("twist", twist)
     rubber = Material(5e7, 1200.0, POISSON, viscosity=2e-3)
-    rod = Rod(full, CircularSection(RING_DIAMETER), rubber, elements=elements, stress_free="straight")
+    rod = Rod(full, CircularSection(RING_DIAMETER), rubber, elements, order=2, stress_free="straight")
 
     def circle(s: float) -> tuple[float, float, float]:
         return float(RING * np.sin(s / RING)), float(RING * (1 - np.cos(s / RING))), 0.0

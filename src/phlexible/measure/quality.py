@@ -21,7 +21,7 @@ from phlexible.bodies.beam.strain import Strain, linear_stiffness
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass, undeformed_mass
-from phlexible.bodies.rod import LARGEST_ACCURATE_ROTATION, LARGEST_ROTATION
+from phlexible.bodies.rod import LARGEST_ACCURATE_ROTATION, LARGEST_ROTATION, excess_bending
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.contact_members import Member, signed_distances
 from phlexible.description.interactions.functions import DirectionOf, PointOf
@@ -313,29 +313,29 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
     if not run.mechanism.rods:
         return
     rows = some_instants(run)
-    time = run.recording.time[rows]
     for rod in run.mechanism.rods:
-        numbers = [run.system.index[placed] for placed in rod.handle.parts]
-        rotation = run.recording.rotation[rows][:, numbers]
+        rotation = run.recording.rotation[rows][:, [run.system.index[placed] for placed in rod.handle.parts]]
         cosine = (np.einsum("tkij,tkij->tk", rotation[:, 1:], rotation[:, :-1]) - 1) / 2
         turn = np.arccos(np.clip(cosine, -1.0, 1.0)).max(axis=1, initial=0.0)
-        beyond = np.flatnonzero(turn > LARGEST_ACCURATE_ROTATION)
-        if len(beyond):
+        body, limit = rod.handle.body, LARGEST_ACCURATE_ROTATION[rod.handle.body.order]
+        if len(beyond := np.flatnonzero(turn > limit)):
             most = float(turn.max())
-            count = int(np.ceil(rod.handle.body.elements * most / LARGEST_ACCURATE_ROTATION))
-            far = "" if most < LARGEST_ROTATION else f"; beyond {LARGEST_ROTATION:g} rad they grow soft and fold"
+            excess = 100 * excess_bending(body.order, most, bool(rod.stress_free[..., 3:].any()))
+            count = int(np.ceil(body.elements * excess ** (1 / (2 * body.order))))
             pull, carried, separated = _rod_tension(run, rod, int(rows[beyond[0]]) + 1)
-            because = "or check its material and loads"
+            because = f"(an error below 1 %){', order=2,' * (body.order == 1)} or check its material and loads"
             if pull > carried:
-                count = int(np.ceil(MARGIN * rod.handle.body.elements * (pull / carried) ** 0.5))
+                count = int(np.ceil(MARGIN * body.elements * (pull / carried) ** 0.5))
                 because = (
                     f"or a String: it is pulled by {pull:.3g} N, and beyond {carried:.3g} N sections that are"
                     f" {separated:.3g} m separated turn to and fro"
                 )
             yield (
-                f"{rod.handle.name} bends further than its elements follow, from t = {time[beyond[0]]:.4g} s on:"
-                f" neighbouring sections turn by up to {most:.2g} rad against each other (good to"
-                f" {LARGEST_ACCURATE_ROTATION:g}{far}): take elements={count} or more, {because}"
+                f"{rod.handle.name} bends further than its elements follow, from t ="
+                f" {run.recording.time[rows[beyond[0]]]:.4g} s on:"
+                f" neighbouring sections turn by up to {most:.2g} rad against each other (good to {limit:g}, and"
+                f" beyond {LARGEST_ROTATION:g} rad they grow soft and fold), so that a moment bends it about"
+                f" {excess:.2g} % too far: take elements={count} or more {because}"
             )
 
 

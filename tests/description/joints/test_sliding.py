@@ -199,7 +199,7 @@ def test_friction_on_a_stretched_string_brakes_as_on_the_way_in_space(coefficien
 @pytest.mark.parametrize("case", ["free", "friction", "driven", "moving"])
 def test_a_rod_moves_through_an_eyelet_under_gravity(case):
     model = ph.Model(gravity=(0, -2.0, 0))
-    rod = rod_in(model, elements=4)
+    rod = rod_in(model, elements=8)
     place, _ = place_and_tangent(rod, 0.7)
     eyelet = model.ground.at(place)
     if case == "moving":

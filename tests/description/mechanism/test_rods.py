@@ -1,5 +1,7 @@
 """Rods in models: one handle for many sections, invariants, files, copies."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ SECTION = ph.RectangularSection(0.02, 0.03)
 def hanging(rod=None, **options):
     """A rod on a hinge, under gravity, with a weight in its middle."""
     model = ph.Model(gravity=(0, -9.81, 0), **options)
-    placed = model.add(rod or ph.Rod(1.0, SECTION, RUBBER, elements=8), "rod")
+    placed = model.add(rod or ph.Rod(1.0, SECTION, RUBBER, elements=14), "rod")
     bob = model.add(ph.RigidBody(0.2, (1e-4, 1e-4, 1e-4)), "bob", position=(0.55, 0, 0))
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start))
     model.connect(ph.Fixed(placed.at(0.55), bob.origin))
@@ -79,7 +81,10 @@ def test_sections_start_with_the_velocities_of_one_body():
 
 @pytest.mark.parametrize(
     ("force", "told"),
-    [((0.0, 3.0, 0.0), "or check its material and loads"), ((20.0, 0.1, 0.0), "or a String: it is pulled by")],
+    [
+        ((0.0, 3.0, 0.0), "\\(an error below 1 %\\), order=2, or check its material and loads"),
+        ((20.0, 0.1, 0.0), "or a String: it is pulled by"),
+    ],
 )
 def test_rods_that_bend_too_much_between_sections_are_told(force, told):
     """Bent, or pulled so that sections far apart turn to and fro."""
@@ -87,9 +92,34 @@ def test_rods_that_bend_too_much_between_sections_are_told(force, told):
     rod = model.add(ph.Rod(1.0, SECTION, RUBBER, elements=4), "rod")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
     model.apply(ph.Force(rod.end, force))
-    words = rf"neighbouring sections turn by up to .* take elements=\d+ or more, {told}"
+    words = rf"neighbouring sections turn by up to .* take elements=\d+ or more {told}"
     with pytest.warns(ph.LargeDeflectionWarning, match=words):
         model.simulate(0.5, 1e-3, progress=False)
+
+
+@pytest.mark.parametrize("is_curved", [False, True])
+@pytest.mark.parametrize(("order", "elements"), [(1, 10), (2, 3)])
+def test_the_warning_says_how_much_too_far_a_moment_bends_a_rod(order, elements, is_curved):
+    """The closed form is the angle M L / EI, which the number of elements of the warning meets to 1 %."""
+
+    def excess(count):
+        turn, model = 3.3, ph.Model(dimension=2)
+        body = ph.Rod(1.0, SECTION, RUBBER, elements=count, order=order)
+        arc = (lambda s: (np.sin(turn * s) / turn, (1 - np.cos(turn * s)) / turn, 0)) if is_curved else None
+        rod = model.add(body, "rod", shape=arc)
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+        angle = 0.01 if is_curved else turn
+        model.apply(ph.Torque(rod.end, (0, 0, angle * body.stiffness_at(np.zeros(1))[0, 5, 5])))
+        rotation = model.equilibrium().rotation(rod.end)
+        return (np.arctan2(*rotation[1::-1, 0]) - turn * is_curved) % (2 * np.pi) / angle - 1
+
+    with pytest.warns(ph.LargeDeflectionWarning) as given:
+        far = excess(elements)
+    percent, count = re.search(
+        r"bends it about (\S+) % too far: take elements=(\d+)", str(given[0].message)
+    ).groups()
+    assert 100 * far == pytest.approx(float(percent), rel=0.15)
+    assert 0.005 < excess(int(count)) < 0.0105
 
 
 def test_modes_about_a_loaded_shape():

@@ -16,7 +16,7 @@ def swung(order: int, dimension: int) -> ph.Motion:
     section = ph.GeneralSection(stiffness, mass=np.diag([1.0, 1.0, 1.0, 0.02, 0.01, 0.01]), viscosity=1e-3)
     model = ph.Model(gravity=(0, -9.81, 0), dimension=dimension)
     rod = model.add(
-        ph.Rod(1.0, section, elements=3, order=order), "rod", shape=lambda s: (np.sin(s), 1 - np.cos(s), 0)
+        ph.Rod(1.0, section, elements=6 // order, order=order), "rod", shape=lambda s: (np.sin(s), 1 - np.cos(s), 0)
     )
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start))
     out_of_plane = 25.0 if dimension == 3 else 0.0

@@ -303,7 +303,7 @@ class Sliding(Joint):
     All rotations of the body are free, and its position along the line is a coordinate, with springs, dampers,
     friction, stops and drives as of other joints. A point of the ground is an eyelet through which the line moves.
     The line is smooth: it passes the nodes of a rod or beam along their sections' x axes, and those of a string
-    with tangents from their neighbours. Neighbouring sections should rotate by less than 0.5 rad each.
+    with tangents from their neighbours. Neighbouring sections should rotate by less than 0.2 rad each.
 
     Positions are lengths along the undeformed line [m], from 0 at its start. At an end the point rebounds with
     ``slide.stop(lower=0.0, upper=length)``, and falls off with ``model.at(ph.When(ph.JointPosition(slide),
