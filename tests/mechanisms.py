@@ -98,7 +98,6 @@ def slope(function, system, state, eps=1e-5):
 
 
 def with_elements(dimension):
-    """A pair of bodies with springs, dampers, torques and a drive."""
     model = Mechanism(gravity=(1.0, -9.0, 0.0), dimension=dimension)
     a = model.add(beam(), "a")
     b = model.add(ph.RigidBody(0.4, (0.01, 0.02, 0.025), center=(0.1, 0.0, 0)), "b", position=(0.3, 0, 0))
@@ -124,3 +123,13 @@ def boom(part, dimension=2, gravity=9.81, place=(0.0, 0.0, 0.0)):
     hinge = model.connect(ph.Revolute(model.ground.at(place), placed.start, **axis))
     model.apply(part(hinge))
     return model, hinge
+
+
+def grounded(body, joint=ph.Fixed, at=(0, 0, 0), by=None, axis=None, gravity=(0, 0, 0), dimension=3, **added):
+    """A model of a body whose start, origin or named interface a joint holds on the ground; both, and the joint."""
+    model = ph.Model(gravity=gravity, dimension=dimension)
+    placed = model.add(body, added.pop("name", "body"), **added)
+    is_line = isinstance(body, ph.Beam | ph.Rod | ph.String)
+    port = placed[by] if by else placed.start if is_line else placed.origin
+    options = {} if axis is None else {"axis": axis}
+    return model, placed, model.connect(joint(model.ground.at(at), port, **options))

@@ -104,8 +104,7 @@ class DirectorSheet(SoftProducts):
         return replace(nodes, positions=np.concatenate([nodes.positions, directors]), velocities=rates)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        count = len(nodes.positions) // 2
-        arms = nodes.positions - np.outer(np.repeat([1.0, 0.0], count), origin)
+        arms = nodes.positions - np.outer(np.repeat([1.0, 0.0], len(nodes.positions) // 2), origin)
         rates = np.zeros_like(arms) if nodes.velocities is None else nodes.velocities
         return replace(nodes, velocities=rates + np.cross(spin, arms))
 

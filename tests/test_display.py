@@ -17,13 +17,11 @@ pytest.importorskip("matplotlib")
 
 
 def hinge(model):
-    """Of one more body, to the ground."""
     wheel = model.add(ph.RigidBody(1.0, 0.1), "wheel", position=(0, 2, 0))
     return model.connect(ph.Revolute(model.ground.at((0, 2, 0)), wheel.origin))
 
 
 def hung(parameters):
-    """A ball below a spring."""
     model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
     ball = model.add(ph.PointMass(1.0), "ball", position=(0, -2, 0))
     model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), ball.origin, parameters["k"], length=1.0))
@@ -33,7 +31,6 @@ def hung(parameters):
 
 @pytest.fixture(scope="module")
 def everything() -> dict[str, object]:
-    """Objects that users hold, by name."""
     model = ph.gallery.crank_slider()
     motion = model.simulate(4e-4, 2e-5, progress=False)
     coupler = model["coupler"]
@@ -152,8 +149,7 @@ def test_names_are_offered(everything):
 
 def test_a_report_is_shown_in_a_cell(everything):
     motion = everything["motion"]
-    end = everything["body"].end
-    inline = motion.show(height=500, frames=5, sensors=[ph.Position(end)])
+    inline = motion.show(height=500, frames=5, sensors=[ph.Position(everything["body"].end)])
     page = inline._repr_html_()
     assert page.startswith("<iframe srcdoc=") and 'height="500"' in page
     assert "<script" not in page  # it is inside of the attribute

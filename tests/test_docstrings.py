@@ -13,7 +13,6 @@ import phlexible as ph
 
 
 def documented() -> Iterator[tuple[str, object]]:
-    """Public names, and the methods of public classes."""
     for name in sorted(set(ph.__all__)):
         value = getattr(ph, name)
         if inspect.isclass(value) or inspect.isfunction(value):

@@ -23,7 +23,6 @@ def run(page: str) -> dict[str, object]:
 
 @pytest.fixture
 def in_an_empty_folder(tmp_path, monkeypatch, unpainted) -> Path:
-    """So that files which the programs write go nowhere else."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -121,8 +120,7 @@ def test_linear_analysis(in_an_empty_folder, capsys) -> None:
     names = {path.name for path in in_an_empty_folder.iterdir()}
     assert names == {"four_bar.png", "bode.png", "arm.mat", "campbell.png"}
     unit = 0.01 * np.sqrt(2.1e11 / 7850.0 / 12) / 0.8**2  # the last speed is six of it; A. D. Wright et al. 1982
-    flaps = found["campbell"].frequencies[[0, -1], 0]
-    assert flaps / unit == pytest.approx([3.5160, 7.3604], rel=1e-3)
+    assert found["campbell"].frequencies[[0, -1], 0] / unit == pytest.approx([3.5160, 7.3604], rel=1e-3)
     euler = np.pi**2 * 2e11 * np.pi * 0.01**4 / 64 / 4
     assert found["buckling_load"] == pytest.approx(euler, rel=1e-3)
 
@@ -194,8 +192,7 @@ def test_reduction(in_an_empty_folder, capsys) -> None:
 
 
 def test_springs_drives_and_motors(in_an_empty_folder, capsys) -> None:
-    found = run("forces_and_drives.md")
-    assert found["fall"].time[-1] == pytest.approx(np.sqrt(2 / 9.81), abs=1e-9)
+    assert run("forces_and_drives.md")["fall"].time[-1] == pytest.approx(np.sqrt(2 / 9.81), abs=1e-9)
     lines = capsys.readouterr().out.split("\n")
     assert float(lines[0]) == pytest.approx(10.0, abs=1e-9)
     assert float(lines[5]) == pytest.approx(2.0 * 9.81)
@@ -266,8 +263,7 @@ def test_rods(in_an_empty_folder) -> None:
 
 
 def test_accuracy(in_an_empty_folder, capsys) -> None:
-    found = run("accuracy.md")
-    assert found["motion"].check().is_clean
+    assert run("accuracy.md")["motion"].check().is_clean
     assert "no problems found" in capsys.readouterr().out
 
 
@@ -287,8 +283,7 @@ def test_beams(in_an_empty_folder) -> None:
 
 
 def test_contact(in_an_empty_folder) -> None:
-    found = run("contact.md")
-    frequencies = found["linear"].modes().frequencies
+    frequencies = run("contact.md")["linear"].modes().frequencies
     assert frequencies == pytest.approx([34.9, 282.8, 282.8, 2866.0], rel=1e-3)
     assert frequencies[0] * frequencies[3] == pytest.approx(1e5, rel=1e-6)
 

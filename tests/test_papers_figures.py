@@ -13,7 +13,6 @@ pytest.importorskip("matplotlib")
 
 @pytest.fixture(scope="module")
 def figures():
-    """The functions of ``benchmarks/papers_figures.py``."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCHMARKS))
         return runpy.run_path(str(BENCHMARKS / "papers_figures.py"))["FIGURES"]

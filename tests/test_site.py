@@ -28,7 +28,6 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 def pages() -> dict[str, str]:
-    """Text of every page by its name without ending; those that a build writes are left out."""
     found = (path for path in DOCS.rglob("*.md") if path.relative_to(DOCS).parts[0] not in ("gallery", "tutorials"))
     return {path.relative_to(DOCS).with_suffix("").as_posix(): path.read_text(encoding="utf-8") for path in found}
 

@@ -34,14 +34,12 @@ OTHER_SOURCE = re.compile(
 
 @cache
 def texts() -> dict[Path, str]:
-    """All other programs, and pages."""
     found = [path for folder in FOLDERS for kind in ("*.py", "*.md") for path in (ROOT / folder).rglob(kind)]
     others = sorted({*found, *ROOT.glob("*.md")} - {Path(__file__)})
     return {path: path.read_text(encoding="utf-8") for path in others}
 
 
 def formulas(path: Path) -> list[str]:
-    """Displayed formulas of a page."""
     return DISPLAYED.findall(texts()[path]) if path.suffix == ".md" else []
 
 
@@ -77,13 +75,11 @@ def unknown_citations(text: str, page: str) -> set[str]:
 
 @cache
 def theory() -> str:
-    """All pages of the theory."""
     return "\n".join(texts()[path] for path in PAGES)
 
 
 @cache
 def defined(page: str) -> tuple[set[str], set[str]]:
-    """Equations and sections of the page."""
     return set(DEFINITION.findall(page)), set(HEADING.findall(page))
 
 

@@ -7,46 +7,38 @@ import numpy as np
 import phlexible as ph
 from bad_inputs.outcomes import Call, calling
 from bad_inputs.usual import CALLED_LATER, COUNT, EMPTY, FINITE, MAPPING, NONE, PAIR, POSITIVE, REFUSED, usual
-from bad_inputs.wrong_values import Empty
+from bad_inputs.wrong_values import Empty, Hinged
 
 SCALES = NONE | MAPPING
 
 
 def swung(parameters):
-    """A bar on a hinge with a spring."""
-    model = ph.Model(dimension=2)
-    bar = model.add(ph.RigidBody(parameters["mass"], 0.1, center=(0.5, 0.0, 0.0)), "bar")
-    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
-    model.apply(hinge.spring(1.0))
-    return model
+    own = Hinged(parameters["mass"])
+    own.model.apply(own.joint.spring(1.0))
+    return own.model
 
 
 def turned(inputs):
-    """The bar with a torque in its hinge."""
-    model = swung({"mass": 1.0})
+    model = swung(dict(mass=1.0))
     model.apply(model.joints[0].torque(inputs["torque"]))
     return model
 
 
 def cost(model):
-    """The angle at the end."""
     return ph.Cost.final(ph.JointPosition(model.joints[0]))
 
 
 def linear(parameters):
-    """From the torque in the hinge to its rate."""
     model = swung(parameters)
     return model.linearize([model.joints[0]], [ph.JointRate(model.joints[0])])
 
 
 @cache
 def motion():
-    """Two steps of it."""
-    return swung({"mass": 1.0}).simulate(0.02, 0.01, progress=False)
+    return swung(dict(mass=1.0)).simulate(0.02, 0.01, progress=False)
 
 
 def hinged():
-    """A model to which events are added."""
     own = Empty()
     bar = own.model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1), center=(0.5, 0.0, 0.0)), "bar")
     own.joint = own.model.connect(ph.Revolute(own.model.ground.at((0.0, 0.0, 0.0)), bar.origin, axis=(0, 0, 1)))
@@ -56,28 +48,26 @@ def hinged():
 
 @cache
 def hinged_once():
-    """One for all calls that leave it as it is."""
     return hinged()
 
 
 def angle(model):
-    """Of the bar, by name."""
-    return {"angle": ph.JointPosition(model.joints[0])}
+    return dict(angle=ph.JointPosition(model.joints[0]))
 
 
-SWUNG = ph.Recording((0.0, 0.01, 0.02), {"angle": (0.0, 1e-3, 2e-3)}, 1e-3)
-GIVEN = {"parameters": {"mass": 1.0}}
-RUN = {"duration": 0.02, "step": 0.01}
+SWUNG = ph.Recording((0.0, 0.01, 0.02), dict(angle=(0.0, 1e-3, 2e-3)), 1e-3)
+GIVEN = dict(parameters=dict(mass=1.0))
+RUN = dict(duration=0.02, step=0.01)
 
 DERIVED = [
     calling(
         ph.Signal,
-        lambda s: {"times": (0.0, 1.0, 2.0), "values": (1.0, 2.0, 3.0)},
+        lambda s: dict(times=(0.0, 1.0, 2.0), values=(1.0, 2.0, 3.0)),
         times=frozenset({"(1, 2, 3)"}),
         values=frozenset({"(1, 2, 3)"}),
     ),
-    calling(ph.When, lambda s: {"quantity": s.angle, "above": 0.5}, of=EMPTY, make_stage=hinged),
-    Call("at", lambda s: s.model.at, lambda s: {"when": 0.5, "lock": s.joint}, usual("when lock release"), hinged),
+    calling(ph.When, lambda s: dict(quantity=s.angle, above=0.5), of=EMPTY, make_stage=hinged),
+    Call("at", lambda s: s.model.at, lambda s: dict(when=0.5, lock=s.joint), usual("when lock release"), hinged),
     Call("simulate until", lambda s: s.model.simulate, lambda s: {**RUN, "progress": False}, usual("stop"), hinged),
     Call(
         "resume until",
@@ -91,14 +81,14 @@ DERIVED = [
         Call(
             f"Cost.{name}",
             lambda s, name=name: getattr(ph.Cost, name),
-            lambda s: {"sensor": s.angle},
+            lambda s: dict(sensor=s.angle),
             {"sensor": REFUSED, **others},
             hinged_once,
         )
         for name, others in (
-            ("integral", {"function": NONE | CALLED_LATER, "weight": NONE | CALLED_LATER}),
-            ("final", {"function": NONE | CALLED_LATER}),
-            ("peak", {"p": REFUSED}),
+            ("integral", dict(function=NONE | CALLED_LATER, weight=NONE | CALLED_LATER)),
+            ("final", dict(function=NONE | CALLED_LATER)),
+            ("peak", dict(p=REFUSED)),
         )
     ),
     calling(ph.gradient, lambda s: {"build": swung, "cost": cost, **GIVEN, **RUN}),
@@ -124,20 +114,20 @@ DERIVED = [
     ),
     calling(
         ph.Recording,
-        lambda s: {"time": (0.0, 0.01), "outputs": {"angle": (0.0, 0.1)}},
+        lambda s: dict(time=(0.0, 0.01), outputs=dict(angle=(0.0, 0.1))),
         time=PAIR,
         outputs=REFUSED,
         noise=POSITIVE | NONE | {"{}"},
     ),
     calling(
         ph.RecordedModes,
-        lambda s: {"frequencies": (1.0,), "noise": 0.1},
+        lambda s: dict(frequencies=(1.0,), noise=0.1),
         frequencies=frozenset({"(1, 2)", "(1, 2, 3)"}),
         first=COUNT | {"0"},
     ),
     calling(
         ph.RecordedResponse,
-        lambda s: {"frequencies": (1.0,), "values": (1.0,), "noise": 0.1},
+        lambda s: dict(frequencies=(1.0,), values=(1.0,), noise=0.1),
         frequencies=REFUSED,
         values=REFUSED,
     ),
@@ -150,28 +140,28 @@ DERIVED = [
     ),
     calling(
         ph.optimal_inputs,
-        lambda s: {
-            "build": turned,
-            "cost": lambda model: ph.Cost.final(ph.JointPosition(model.joints[0]), np.square),
-            "inputs": {"torque": ph.Signal((0.0, 0.01), (1.0, 1.0), "constant")},
-            "duration": 0.02,
-            "step": 0.01,
-            "sensors": angle,
-            "progress": False,
-        },
+        lambda s: dict(
+            build=turned,
+            cost=lambda model: ph.Cost.final(ph.JointPosition(model.joints[0]), np.square),
+            inputs=dict(torque=ph.Signal((0.0, 0.01), (1.0, 1.0), "constant")),
+            duration=0.02,
+            step=0.01,
+            sensors=angle,
+            progress=False,
+        ),
         inputs=REFUSED,
         step=REFUSED,
         sensors=CALLED_LATER | NONE,
     ),
     calling(
         ph.batch,
-        lambda s: {"build": lambda mass: swung({"mass": mass}), "parameters": {"mass": [1.0]}},
+        lambda s: dict(build=lambda mass: swung(dict(mass=mass)), parameters=dict(mass=[1.0])),
         build=frozenset({"a class"}),
     ),
     Call(
         "build",
         lambda s: ph.build,
-        lambda s: {"model": swung({"mass": 1.0}), "step": 0.01, "path": "no_such_folder/compiled.zip"},
+        lambda s: dict(model=swung(dict(mass=1.0)), step=0.01, path="no_such_folder/compiled.zip"),
         usual(
             "step path fmi initial numerical_damping order",
             model=frozenset({"model", "foreign model"}),
@@ -186,7 +176,7 @@ DERIVED = [
     Call(
         "load_library",
         lambda s: ph.load_library,
-        lambda s: {"path": "no_such_folder/compiled.so"},
+        lambda s: dict(path="no_such_folder/compiled.so"),
         usual(path=frozenset({"'x'", "'1'"})),
         ends="there is no file",
     ),

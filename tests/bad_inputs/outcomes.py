@@ -18,28 +18,20 @@ NAMED = {"name": "named?"}  # of words: "no body is named 'x'"
 
 @dataclass(frozen=True)
 class Call:
-    """A function or method of the public surface.
+    """A function or method of the public surface."""
 
-    Attributes:
-        name: for reports.
-        function: what is called, made of a stage.
-        good: arguments that it takes, made of a stage.
-        takes: by argument, labels of values that it accepts on purpose.
-        make_stage: anew after each call that took a value; the shared one where nothing changes it.
-        words: by argument, a pattern of what messages call it where users do not write its name.
-        ends: a pattern of the message by which it ends where all else is right, if the good arguments end it so: it
-            would go on to write or to serve something.
-        is_whole: whether arguments that are not in ``takes`` are there, too, and accept the usual.
-    """
-
-    name: str
-    function: Callable[[Any], Callable[..., Any]]
-    good: Callable[[Any], dict[str, Any]]
-    takes: dict[str, frozenset[str]]
+    name: str  # for reports
+    function: Callable[[Any], Callable[..., Any]]  # what is called, made of a stage
+    good: Callable[[Any], dict[str, Any]]  # arguments that it takes, made of a stage
+    takes: dict[str, frozenset[str]]  # by argument, labels of values that it accepts on purpose
+    # anew after each call that took a value; the shared one where nothing changes it
     make_stage: Callable[[], Any] = stage
+    # by argument, a pattern of what messages call it where users do not write its name
     words: dict[str, str] = field(default_factory=dict)
+    # a pattern of the message by which it ends where all else is right, if the good arguments end it so: it
+    # would go on to write or to serve something
     ends: str = "(?!)"
-    is_whole: bool = False
+    is_whole: bool = False  # whether arguments that are not in ``takes`` are there, too, and accept the usual
 
     def accepted(self, here: Any) -> dict[str, frozenset[str]]:
         """Labels of accepted values by argument, of all arguments of the signature where the call is whole."""
@@ -99,7 +91,6 @@ def outcome(call: Call, argument: str, label: str, here: Any = None) -> str:
 
 
 def tried(call: Call, argument: str, label: str, value: Any, here: Any) -> str:
-    """What comes of a value, in the same words."""
     function, arguments = call.function(here), {**call.good(here), argument: value}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

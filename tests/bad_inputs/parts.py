@@ -24,9 +24,7 @@ from bad_inputs.wrong_values import BOB, ROD, ROPE, Empty, Stage
 
 
 def joint(kind, **takes):
-    return call_of(
-        kind.__name__, lambda s: kind, lambda s: {"first": s.ground, "second": s.body.origin}, None, takes
-    )
+    return call_of(kind.__name__, lambda s: kind, lambda s: dict(first=s.ground, second=s.body.origin), None, takes)
 
 
 def related(kind, good, **takes):
@@ -35,11 +33,10 @@ def related(kind, good, **takes):
 
 
 def adding(label, description, names=None, /, **takes):
-    return call_of(f"add {label}", lambda s: s.model.add, lambda s: {"body": description}, names, takes, Empty)
+    return call_of(f"add {label}", lambda s: s.model.add, lambda s: dict(body=description), names, takes, Empty)
 
 
 def of(label, method, good, names=None, /, **takes):
-    """A method of something on the stage that leaves the stage as it is."""
     return call_of(label, method, lambda s: good, names, takes)
 
 
@@ -63,7 +60,7 @@ PARTS = [
     Call(
         "model.group",
         lambda s: s.model.group,
-        lambda s: {"name": "both", "parts": ["split part 1", "split part 2"]},
+        lambda s: dict(name="both", parts=["split part 1", "split part 2"]),
         usual(name=NAME - NONE, parts=REFUSED),
         Stage,
     ),
@@ -73,7 +70,7 @@ PARTS = [
         lambda s: {},
         usual(joint=REFUSED),
         Stage,
-        {"joint": "joint|already connected|of another model"},
+        dict(joint="joint|already connected|of another model"),
     ),
     Call(
         "model.apply",
@@ -81,7 +78,7 @@ PARTS = [
         lambda s: {},
         usual("part"),
         Stage,
-        {"part": "part|already applied|not connected|of another model"},
+        dict(part="part|already applied|not connected|of another model"),
     ),
     of(
         "model.replace",
@@ -100,21 +97,21 @@ PARTS = [
         lambda s: {},
         usual(parts=frozenset({"element", "drive", "load"})),
         Stage,
-        {"parts": "part|remove"},
+        dict(parts="part|remove"),
     ),
     of("ground.at", lambda s: s.model.ground.at, {}),
     of(
         "ground.moving",
         lambda s: s.model.ground.moving,
-        {"path": lambda t: (0.0, 0.0, 0.0)},
+        dict(path=lambda t: (0.0, 0.0, 0.0)),
         path=VECTOR_FUNCTION,
         rotation=NONE | {"f -> 1.0", "f -> 3 x 3"},
         velocity=NONE | VECTOR_FUNCTION,
     ),
-    Call("beam.at", lambda s: s.beam.at, lambda s: {"x": 0.5}, usual("x", v=NONE), words={"v": r"\bv\b|at\("}),
+    Call("beam.at", lambda s: s.beam.at, lambda s: dict(x=0.5), usual("x", v=NONE), words=dict(v=r"\bv\b|at\(")),
     of("beam.point", lambda s: s.beam.point, {}),
     of("body.point", lambda s: s.body.point, {}),
-    Call("string.at", lambda s: s.rope.at, lambda s: {}, usual("x"), words={"x": r"x|at\(s\)"}),
+    Call("string.at", lambda s: s.rope.at, lambda s: {}, usual("x"), words=dict(x=r"x|at\(s\)")),
     of("split.at", lambda s: s.split.at, {}),
     of("split.part_at", lambda s: s.split.part_at, {}),
     of("split.point", lambda s: s.split.point, {}),
@@ -127,24 +124,24 @@ PARTS = [
     joint(ph.Slider),
     calling(
         ph.Sliding,
-        lambda s: {"slider": s.body.origin, "line": s.model.add(ph.String(1.0, 1.0, 4, ph.LinearLaw(1.0)))},
+        lambda s: dict(slider=s.body.origin, line=s.model.add(ph.String(1.0, 1.0, 4, ph.LinearLaw(1.0)))),
         slider=PORT | ON_A_BODY,
         line=REFUSED,
     ),
     joint(ph.Universal, axis=REFUSED),
     joint(ph.Distance, length=POSITIVE | NONE | NUMBER_FUNCTION),
-    related(ph.Relation, lambda s: {"terms": [(s.joint, "angle", 1.0), (s.rail, None, 2.0)]}),
-    related(ph.Gear, lambda s: {"joint_a": s.joint, "joint_b": s.elbow, "ratio": 2.0}),
-    related(ph.Rack, lambda s: {"pinion": s.joint, "rack": s.rail, "radius": 2.0}, radius=NOT_ZERO),
-    related(ph.Screw, lambda s: {"joint": s.joint, "lead": 2.0, "slide": s.rail}, lead=NOT_ZERO),
-    related(ph.Belt, lambda s: {"joint_a": s.joint, "joint_b": s.elbow, "radius_a": 1.0, "radius_b": 2.0}),
+    related(ph.Relation, lambda s: dict(terms=[(s.joint, "angle", 1.0), (s.rail, None, 2.0)])),
+    related(ph.Gear, lambda s: dict(joint_a=s.joint, joint_b=s.elbow, ratio=2.0)),
+    related(ph.Rack, lambda s: dict(pinion=s.joint, rack=s.rail, radius=2.0), radius=NOT_ZERO),
+    related(ph.Screw, lambda s: dict(joint=s.joint, lead=2.0, slide=s.rail), lead=NOT_ZERO),
+    related(ph.Belt, lambda s: dict(joint_a=s.joint, joint_b=s.elbow, radius_a=1.0, radius_b=2.0)),
     of("joint.coordinate_name", lambda s: s.joint.coordinate_name, {}),
-    of("joint.drive", lambda s: s.joint.drive, {"angle": lambda t: 0.0}, position=NONE),
-    of("joint.spring", lambda s: s.joint.spring, {"stiffness": 1.0}, stiffness=NON_NEGATIVE),
+    of("joint.drive", lambda s: s.joint.drive, dict(angle=lambda t: 0.0), position=NONE),
+    of("joint.spring", lambda s: s.joint.spring, dict(stiffness=1.0), stiffness=NON_NEGATIVE),
     of(
         "joint.friction",
         lambda s: s.joint.friction,
-        {"coulomb": 1.0},
+        dict(coulomb=1.0),
         radius=NONE,
         bristle=NON_NEGATIVE | NONE,
         bristle_damping=NON_NEGATIVE | NONE,
@@ -152,35 +149,33 @@ PARTS = [
     of(
         "joint.stop",
         lambda s: s.joint.stop,
-        {"stiffness": 1.0, "lower": -2.0, "upper": 2.0},
+        dict(stiffness=1.0, lower=-2.0, upper=2.0),
         damping=NON_NEGATIVE | NONE,
     ),
-    calling(ph.Plane, lambda s: {"port": s.ground}),
+    calling(ph.Plane, lambda s: dict(port=s.ground)),
     calling(
-        ph.Rolling,
-        lambda s: {"wheel": s.body.origin, "plane": ph.Plane(s.ground), "radius": 0.1},
-        axis=VECTOR | NONE,
+        ph.Rolling, lambda s: dict(wheel=s.body.origin, plane=ph.Plane(s.ground), radius=0.1), axis=VECTOR | NONE
     ),
-    calling(ph.Surface, lambda s: {"port": s.ground, "shape": ph.Sphere(0.1)}, shape=frozenset()),
+    calling(ph.Surface, lambda s: dict(port=s.ground, shape=ph.Sphere(0.1)), shape=frozenset()),
     calling(
         ph.Capsule,
-        lambda s: {"start": s.model.ground.at((9, 9, 9)), "end": s.body.origin, "radius": 0.1},
+        lambda s: dict(start=s.model.ground.at((9, 9, 9)), end=s.body.origin, radius=0.1),
         start=PORT - {"foreign attachment"},
         end=PORT | ON_A_BODY,
     ),
     calling(
         ph.Contact,
-        lambda s: {"first": s.body.origin, "second": ph.Plane(s.ground), "stiffness": 1.0},
+        lambda s: dict(first=s.body.origin, second=ph.Plane(s.ground), stiffness=1.0),
         first=ON_A_BODY,
         second=frozenset(),
         radius=NON_NEGATIVE,
         damping=NON_NEGATIVE | NONE,
     ),
-    calling(ph.hertz_stiffness, lambda s: {"radius": 0.1, "material": ph.Material(1e9, 1e3), "other_radius": 1.0}),
+    calling(ph.hertz_stiffness, lambda s: dict(radius=0.1, material=ph.Material(1e9, 1e3), other_radius=1.0)),
     Call(
         "Contact of many",
         lambda s: ph.Contact,
-        lambda s: {"first": [s.body.origin], "second": [s.ground], "stiffness": 1.0, "radius": 0.1},
+        lambda s: dict(first=[s.body.origin], second=[s.ground], stiffness=1.0, radius=0.1),
         usual(
             "stiffness radius friction exponent friction_speed bristle bristle_damping"
             " static_friction restitution restitution_speed rolling drilling longest_part name",
@@ -193,33 +188,33 @@ PARTS = [
     of(
         "joint.servo",
         lambda s: s.joint.servo,
-        {"kp": 1.0, "kd": 0.1, "angle": lambda t: t},
+        dict(kp=1.0, kd=0.1, angle=lambda t: t),
         angle=FINITE | NUMBER_FUNCTION,
         position=NONE,
         rate=NONE | NUMBER_FUNCTION,
     ),
     calling(
         ph.StateForce,
-        lambda s: {"function": lambda t, x, v: -x, "of": [s.joint], "on": [s.joint]},
+        lambda s: dict(function=lambda t, x, v: -x, of=[s.joint], on=[s.joint]),
         function=CALLED_LATER | {"f(a, b, c)"},
         of=REFUSED,
     ),
-    of("joint.damper", lambda s: s.joint.damper, {"damping": 1.0}),
-    of("joint.torque", lambda s: s.joint.torque, {"value": 1.0}),
-    of("joint.force", lambda s: s.rail.force, {"value": 1.0}),
-    of("joint.motor", lambda s: s.joint.motor, {"controller": lambda t, measured: 0.0}),
+    of("joint.damper", lambda s: s.joint.damper, dict(damping=1.0)),
+    of("joint.torque", lambda s: s.joint.torque, dict(value=1.0)),
+    of("joint.force", lambda s: s.rail.force, dict(value=1.0)),
+    of("joint.motor", lambda s: s.joint.motor, dict(controller=lambda t, measured: 0.0)),
     *(
         Call(
             kind.__name__,
             lambda s, kind=kind: kind,
-            lambda s: {"attachment": s.beam.end, "value": (0.0, 1.0, 0.0)},
+            lambda s: dict(attachment=s.beam.end, value=(0.0, 1.0, 0.0)),
             usual("attachment axes breakpoints name", value=VECTOR | VECTOR_FUNCTION),
         )
         for kind in (ph.Force, ph.Torque)
     ),
     calling(
         ph.DistributedForce,
-        lambda s: {"body": s.beam, "value": (0.0, 1.0, 0.0)},
+        lambda s: dict(body=s.beam, value=(0.0, 1.0, 0.0)),
         value=VECTOR | VECTOR_FUNCTION,
         at=NONE,
         start=NONE | {"0", "0.5"},
@@ -228,32 +223,32 @@ PARTS = [
     Call(
         "DistributedForce of a table",
         lambda s: ph.DistributedForce,
-        lambda s: {"body": s.beam, "value": [(0, 1, 0), (0, 2, 0)], "at": (0.0, 0.5)},
+        lambda s: dict(body=s.beam, value=[(0, 1, 0), (0, 2, 0)], at=(0.0, 0.5)),
         usual("at", value=REFUSED, start=NONE, end=NONE),
     ),
     calling(
         ph.SpringDamper,
-        lambda s: {"first": s.ground, "second": s.body.origin, "stiffness": 1.0},
+        lambda s: dict(first=s.ground, second=s.body.origin, stiffness=1.0),
         stiffness=POSITIVE,
         length=NON_NEGATIVE | NONE,
     ),
     Call(
         "Tendon",
         lambda s: ph.Tendon,
-        lambda s: {"guides": [s.ground, s.body.origin], "stiffness": 1.0},
-        {
-            "guides": REFUSED,
-            "stiffness": POSITIVE,
-            "rest_length": POSITIVE | NONE | NUMBER_FUNCTION,
-            "damping": NON_NEGATIVE,
-            "friction": NON_NEGATIVE,
-            "name": NAME,
-        },
+        lambda s: dict(guides=[s.ground, s.body.origin], stiffness=1.0),
+        dict(
+            guides=REFUSED,
+            stiffness=POSITIVE,
+            rest_length=POSITIVE | NONE | NUMBER_FUNCTION,
+            damping=NON_NEGATIVE,
+            friction=NON_NEGATIVE,
+            name=NAME,
+        ),
     ),
     Call(
         "Bushing",
         lambda s: ph.Bushing,
-        lambda s: {"first": s.ground, "second": s.body.origin, "stiffness": 1.0},
+        lambda s: dict(first=s.ground, second=s.body.origin, stiffness=1.0),
         {
             "first": PORT,
             "second": ON_A_BODY,
@@ -265,5 +260,5 @@ PARTS = [
             "name": NAME,
         },
     ),
-    calling(ph.Feedback, lambda s: {"controller": lambda t, measured: 0.0}, "controller measured"),
+    calling(ph.Feedback, lambda s: dict(controller=lambda t, measured: 0.0), "controller measured"),
 ]

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 
 import phlexible as ph
-from bad_inputs.outcomes import NAMED, Call, call_of
+from bad_inputs.outcomes import NAMED, Call, call_of, calling
 from bad_inputs.usual import COUNT, EMPTY, END, FILE, FINITE, FLAG, NON_NEGATIVE, NONE, POINT, REFUSED, ZERO, usual
-from bad_inputs.wrong_values import FUNCTIONS, ROD, ROPE
+from bad_inputs.wrong_values import FUNCTIONS, ROD, ROPE, Hinged
+from mechanisms import grounded
 
 BODY = frozenset({"body"})
 PARTS = frozenset({"attachment", "ground", "frame", "foreign attachment", "foreign ground", "foreign frame"})
@@ -41,13 +42,11 @@ class Runnable:
 
 @cache
 def runnable():
-    """One for all calls, which leave it as it is."""
     return Runnable()
 
 
 @cache
 def flying():
-    """A point mass."""
     model = ph.Model(dimension=2)
     model.add(ph.PointMass(1.0), "ball", velocity=(1.0, 0.0, 0.0))
     return model
@@ -55,7 +54,6 @@ def flying():
 
 @cache
 def hanging():
-    """A clamped beam under gravity."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), model.add(ROD, "beam").start))
     return model
@@ -63,7 +61,6 @@ def hanging():
 
 @cache
 def motion():
-    """Of this model, with its linear model, in which the beam hangs on its clamped start."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return runnable().model.simulate(2e-4, 1e-4, progress=False)
@@ -71,42 +68,37 @@ def motion():
 
 @cache
 def linear():
-    """A clamped beam with a force and a velocity at its end."""
-    model = ph.Model(dimension=2)
-    beam = model.add(ROD, "beam")
-    model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), beam.start))
+    model, beam, _ = grounded(ROD, dimension=2, name="beam")
     return model.linearize(inputs=[ph.Force(beam.end, (0, 1, 0))])
 
 
 @cache
 def swung():
-    """A rigid bar on a hinge, from its torque to its angular acceleration."""
-    model = ph.Model(dimension=2)
-    bar = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
-    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
-    return model.linearize(inputs=[hinge], outputs=[ph.JointAcceleration(hinge)])
+    own = Hinged()
+    return own.model.linearize(inputs=[own.joint], outputs=[ph.JointAcceleration(own.joint)])
 
 
 @cache
 def turned():
-    """What turns a rigid bar, as a servo constraint has it."""
-    model = ph.Model(dimension=2)
-    bar = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
-    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
-    model.apply(hinge.torque(0.0, name="motor"))
-    paths = {ph.JointPosition(hinge): smooth_turn}
-    return {"model": model, "paths": paths, "inputs": ["motor"], "duration": 1.0, "step": 0.05}
+    own = Hinged()
+    own.model.apply(own.joint.torque(0.0, name="motor"))
+    paths = {ph.JointPosition(own.joint): smooth_turn}
+    return dict(model=own.model, paths=paths, inputs=["motor"], duration=1.0, step=0.05)
 
 
 @cache
 def studied():
-    """What one run measured."""
-    return ph.study(lambda length: length, {"length": [1.0]}, lambda length: {"twice": 2 * length}, progress=False)
+    return ph.study(
+        lambda length: length, dict(length=[1.0]), lambda length: dict(twice=2 * length), progress=False
+    )
 
 
 def smooth_turn(t):
-    """From 0 to 1 rad in 1 s."""
     return t**5 * (126 - 420 * t + 540 * t**2 - 315 * t**3 + 70 * t**4)
+
+
+def public(function, good=lambda s: {}, names=None, /, **takes):
+    return calling(function, good, names, make_stage=runnable, **takes)
 
 
 def of(label, function, good, names=None, /, **takes):
@@ -125,21 +117,21 @@ def asked(name, good, names=None, /, ends="(?!)", **takes):
 
 
 def at_end(s):
-    return {"attachment": s.attachment}
+    return dict(attachment=s.attachment)
 
 
 RUNS = [
     of(
         "simulate",
         lambda s: flying().simulate,
-        lambda s: {"duration": 1.0, "step": 0.5, "progress": False},
+        lambda s: dict(duration=1.0, step=0.5, progress=False),
         ("duration step initial order every numerical_damping tolerance output_step output overwrite progress"),
         of=REFUSED,
     ),
     Call(
         "simulate of nothing",
         lambda s: ph.Model().simulate,
-        lambda s: {"duration": 1.0, "step": 0.5, "progress": False},
+        lambda s: dict(duration=1.0, step=0.5, progress=False),
         usual("specialize"),
         runnable,
         ends="the model has no bodies",  # of which a program would be compiled
@@ -147,7 +139,7 @@ RUNS = [
     Call(
         "resume",
         lambda s: s.model.resume,
-        lambda s: {"path": "there_is_no_such_file.h5", "duration": 1.0, "step": 0.5, "progress": False},
+        lambda s: dict(path="there_is_no_such_file.h5", duration=1.0, step=0.5, progress=False),
         usual("path duration step order every numerical_damping tolerance progress"),
         runnable,
         ends="there is no file .*there_is_no_such_file.h5",
@@ -155,83 +147,74 @@ RUNS = [
     of(
         "linearize",
         lambda s: s.model.linearize,
-        lambda s: {"at": "unloaded"},
+        lambda s: dict(at="unloaded"),
         inputs=EMPTY,
         outputs=EMPTY | NONE,
         stress=NONE,
     ),
-    of("start", lambda s: flying().start, lambda s: {"step": 0.5}),
+    of("start", lambda s: flying().start, lambda s: dict(step=0.5)),
     of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}, time=FINITE | NONE),
     of("assemble", lambda s: s.model.assemble, lambda s: {}),
     asked("position", at_end, attachment=POINT),
     asked("velocity", at_end, attachment=POINT),
-    asked("rotation", lambda s: {"target": s.body}),
-    asked("angular_velocity", lambda s: {"target": s.body}),
+    asked("rotation", lambda s: dict(target=s.body)),
+    asked("angular_velocity", lambda s: dict(target=s.body)),
     asked("elastic_displacement", at_end, attachment=END),
-    asked("elastic_coordinates", lambda s: {"body": s.body}, body=BODY | END),
-    asked("tension", lambda s: {"string": s.rope}),
-    asked("stretch", lambda s: {"string": s.rope}),
-    asked("reaction", lambda s: {"joint": s.joint}),
-    asked("reaction_moment", lambda s: {"joint": s.joint}),
-    asked("element_force", lambda s: {"element": s.drive}, element=frozenset({"element", "drive"})),
-    asked("required", lambda s: {"joint": s.drive.joint}),
-    asked("angle", lambda s: {"joint": s.joint}),
-    asked("translation", lambda s: {"joint": s.joint}, joint=REFUSED),
-    asked("translation_rate", lambda s: {"joint": s.joint}, joint=REFUSED),
-    asked("rate", lambda s: {"joint": s.joint}),
-    asked("section_forces", lambda s: {"body": s.body}, body=BODY, x=NONE | NON_NEGATIVE),
-    asked("stress", lambda s: {"body": s.body}, body=BODY, x=NONE | NON_NEGATIVE),
+    asked("elastic_coordinates", lambda s: dict(body=s.body), body=BODY | END),
+    asked("tension", lambda s: dict(string=s.rope)),
+    asked("stretch", lambda s: dict(string=s.rope)),
+    asked("reaction", lambda s: dict(joint=s.joint)),
+    asked("reaction_moment", lambda s: dict(joint=s.joint)),
+    asked("element_force", lambda s: dict(element=s.drive), element=frozenset({"element", "drive"})),
+    asked("required", lambda s: dict(joint=s.drive.joint)),
+    asked("angle", lambda s: dict(joint=s.joint)),
+    asked("translation", lambda s: dict(joint=s.joint), joint=REFUSED),
+    asked("translation_rate", lambda s: dict(joint=s.joint), joint=REFUSED),
+    asked("rate", lambda s: dict(joint=s.joint)),
+    asked("section_forces", lambda s: dict(body=s.body), body=BODY, x=NONE | NON_NEGATIVE),
+    asked("stress", lambda s: dict(body=s.body), body=BODY, x=NONE | NON_NEGATIVE),
     of("run_error", lambda s: lambda sensors: motion().run_error(sensors), lambda s: {}, sensors=REFUSED),
     asked("long_steps", lambda s: {}),
-    asked("at", lambda s: {"time": 0.0}),
-    asked("to_dataframe", lambda s: {"sensors": [ph.Position(s.attachment)]}),
-    asked("to_csv", lambda s: {"path": "x", "sensors": [ph.Position(s.attachment)]}, path=FILE),
-    of("Position", lambda s: ph.Position, lambda s: {}),
-    of(
-        "ElasticDisplacement",
-        lambda s: ph.ElasticDisplacement,
-        lambda s: {"attachment": s.body.end},
-        direction=NONE | frozenset({"(1, 2, 3)"}),
+    asked("at", lambda s: dict(time=0.0)),
+    asked("to_dataframe", lambda s: dict(sensors=[ph.Position(s.attachment)])),
+    asked("to_csv", lambda s: dict(path="x", sensors=[ph.Position(s.attachment)]), path=FILE),
+    public(ph.Position),
+    public(
+        ph.ElasticDisplacement, lambda s: dict(attachment=s.body.end), direction=NONE | frozenset({"(1, 2, 3)"})
     ),
+    *(public(kind, target=TURNED) for kind in (ph.Rotation, ph.Quaternion)),
+    *(public(kind, lambda s: dict(joint=s.joint)) for kind in (ph.Reaction, ph.ReactionMoment)),
+    public(ph.ElementForce, element=FORCES),
     *(
-        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {}, target=TURNED)
-        for kind in (ph.Rotation, ph.Quaternion)
-    ),
-    *(
-        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"joint": s.joint})
-        for kind in (ph.Reaction, ph.ReactionMoment)
-    ),
-    of("ElementForce", lambda s: ph.ElementForce, lambda s: {}, element=FORCES),
-    *(
-        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"body": s.body, "x": 0.5}, body=BODIES, x=FINITE)
+        public(kind, lambda s: dict(body=s.body, x=0.5), body=BODIES, x=FINITE)
         for kind in (ph.SectionForce, ph.Stress)
     ),
-    of("Tension", lambda s: ph.Tension, lambda s: {}, string=frozenset({"rope", "foreign rope"})),
-    of("EnergyOf", lambda s: ph.EnergyOf, lambda s: {}),
+    public(ph.Tension, string=frozenset({"rope", "foreign rope"})),
+    public(ph.EnergyOf),
     asked("save", lambda s: {}, path=FILE),
     of("Motion.load", lambda s: ph.Motion.load, lambda s: {}),
     Call("motion[...]", lambda s: lambda name: motion()[name], lambda s: {}, usual(name=REFUSED), runnable, NAMED),
     asked("plot", lambda s: {}, path=FILE | NONE),
     asked("plot_energy", lambda s: {}, path=FILE | NONE, axes=NONE),
     asked("plot_elastic_displacement", at_end, attachment=END, path=FILE | NONE, axes=NONE),
-    asked("plot_reaction", lambda s: {"joint": s.joint}, "joint", axes=NONE),
-    asked("report", lambda s: {"path": "run.html"}, ends="ziglang is needed to link a model for wasm32"),
+    asked("plot_reaction", lambda s: dict(joint=s.joint), "joint", axes=NONE),
+    asked("report", lambda s: dict(path="run.html"), ends="ziglang is needed to link a model for wasm32"),
     asked("show", lambda s: {}, height=COUNT),
     of("motion.live", lambda s: served, lambda s: {}, "", port=REFUSED),
-    asked("live", lambda s: {"port": 70_000}, "frames", ends="port must be at most 65535"),
+    asked("live", lambda s: dict(port=70_000), "frames", ends="port must be at most 65535"),
     of("plot", lambda s: s.model.plot, lambda s: {}, path=FILE | NONE, axes=NONE, frames=FLAG),
-    asked("plot_section_forces", lambda s: {"body": s.body}, body=BODY, path=FILE | NONE),
+    asked("plot_section_forces", lambda s: dict(body=s.body), body=BODY, path=FILE | NONE),
     asked("plot_mechanism", lambda s: {}, "times", path=FILE | NONE, scale=FINITE),
     asked(
         "animate",
-        lambda s: {"path": "film.txt"},
+        lambda s: dict(path="film.txt"),
         ends="path must end in .mp4 or .gif, got 'film.txt'",
         scale=FINITE,
         progress=NONE
         | frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))}),
     ),
     *(
-        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"attachment": s.body.end})
+        public(kind, lambda s: dict(attachment=s.body.end))
         for kind in (
             ph.Displacement,
             ph.Velocity,
@@ -242,109 +225,85 @@ RUNS = [
         )
     ),
     *(
-        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"joint": s.joint})
+        public(kind, lambda s: dict(joint=s.joint))
         for kind in (ph.JointForce, ph.JointPosition, ph.JointRate, ph.JointAcceleration)
     ),
     of("linear.modes", lambda s: linear().modes, lambda s: {}),
     of(
         "linear.frequency_response",
         lambda s: linear().frequency_response,
-        lambda s: {"frequencies": (1.0,)},
+        lambda s: dict(frequencies=(1.0,)),
         inputs=NONE,
     ),
     of(
         "linear.reduce",
         lambda s: linear().reduce,
-        lambda s: {"order": 2},
+        lambda s: dict(order=2),
         frequencies=NONE | NON_NEGATIVE | {"(1, 2)", "(1, 2, 3)"},
         inputs=NONE,
     ),
     of("linear.to_state_space", lambda s: linear().to_state_space, lambda s: {}),
-    of(
-        "inverse_input",
-        lambda s: ph.inverse_input,
-        lambda s: {"model": swung(), "path": smooth_turn, "duration": 1.0, "step": 0.02},
+    public(
+        ph.inverse_input,
+        lambda s: dict(model=swung(), path=smooth_turn, duration=1.0, step=0.02),
         path=frozenset({"f -> 1.0"}),
         duration=COUNT,
         step=REFUSED,
         accuracy=ZERO,
     ),
-    of("inverse_dynamics", lambda s: ph.inverse_dynamics, lambda s: turned(), inputs=REFUSED, step=REFUSED),
+    public(ph.inverse_dynamics, lambda s: turned(), inputs=REFUSED, step=REFUSED),
     of("linear.body_model", lambda s: linear().body_model, lambda s: {}),
     of("linear.save_mat", lambda s: linear().save_mat, lambda s: {}, "path"),
-    of("linear.save_mat of", lambda s: linear().save_mat, lambda s: {"path": "linear.mat"}, "accelerations"),
+    of("linear.save_mat of", lambda s: linear().save_mat, lambda s: dict(path="linear.mat"), "accelerations"),
     *(
         Call(
             f"linear.{name}",
             lambda s, name=name: getattr(linear(), name),
-            lambda s, name=name: {"x": np.zeros(linear().state_size)} if name == "output_coordinates" else {},
+            lambda s, name=name: dict(x=np.zeros(linear().state_size)) if name == "output_coordinates" else {},
             usual(name=REFUSED),
             runnable,
             NAMED,
         )
         for name in ("port", "port_slice", "state_slice", "output_coordinates")
     ),
-    of(
-        "check_structure",
-        lambda s: ph.check_structure,
-        lambda s: {"model": linear(), "x": np.zeros(linear().state_size)},
-        x=REFUSED,
+    public(ph.check_structure, lambda s: dict(model=linear(), x=np.zeros(linear().state_size)), x=REFUSED),
+    public(
+        ph.integrate,
+        lambda s: dict(model=linear(), x0=np.zeros(linear().state_size), inputs=None, duration=0.5, step=0.5),
     ),
-    of(
-        "integrate",
-        lambda s: ph.integrate,
-        lambda s: {
-            "model": linear(),
-            "x0": np.zeros(linear().state_size),
-            "inputs": None,
-            "duration": 0.5,
-            "step": 0.5,
-        },
-    ),
-    of(
-        "consistent_state",
-        lambda s: ph.consistent_state,
-        lambda s: {"model": linear(), "x": np.zeros(linear().state_size)},
-        x=REFUSED,
-    ),
-    of("MechanismModel", lambda s: ph.MechanismModel, lambda s: {"mechanism": ph.gallery.heavy_top()}),
+    public(ph.consistent_state, lambda s: dict(model=linear(), x=np.zeros(linear().state_size)), x=REFUSED),
+    public(ph.MechanismModel, lambda s: dict(mechanism=ph.gallery.heavy_top())),
     of("linear.with_ports", lambda s: linear().with_ports, lambda s: {}),
-    of("inverted", lambda s: ph.inverted, lambda s: {"model": linear(), "port": "x"}, port=REFUSED),
-    of("linearized", lambda s: ph.linearized, lambda s: {"form": ROD.port_hamiltonian()}),
-    of("with_momenta", lambda s: ph.with_momenta, lambda s: {"form": ph.PointMass(1.0).port_hamiltonian()}),
-    of("with_prefix", lambda s: ph.with_prefix, lambda s: {"model": linear(), "prefix": "a"}),
+    public(ph.inverted, lambda s: dict(model=linear(), port="x"), port=REFUSED),
+    public(ph.linearized, lambda s: dict(form=ROD.port_hamiltonian())),
+    public(ph.with_momenta, lambda s: dict(form=ph.PointMass(1.0).port_hamiltonian())),
+    public(ph.with_prefix, lambda s: dict(model=linear(), prefix="a")),
     *(
-        of(
-            join.__name__,
-            lambda s, join=join: join,
-            lambda s, other=other: {
-                "a": ph.with_prefix(linear(), "a"),
-                "b": ph.with_prefix(other(linear()), "b"),
-                "coupling": np.eye(1),
-                "ports": tuple(f"{each}.{linear().ports[0].name}" for each in "ab"),
-            },
+        public(
+            join,
+            lambda s, other=other: dict(
+                a=ph.with_prefix(linear(), "a"),
+                b=ph.with_prefix(other(linear()), "b"),
+                coupling=np.eye(1),
+                ports=tuple(f"{each}.{linear().ports[0].name}" for each in "ab"),
+            ),
         )
         for join, other in (
             (ph.gyrator, lambda model: ph.inverted(model, model.ports[0].name)),
             (ph.transformer, lambda model: model),
         )
     ),
-    of(
-        "mode_sweep",
-        lambda s: ph.mode_sweep,
-        lambda s: {"build": lambda x: s.model, "values": [1.0], "count": 1, "at": "unloaded"},
-    ),
-    of(
-        "study",
-        lambda s: ph.study,
-        lambda s: {
-            "build": lambda length: 1.0,
-            "parameters": {"length": [1.0]},
-            "measure": lambda model: model,
-            "executor": ThreadPoolExecutor(1),
-        },
+    public(ph.mode_sweep, lambda s: dict(build=lambda x: s.model, values=[1.0], count=1, at="unloaded")),
+    public(
+        ph.study,
+        lambda s: dict(
+            build=lambda length: 1.0,
+            parameters=dict(length=[1.0]),
+            measure=lambda model: model,
+            executor=ThreadPoolExecutor(1),
+        ),
         build=frozenset({"a class"}),
     ),
     of("study[...]", lambda s: lambda name: studied()[name], lambda s: {}, name=REFUSED),
-    of("samples", lambda s: ph.samples, lambda s: {"count": 1, "length": (1.0, 2.0)}, "count seed method"),
+    public(ph.samples, lambda s: dict(count=1, length=(1.0, 2.0)), "count seed method"),
 ]

@@ -1,5 +1,6 @@
 """Runs that are stepped by hand, environments, equilibria, and bodies from meshes and matrices."""
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -8,18 +9,14 @@ import skfem
 import phlexible as ph
 from bad_inputs.outcomes import NAMED, Call, call_of
 from bad_inputs.usual import COUNT, FINITE, NONE, PAIR, POINT, REFUSED, usual
-from bad_inputs.wrong_values import STEEL
+from bad_inputs.wrong_values import STEEL, Hinged, Stage
 
 
-class Stepped:
-    """A bar on a hinge with a torque, in a live run and at rest."""
+class Stepped(Hinged):
+    """The bar with a torque, in a live run and at rest."""
 
     def __init__(self):
-        self.model = ph.Model(dimension=2)
-        self.body = self.model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
-        self.attachment = self.body.origin
-        self.ground = self.model.ground.at((0.0, 0.0, 0.0))
-        self.joint = self.model.connect(ph.Revolute(self.ground, self.body.origin))
+        super().__init__()
         self.element = self.model.apply(self.joint.spring(1.0))
         self.model.apply(self.joint.torque(0.0, name="motor"))
         self.load = self.model.apply(ph.Force(self.body.origin, (0.0, 1.0, 0.0), name="push"))
@@ -27,9 +24,31 @@ class Stepped:
         self.rest = self.model.equilibrium()
 
 
+class Meshed(Stage):
+    """The stage with a plate in its plane, clamped at one edge, and a motion of that."""
+
+    def __init__(self):
+        super().__init__()
+        plane, edges = ph.Model(dimension=2), {"root": lambda x: x[0] < 1e-9, "tip": lambda x: x[0] > 1 - 1e-9}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ph.FlexibleBody.from_mesh(square(), STEEL, interfaces=edges, modes=1, thickness=0.01)
+            self.part = plane.add(body, "plate")
+            plane.connect(ph.Fixed(plane.ground.at((0.0, 0.1, 0.0)), self.part["root"]))
+            self.motion = plane.simulate(2e-4, 1e-4, progress=False)
+
+
+@cache
+def meshed():
+    return Meshed()
+
+
+def of_mesh(label, function, good, names=None, /, **takes):
+    return call_of(label, function, good, names, takes, meshed)
+
+
 @cache
 def stepped():
-    """One for all calls: it stays at the start."""
     return Stepped()
 
 
@@ -38,12 +57,10 @@ def of(label, function, good, names=None, /, **takes):
 
 
 def at_rest(name, names=None, /, **takes):
-    """A method of the equilibrium with one argument."""
     return call_of(f"equilibrium.{name}", lambda s: getattr(s.rest, name), lambda s: {}, names, takes, stepped)
 
 
 def given(s, name, value):
-    """Sets an input of a run."""
     s.run.inputs[name] = value
 
 
@@ -62,7 +79,7 @@ def matrices():
         stiffness[np.ix_(along, along)] += [[1e3, -1e3], [-1e3, 1e3]]
         stiffness[np.ix_(across, across)] += bending
     nodes = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
-    return {"mass": np.diag(3 * [1.0, 1.0, 0.1]), "stiffness": stiffness, "nodes": nodes}
+    return dict(mass=np.diag(3 * [1.0, 1.0, 0.1]), stiffness=stiffness, nodes=nodes)
 
 
 def environment(**given):
@@ -71,9 +88,17 @@ def environment(**given):
     return Env(**given)
 
 
+MESHED = [
+    of_mesh("MeshSurface", lambda s: ph.MeshSurface, lambda s: dict(body=s.part)),
+    of_mesh("Pressure", lambda s: ph.Pressure, lambda s: dict(interface=s.part["tip"], value=1.0)),
+    of_mesh("motion.export", lambda s: s.motion.export, lambda s: dict(path="x.pvd"), every=COUNT | NONE),
+    of_mesh("motion.mesh_stress", lambda s: s.motion.mesh_stress, lambda s: dict(body=s.part)),
+    of_mesh("read_matrices", lambda s: ph.read_matrices, lambda s: {}),
+]
 STEPPED = [
-    of("run.advance", lambda s: s.model.start(0.1).advance, {"to": 0.1}),
-    of("run.run", lambda s: s.model.start(0.1).run, {"duration": 0.1}),
+    *MESHED,
+    of("run.advance", lambda s: s.model.start(0.1).advance, dict(to=0.1)),
+    of("run.run", lambda s: s.model.start(0.1).run, dict(duration=0.1)),
     of("run.read", lambda s: s.run.read, {}),
     of("run.restore", lambda s: s.run.restore, {}),
     *(
@@ -83,7 +108,7 @@ STEPPED = [
             lambda s: {},
             usual(value=taken),
             stepped,
-            {"value": name},
+            dict(value=name),
         )
         for name, taken in (("motor", FINITE), ("push", REFUSED))
     ),
@@ -109,13 +134,13 @@ STEPPED = [
     Call(
         "Env",
         lambda s: environment,
-        lambda s: {
-            "build": s.model,
-            "step": 0.01,
-            "actions": {"motor": (-1.0, 1.0)},
-            "observe": [ph.JointPosition(s.joint)],
-            "reward": lambda seen, torque: 0.0,
-        },
+        lambda s: dict(
+            build=s.model,
+            step=0.01,
+            actions=dict(motor=(-1.0, 1.0)),
+            observe=[ph.JointPosition(s.joint)],
+            reward=lambda seen, torque: 0.0,
+        ),
         usual(
             "step actions observe reward interval duration is_over render_mode",
             build=frozenset({"model"}),
@@ -126,7 +151,7 @@ STEPPED = [
     Call(
         "FlexibleBody.from_matrices",
         lambda s: ph.FlexibleBody.from_matrices,
-        lambda s: {**matrices(), "modes": 1, "interfaces": {"root": [0]}},
+        lambda s: {**matrices(), "modes": 1, "interfaces": dict(root=[0])},
         usual(
             "interfaces frame geometric_stiffness modal damping_ratio viscosity relaxation moments"
             " inertial_shapes color",
@@ -141,13 +166,9 @@ STEPPED = [
     Call(
         "FlexibleBody.from_mesh",
         lambda s: ph.FlexibleBody.from_mesh,
-        lambda s: {
-            "mesh": square(),
-            "material": STEEL,
-            "interfaces": {"root": lambda x: x[0] < 1e-9},
-            "modes": 1,
-            "thickness": 0.01,
-        },
+        lambda s: dict(
+            mesh=square(), material=STEEL, interfaces=dict(root=lambda x: x[0] < 1e-9), modes=1, thickness=0.01
+        ),
         usual("mesh material interfaces modes frame strain thickness scale damping_ratio color"),
         stepped,
     ),

@@ -15,24 +15,21 @@ import phlexible as ph
 from bad_inputs.bodies import BODIES
 from bad_inputs.control import CONTROL
 from bad_inputs.derived import DERIVED
-from bad_inputs.meshed import MESHED
 from bad_inputs.outcomes import Call, surprises, tried
 from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
-from bad_inputs.stepped import STEPPED
+from bad_inputs.stepped import MESHED, STEPPED
+
+CALLS = [*BODIES, *PARTS, *RUNS, *CONTROL, *DERIVED, *STEPPED]
 
 
-@pytest.mark.parametrize(
-    "call", [*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED, *STEPPED], ids=lambda call: call.name
-)
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_wrong_values_are_refused_by_name(call, tmp_path, monkeypatch, unpainted):
     monkeypatch.chdir(tmp_path)  # what is taken as the name of a file is written there
     assert surprises(call) == []
 
 
 class Column:
-    """Numbers of another package, as those of pandas come."""
-
     def __init__(self, *numbers):
         self.numbers = numbers
 
@@ -59,17 +56,12 @@ OTHERS = {
 
 
 def alike(argument, labels):
-    """Values that mean what those with the labels mean."""
     numbers = NUMBERS if "0.5" in labels else COUNTS
     named = {"'x'": Path("x")} if argument in ("path", "output") else {}
     return {label: value for label, value in {**OTHERS, **numbers, **named}.items() if label in labels}
 
 
-@pytest.mark.parametrize(
-    "call",
-    [each for each in (*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED, *STEPPED) if "plot" not in each.name],
-    ids=lambda call: call.name,
-)
+@pytest.mark.parametrize("call", [each for each in CALLS if "plot" not in each.name], ids=lambda call: call.name)
 def test_values_of_other_types_are_taken(call, tmp_path, monkeypatch, unpainted):
     monkeypatch.chdir(tmp_path)
     found = []
@@ -87,7 +79,6 @@ LISTS = {"(1, 2)": (1.0, 2.0), "(1, 2, 3)": (1.0, 2.0, 3.0), "3 x 3": np.eye(3)}
 
 
 def numbers(value: Any) -> bool:
-    """Whether it is a list of numbers, or of such lists."""
     if isinstance(value, np.ndarray):
         return bool(value.size) and value.dtype.kind in "if"
     if isinstance(value, tuple | list):
@@ -124,7 +115,6 @@ def arguments(call: Call) -> Iterator[tuple[str, dict[str, Any], list[Any]]]:
 
 
 def overwritten(given: Any) -> None:
-    """Other numbers in its place."""
     if isinstance(given, np.ndarray):
         given *= 0.5
     else:
@@ -194,7 +184,7 @@ def argument_names(function):
 def covered():
     """Arguments in the table by the last word of what is called: "Beam", "add", "drive"."""
     found: dict[str, set[str]] = {}
-    for call in (*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED, *STEPPED):
+    for call in CALLS:
         taken = call.accepted(call.make_stage()) if call.is_whole else call.takes
         found.setdefault(call.name.split(" ")[0].split(".")[-1], set()).update(taken)
     return found

@@ -47,7 +47,6 @@ ENDS = {"--out": ".h5", "--plot": ".png", "--animate": ".gif", "--report": ".htm
 
 
 def targets(ending):
-    """Names of files that cannot be written."""
     return (
         f"text.txt/a{ending}",
         f"folder{ending}",
@@ -101,7 +100,6 @@ def calls():
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with the files."""
     folder = tmp_path_factory.mktemp("command_line")
     for name, content in FILES.items():
         (folder / name).write_text(content)

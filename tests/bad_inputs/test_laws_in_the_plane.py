@@ -4,17 +4,9 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from bad_inputs.wrong_values import Hinged
 
 UP, ACROSS = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
-
-
-class Hung:
-    """A bar on a hinge."""
-
-    def __init__(self):
-        self.model = ph.Model(dimension=2)
-        self.bar = self.model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
-        self.joint = self.model.connect(ph.Revolute(self.model.ground.at((0.0, 0.0, 0.0)), self.bar.origin))
 
 
 def fed_back(answer, on):
@@ -26,7 +18,7 @@ def of_state(answer, on):
 
 
 def tip(s):
-    return s.bar.point((1.0, 0.0, 0.0))
+    return s.body.point((1.0, 0.0, 0.0))
 
 
 def hinge(s):
@@ -36,16 +28,16 @@ def hinge(s):
 @pytest.mark.parametrize(
     "part",
     [
-        lambda s: ph.Force(s.bar.origin, lambda t: (0.0, 0.0, float(t > 0.02))),
-        lambda s: ph.Torque(s.bar.origin, lambda t: (float(t > 0.02), 0.0, 0.0)),
-        lambda s: ph.Force(s.bar.origin, ph.Feedback(lambda t, measured: UP, measured=[s.joint])),
-        lambda s: ph.Torque(s.bar.origin, ph.Feedback(lambda t, measured: ACROSS, measured=[s.joint])),
+        lambda s: ph.Force(s.body.origin, lambda t: (0.0, 0.0, float(t > 0.02))),
+        lambda s: ph.Torque(s.body.origin, lambda t: (float(t > 0.02), 0.0, 0.0)),
+        lambda s: ph.Force(s.body.origin, ph.Feedback(lambda t, measured: UP, measured=[s.joint])),
+        lambda s: ph.Torque(s.body.origin, ph.Feedback(lambda t, measured: ACROSS, measured=[s.joint])),
         fed_back(UP, tip),
         fed_back(1.0, lambda s: ph.Force(tip(s), UP)),
     ],
 )
 def test_loads_stay_in_the_plane(part):
-    here = Hung()
+    here = Hinged()
     with pytest.raises(ph.ParameterError, match=r"must be \((f_x, f_y, 0|0, 0, m_z)\) in a planar model"):
         here.model.apply(part(here))
         here.model.simulate(0.05, 0.01, progress=False)
@@ -57,7 +49,7 @@ def test_laws_of_the_state_stay_in_the_plane_and_are_real():
         (1j, hinge, "1 finite numbers"),
         (np.array([1j]), hinge, "1 finite numbers"),
     ):
-        here = Hung()
+        here = Hinged()
         here.model.apply(of_state(answer, on)(here))
         with pytest.raises(ph.ParameterError, match=f"{words}.* at t = 0.005 s"):
             here.model.simulate(0.05, 0.01, progress=False)
@@ -65,7 +57,7 @@ def test_laws_of_the_state_stay_in_the_plane_and_are_real():
 
 @pytest.mark.parametrize("answer", [1j, np.array([1j]), np.array([1 + 0j]), "1"])
 def test_controllers_return_real_numbers(answer):
-    here = Hung()
+    here = Hinged()
     here.model.apply(fed_back(answer, hinge)(here))
     with pytest.raises(ph.ParameterError, match="must return one finite number"):
         here.model.simulate(0.05, 0.01, progress=False)
@@ -73,7 +65,7 @@ def test_controllers_return_real_numbers(answer):
 
 @pytest.mark.parametrize("period", [None, 0.02])
 def test_controllers_that_raise_are_named_with_the_time(period):
-    here = Hung()
+    here = Hinged()
     joint = hinge(here)
     here.model.apply(
         ph.Feedback(lambda t, measured: {}["gain"], measured=[joint], on=[joint], period=period, name="servo")
@@ -83,7 +75,7 @@ def test_controllers_that_raise_are_named_with_the_time(period):
 
 
 def test_inputs_of_live_runs_stay_in_the_plane():
-    here = Hung()
+    here = Hinged()
     here.model.apply(ph.Force(tip(here), (0.0, 1.0, 0.0), name="push"))
     here.model.apply(ph.Torque(tip(here), (0.0, 0.0, 1.0), name="turn"))
     run = here.model.start(0.01)
@@ -96,7 +88,7 @@ def test_inputs_of_live_runs_stay_in_the_plane():
 
 
 def test_what_lies_in_the_plane_up_to_rounding_is_taken():
-    here = Hung()
+    here = Hinged()
     here.model.apply(ph.Force(tip(here), lambda t: (1.0, 2.0, 1e-17)))
     here.model.apply(fed_back((1.0, 2.0, -1e-17), tip)(here))
     assert len(here.model.simulate(0.05, 0.01, progress=False).time) == 6

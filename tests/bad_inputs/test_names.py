@@ -13,7 +13,6 @@ NAMES = ["a<!--<script>$x$\\frac$", "</script>@HEAD@_1 [$]"]
 
 
 def named(name):
-    """A beam on a hinge with a spring, all of one name."""
     model = ph.Model(dimension=2)
     beam = model.add(ROD, name)
     joint = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), beam.start, name=f"{name} hinge"))
@@ -46,7 +45,6 @@ def test_pictures_and_reports(name, tmp_path):
     page = (tmp_path / "run.html").read_text(encoding="utf-8")
     head = re.search(r'<script id="head" type="application/json">(.*?)</script>', page, re.DOTALL)[1]
     assert "<" not in head
-    read = json.loads(head)
-    assert name in json.dumps(read, ensure_ascii=False).replace("\\\\", "\\")
+    assert name in json.dumps(json.loads(head), ensure_ascii=False).replace("\\\\", "\\")
     assert page.count('<script id="head"') == 1
     assert np.isfinite(motion.time).all()

@@ -37,34 +37,18 @@ JOINT = OTHERS_JOINT | {"joint"}  # one that reads the same is taken from a mode
 USUAL = {
     name: labels
     for labels, names in (
-        (
-            REFUSED,
-            "a actions at axes axial b between body boom build cost coupling dW dimension element end fmi form",
-        ),
-        (
-            REFUSED,
-            "frame initial interface kind law linear material mesh method model on order p parameters part path",
-        ),
-        (REFUSED, "paths plane ports rack recordings saved second_axis section sections sensor slide slope start"),
-        (
-            REFUSED,
-            "strain stress stress_free string surface targets terms theory third triangles variant vertices x0",
-        ),
+        (REFUSED, "a actions at axes axial b between body boom build cost coupling dW dimension element end fmi"),
+        (REFUSED, "form frame initial interface kind law linear material mesh method model on order p parameters"),
+        (REFUSED, "part path paths plane ports rack recordings saved second_axis section sections sensor slide"),
+        (REFUSED, "slope start strain stress stress_free string surface targets terms theory third triangles"),
+        (REFUSED, "variant vertices x0"),
         (POSITIVE, "accuracy area axial_stiffness coulomb density diameter duration height injection length mass"),
-        (
-            POSITIVE,
-            "line_density noise radius radius_a radius_b restitution_rate restitution_speed scale step width",
-        ),
-        (
-            POSITIVE,
-            "second_moment_y shear_factor shear_modulus thickness transverse_modulus tube_radius youngs_modulus",
-        ),
+        (POSITIVE, "line_density noise radius radius_a radius_b restitution_rate restitution_speed scale step"),
+        (POSITIVE, "width second_moment_y shear_factor shear_modulus thickness transverse_modulus tube_radius"),
+        (POSITIVE, "youngs_modulus"),
         (POSITIVE | NONE, "friction_speed interval lead longest_part memory output_step period second_moment_z"),
-        (
-            POSITIVE | NONE,
-            "seconds shear_area_y shear_area_z shear_coefficient stiffness tolerance torsion_constant "
-            "transverse_shear_modulus",
-        ),
+        (POSITIVE | NONE, "seconds shear_area_y shear_area_z shear_coefficient stiffness tolerance"),
+        (POSITIVE | NONE, "torsion_constant transverse_shear_modulus"),
         (NON_NEGATIVE, "damping damping_ratio delay friction kd kp numerical_damping to viscosity viscous when x"),
         (NON_NEGATIVE | NONE, "restitution stop_stiffness"),
         (NON_NEGATIVE | VECTOR, "inertia rotational_damping rotational_stiffness"),
@@ -85,19 +69,11 @@ USUAL = {
         (FLAG, "overwrite rotary_inertia specialize tension_only visuals"),
         (FLAG | NONE, "progress"),
         (FALSE, "keep_rigid static_correction"),
-        (
-            NONE,
-            "about along below breaks bristle_damping color frames geometric_stiffness nodes of other_material",
-        ),
-        (
-            NONE,
-            "outputs potential rate relaxation release render_mode second_radius shape state static_friction",
-        ),
+        (NONE, "about along below breaks bristle_damping color frames geometric_stiffness nodes of other_material"),
+        (NONE, "outputs potential rate relaxation release render_mode second_radius shape state static_friction"),
         (NONE, "directors stiction_speed stop where"),
-        (
-            NONE | MAPPING,
-            "bias bodies bounds curves final flexible inputs interfaces positions priors scales weights",
-        ),
+        (NONE | MAPPING, "bias bodies bounds curves final flexible inputs interfaces positions priors scales"),
+        (NONE | MAPPING, "weights"),
         (MAPPING, "dampings"),
         (EMPTY, "accelerations fixed gain masses measured observe points sensors separate"),
         (PAIR, "around branches mass_center offset shear_center stations"),

@@ -33,21 +33,28 @@ class Stage:
 
 
 class Empty:
-    """A model to add things to."""
-
     def __init__(self):
         self.model = ph.Model(gravity=(0.0, -9.81, 0.0))
 
 
+class Hinged:
+    """A rigid bar on a hinge in the plane."""
+
+    def __init__(self, mass=1.0, **options):
+        self.model = ph.Model(dimension=2, **options)
+        self.body = self.model.add(ph.RigidBody(mass, 0.1, center=(0.5, 0.0, 0.0)), "bar")
+        self.attachment = self.body.origin
+        self.ground = self.model.ground.at((0.0, 0.0, 0.0))
+        self.joint = self.model.connect(ph.Revolute(self.ground, self.body.origin))
+
+
 @cache
 def stage():
-    """One for all calls that leave it as it is."""
     return Stage()
 
 
 @cache
 def foreign():
-    """Another model with the same parts."""
     return Stage()
 
 
@@ -55,56 +62,27 @@ def _raises(*arguments):
     raise KeyError("no such place")
 
 
-NUMBERS = {
-    "-1": -1,
-    "0": 0,
-    "1": 1,
-    "0.5": 0.5,
-    "nan": np.nan,
-    "inf": np.inf,
-    "1e200": 1e200,
-    "10**400": 10**400,
-    "1j": 1j,
-    "True": True,
-    "False": False,
-}
+def _read(*labels):
+    """Values by the text that makes them."""
+    return {label: eval(label, {"nan": np.nan, "inf": np.inf}) for label in labels}
+
+
 OTHERS = {
-    "None": None,
-    "'x'": "x",
-    "'1'": "1",
-    "''": "",
-    "'a\\0b'": "a\0b",
-    "b'1'": b"1",
-    "object()": object(),
+    **_read("-1", "0", "1", "0.5", "nan", "inf", "1e200", "10**400", "1j", "True", "False", "None"),
+    **_read("'x'", "'1'", "''", "'a\\0b'", "b'1'", "object()", "{}", "{1}", "()", "(1, nan, 3)", "('1', '2', '3')"),
+    **_read("(True, 0, 0)", "(1j, 0, 0)", "('x', 0, 0)"),
     "a class": dict,
-    "{}": {},
-    "{1}": {1},
-    "()": (),
     "(1, 2)": (1.0, 2.0),
     "(1, 2, 3)": (1.0, 2.0, 3.0),
-    "(1, nan, 3)": (1.0, np.nan, 3.0),
-    "('1', '2', '3')": ("1", "2", "3"),
-    "(True, 0, 0)": (True, 0, 0),
-    "(1j, 0, 0)": (1j, 0, 0),
-    "('x', 0, 0)": ("x", 0, 0),
     "ragged": ((1.0,), (1.0, 2.0)),
     "2 x 2": np.eye(2),
     "3 x 3": np.eye(3),
     "empty": np.zeros((0, 3)),
 }
-RETURNED = {
+RETURNED = _read("'1'", "1j", "{}", "nan", "True", "1.0", "object()", "('0', 0, 0)", "(1j, 0, 0)") | {
     "nothing": None,
-    "'1'": "1",
-    "1j": 1j,
-    "{}": {},
-    "nan": np.nan,
-    "True": True,
-    "1.0": 1.0,
-    "object()": object(),
     "(0, 0)": (0.0, 0.0),
     "(0, 0, 0)": (0.0, 0.0, 0.0),
-    "('0', 0, 0)": ("0", 0, 0),
-    "(1j, 0, 0)": (1j, 0, 0),
     "3 x 3": np.eye(3),
 }
 FUNCTIONS = {
@@ -118,8 +96,7 @@ PARTS = ("model", "body", "attachment", "ground", "frame", "joint", "element", "
 
 @cache
 def simple_values():
-    """Those that are no parts of models, by their labels."""
-    return {**NUMBERS, **OTHERS, **FUNCTIONS, "description": ROD}
+    return {**OTHERS, **FUNCTIONS, "description": ROD}
 
 
 def wrong_values(own):

@@ -100,8 +100,7 @@ NEARLY_ROUND = ph.Section(ROUND.area, ROUND.second_moment_y * (1 - 1e-7), ROUND.
 
 @pytest.mark.parametrize("section", [ROUND, NEARLY_ROUND])
 def test_modes_of_a_round_beam_stay_in_their_plane_in_a_fixed_order(section):
-    body = beam("cantilever", section=section, modes=4)
-    end = body.points.centerline(2)[1][1][:, 12:]
+    end = beam("cantilever", section=section, modes=4).points.centerline(2)[1][1][:, 12:]
     in_y, in_z = np.abs(end[1]) > 1e-6, np.abs(end[2]) > 1e-6
     assert np.array_equal(in_y, [True, True, False, False]) and np.array_equal(in_z, ~in_y)
 
@@ -109,8 +108,7 @@ def test_modes_of_a_round_beam_stay_in_their_plane_in_a_fixed_order(section):
 def test_the_largest_component_of_a_mode_is_positive():
     free, reduced = beam("cantilever"), beam("cantilever", modes=8)
     kept = np.linalg.lstsq(free.points.basis, reduced.points.basis, rcond=None)[0][:, 12:]
-    largest = kept[np.abs(kept).argmax(axis=0), np.arange(8)]
-    assert (largest > 0).all()
+    assert (kept[np.abs(kept).argmax(axis=0), np.arange(8)] > 0).all()
 
 
 @pytest.mark.parametrize("modes", [None, 3])
@@ -119,8 +117,7 @@ def test_damping_ratio_is_that_of_every_mode(frame, modes):
     body = beam(frame, elements=5, damping_ratio=0.02, modes=modes)
     mass, stiffness = matrices(body)
     squares, shapes = eigh(stiffness, mass)
-    modal = shapes.T @ body.damping @ shapes
-    ratios = modal / (2 * np.outer(squares, squares) ** 0.25)
+    ratios = (shapes.T @ body.damping @ shapes) / (2 * np.outer(squares, squares) ** 0.25)
     assert np.diag(ratios) == pytest.approx(np.full(len(squares), 0.02), rel=1e-7, abs=0)
     assert np.abs(ratios - np.diag(np.diag(ratios))).max() < 1e-8
     assert np.array_equal(body.damping, body.damping.T)

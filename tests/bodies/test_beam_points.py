@@ -34,8 +34,7 @@ def test_between_nodes_and_off_the_axis_cross_sections_stay_plane(x, y, z):
     assert np.array_equal(point.position, [x, y, z])
     assert point.shapes @ ETA == pytest.approx(expected, abs=1e-11)
     assert point.rotations @ ETA == pytest.approx(turn, abs=1e-10)
-    on_axis = points.locate(Along(x))
-    assert on_axis.shapes @ ETA == pytest.approx(np.array([u, v(x), w(x)]), abs=1e-11)
+    assert points.locate(Along(x)).shapes @ ETA == pytest.approx(np.array([u, v(x), w(x)]), abs=1e-11)
 
 
 @pytest.mark.parametrize("frame", ["cantilever", "simply_supported", "mean_axis"])

@@ -16,7 +16,6 @@ OPTIONS = [*product((2, 3), ("cantilever", "simply_supported"), ("euler_bernoull
 
 
 def numbers(body):
-    """Return all arrays of a beam by name."""
     arrays = {"m": np.array(body.mass), "S": body.first_moments, "W": body.second_moments}
     return arrays | {name: value for name, value in vars(body.strain).items() if isinstance(value, np.ndarray)}
 

@@ -46,8 +46,7 @@ def test_energy_of_uniform_stretch_curvature_and_twist(strain, dimension):
 def bent_without_stretch(seed, dimension):
     """A body, eta whose shortening cancels its slopes in each element, and its bending energy."""
     body = beam(dimension=dimension)
-    random = np.random.default_rng(seed)
-    v, v_x, w, w_x = 0.05 * random.normal(size=(4, ELEMENTS + 1))
+    v, v_x, w, w_x = 0.05 * np.random.default_rng(seed).normal(size=(4, ELEMENTS + 1))
     v[0] = v_x[0] = w[0] = w_x[0] = 0
     if dimension == 2:
         w, w_x = 0 * w, 0 * w_x
@@ -87,8 +86,7 @@ def five_point_slope(function, place, direction, step=0.5):
 def test_force_and_tangent_are_the_derivatives_of_the_energy(frame, dimension, strain, modes, seed):
     """Energies are quartic: five points give the exact slope, up to round-off of what it is the sum of."""
     body = beam(strain, dimension, frame, modes=modes)
-    random = np.random.default_rng(seed)
-    eta, direction = 0.05 * random.normal(size=(2, body.elastic_count))
+    eta, direction = 0.05 * np.random.default_rng(seed).normal(size=(2, body.elastic_count))
     force, tangent = elastic_force(body, eta), elastic_tangent(body, eta)
     slope = five_point_slope(lambda x: strain_energy(body, x), eta, direction)
     assert abs(direction @ force - slope) <= 1e-12 * (np.abs(direction) @ np.abs(force))

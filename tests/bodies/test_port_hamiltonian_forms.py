@@ -16,7 +16,6 @@ GRAVITY = (1.0, -9.0, 0.0)
 
 
 def rate(form, x, u=None):
-    """dx/dt."""
     forces = form.forces(x, np.zeros(form.port_size) if u is None else u)
     return np.linalg.solve(form.descriptor_matrix(x), forces)
 

@@ -22,7 +22,6 @@ def fall(dimension):
 
 
 def curve(dimension):
-    """An arc, of a line itself."""
     return None if dimension == 1 else lambda s: (np.sin(2 * s) / 2, (1 - np.cos(2 * s)) / 2, 0.0)
 
 

@@ -87,8 +87,7 @@ def test_a_prescribed_end_moves_as_told_and_answers_with_its_force():
     inputs = {"end": lambda t: [rate * np.sin(5 * t), 0.0]}
     trajectory = ph.integrate(model, model.initial_state, inputs, 0.2, 0.005, "gauss2")
     end = np.array([model.positions(x)[-1] for x in trajectory.states])
-    expected = 1.1 + rate * (1 - np.cos(5 * trajectory.time)) / 5
-    assert end[:, 0] == pytest.approx(expected, abs=1e-7)
+    assert end[:, 0] == pytest.approx(1.1 + rate * (1 - np.cos(5 * trajectory.time)) / 5, abs=1e-7)
     assert end[:, 1] == pytest.approx(np.zeros(41), abs=1e-7)
     work = np.trapezoid(trajectory.power("end")[1:], trajectory.time[1:])
     assert trajectory.energy[-1] - trajectory.energy[1] == pytest.approx(work, rel=2e-3)
@@ -106,8 +105,7 @@ def test_both_schemes_converge_to_the_motion_of_the_conserving_step():
     )
     gaps, errors = [], []
     for steps in (20, 40):
-        motion = model.simulate(0.1, 0.1 / steps, progress=False)
-        end = motion.position(placed.end)[-1, :2]
+        end = model.simulate(0.1, 0.1 / steps, progress=False).position(placed.end)[-1, :2]
         same, other = (
             ph.integrate(written, written.initial_state, None, 0.1, 0.1 / steps, method)
             for method in ("discrete_gradient", "midpoint")

@@ -9,6 +9,7 @@ from scipy.linalg import eigvalsh
 import phlexible as ph
 from phlexible.bodies.beam.bases import ReducedBasis
 from phlexible.bodies.mechanics.floating import elastic_tangent, mass_matrix, strains
+from refusals import refused
 
 BEAM = ph.Beam(1.3, ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7870.0), 6, "simply_supported")
 AXIAL = 6
@@ -106,8 +107,7 @@ def test_a_basis_that_locks_is_refused_unless_the_strain_is_linear():
     with pytest.raises(ph.ParameterError, match=r"would lock: .* leave out 100 % .*beam.with_axial\(basis"):
         replace(BEAM, modes=bending).discretize(2)
     some = np.hstack([np.eye(18)[:, columns_of(replace(BEAM, modes=1), 2)[:, 0] > 0.5], bending])
-    with pytest.raises(ph.ParameterError, match="would lock"):
-        replace(BEAM, modes=some).discretize(2)
+    refused(ph.ParameterError, "would lock", lambda: replace(BEAM, modes=some).discretize(2))
     assert replace(BEAM, modes=bending, strain="linear").discretize(2).elastic_count == 3
 
 
@@ -124,13 +124,11 @@ def slopes_of(column):
 
 
 def test_a_basis_of_another_beam_is_refused():
-    with pytest.raises(ph.ParameterError, match="finite"):
-        replace(BEAM, modes=np.full((3, 2), np.nan))
+    refused(ph.ParameterError, "finite", lambda: replace(BEAM, modes=np.full((3, 2), np.nan)))
     columns = columns_of(replace(BEAM, modes=3), 2)
     with pytest.raises(ph.ParameterError, match="18 rows, the elastic coordinates of 6 elements in dimension 2"):
         replace(BEAM, modes=columns[:-1]).discretize(2)
-    with pytest.raises(ph.ParameterError, match="36 rows"):
-        replace(BEAM, modes=columns).discretize(3)
+    refused(ph.ParameterError, "36 rows", lambda: replace(BEAM, modes=columns).discretize(3))
     with pytest.raises(ph.ParameterError, match="depend on each other"):
         replace(BEAM, modes=np.hstack([columns, columns[:, :1]])).discretize(2)
     with pytest.raises(ph.ParameterError, match="column 9 of the basis in modes is zero"):

@@ -26,8 +26,7 @@ def particles(seed):
 def test_kinetic_energy_and_momenta_are_those_of_the_particles(seed, nu):
     masses, places, center, inertia = particles(seed)
     body = ph.RigidBody(masses.sum(), inertia, center).discretize(3)
-    velocities = nu[:3] + np.cross(nu[3:], places)
-    momentum = masses[:, None] * velocities
+    momentum = masses[:, None] * (nu[:3] + np.cross(nu[3:], places))
     expected = np.concatenate([momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)])
     assert mass_matrix(body, NO_ETA) @ nu == pytest.approx(expected, abs=1e-11)
     assert body.second_moments[:, :, 0, 0] == pytest.approx(

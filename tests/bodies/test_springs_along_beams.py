@@ -8,6 +8,7 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 import phlexible as ph
+from mechanisms import grounded
 
 LENGTH, PLACE, ELEMENTS = 1.0, 0.4, 45
 SECTION, MATERIAL = ph.CircularSection(0.01), ph.Material(2e11, 7800.0)
@@ -24,7 +25,6 @@ def field(wave, length):
 
 
 def step(row, column, value):
-    """A jump at a point."""
     result = np.eye(4)
     result[row, column] = value
     return result
@@ -52,10 +52,7 @@ def beam(length=LENGTH, elements=ELEMENTS, **options):
 
 
 def on_the_ground(kind, **options):
-    """One beam, and a spring between the ground and a point of it."""
-    model = ph.Model(dimension=2)
-    placed = model.add(beam(**options), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    model, placed, _ = grounded(beam(**options), dimension=2)
     here = model.ground.at((PLACE, 0, 0))
     if kind == "spring":
         stiffness = {"stiffness": (0, SPRING * BENDING / LENGTH**3, 0)}
@@ -66,14 +63,12 @@ def on_the_ground(kind, **options):
 
 
 def hinged(**options):
-    """Two beams on a pin with a spring about it."""
     model = ph.Model(dimension=2)
     first = model.add(beam(PLACE, int(ELEMENTS * PLACE), **options), "first")
     rest = LENGTH - PLACE
     second = model.add(beam(rest, ELEMENTS - first.body.elements, **options), "second", position=(PLACE, 0, 0))
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), first.start))
-    pin = model.connect(ph.Revolute(first.end, second.start))
-    model.apply(pin.spring(HINGE * BENDING / LENGTH))
+    model.apply(model.connect(ph.Revolute(first.end, second.start)).spring(HINGE * BENDING / LENGTH))
     return model
 
 

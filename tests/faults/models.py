@@ -14,19 +14,12 @@ STEEL = ph.Material(youngs_modulus=2e11, density=7870.0)
 
 @dataclass(frozen=True)
 class Case:
-    """A model and the arguments of its run.
+    """A model and the arguments of its run."""
 
-    Attributes:
-        make: makes the model.
-        step: [s].
-        every: stored.
-        tolerance: for the error of a step, or None.
-    """
-
-    make: Callable[[], ph.Model]
-    step: float
-    every: int = 1
-    tolerance: float | None = None
+    make: Callable[[], ph.Model]  # makes the model
+    step: float  # [s]
+    every: int = 1  # stored
+    tolerance: float | None = None  # for the error of a step, or None
 
     def simulate(self, steps: int, **options) -> ph.Motion:
         return self._quietly(self.make().simulate, steps, **options)

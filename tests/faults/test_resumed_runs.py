@@ -22,7 +22,6 @@ STEPS = 120
 
 @cache
 def whole(name: str) -> RecordedStates:
-    """The run of a case that did not stop."""
     return CASES[name].simulate(STEPS).recording
 
 
@@ -126,8 +125,6 @@ def test_the_work_of_a_load_on_many_points_has_the_same_digits_in_blocks_of_any_
 
 
 def pushed(name: str, push: Callable) -> Case:
-    """The case with one more load."""
-
     def make() -> ph.Model:
         model = CASES[name].make()
         body = model.bodies[0]
@@ -138,8 +135,6 @@ def pushed(name: str, push: Callable) -> Case:
 
 
 class Breaking:
-    """No force, but errors after some calls."""
-
     def __init__(self, calls: int) -> None:
         self.left = calls
 

@@ -12,7 +12,6 @@ from fuzz.told import tell
 
 
 def main() -> int:
-    """0 where nothing fails."""
     given = argparse.ArgumentParser(prog="fuzz", description="random mechanisms against the laws")
     given.add_argument("--seeds", type=int, default=2000, help="how many")
     given.add_argument("--first", type=int, default=0, help="the first seed")

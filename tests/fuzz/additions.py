@@ -112,8 +112,7 @@ def switch_joints(rng: np.random.Generator, sample: Sample, duration: float) -> 
             case 5:
                 model.at(_passing(rng, sample, other), lock=joint)
             case 6:
-                held = model.at(_passing(rng, sample, other), lock=joint)
-                model.at(second, release=held)
+                model.at(second, release=model.at(_passing(rng, sample, other), lock=joint))
 
 
 def _passing(rng: np.random.Generator, sample: Sample, joint: Joint) -> ph.When:

@@ -177,7 +177,6 @@ def _round_off_of_work(motion: ph.Motion, extent: float) -> float:
 
 
 def is_free(model: ph.Model) -> bool:
-    """Whether nothing but weight acts from outside."""
     ports = [port for joint in model.joints for port in (joint.first, joint.second)]
     ports += [port for part in (*model.elements, *model.relations) for port in part.ports]
     return not model.loads and not any(isinstance(port, MovingFrame) for port in ports)
@@ -203,7 +202,6 @@ def middles(motion: ph.Motion) -> list[float]:
 
 
 def is_constant(motion: ph.Motion, times: list[float]) -> bool:
-    """Whether loads are the same at these times: some let go after t = 0."""
     entries = [entry for load in motion.mechanism.loads for entry in load.entries()]
     return all(np.ptp([entry.at_time(time) for time in times], axis=0).max() == 0 for entry in entries)
 

@@ -22,18 +22,14 @@ Adding = Callable[[ph.Model, np.ndarray, dict], object]
 
 
 def rigid(make: Callable[[], ph.RigidBody]) -> Adding:
-    """A body whose whole surface touches."""
     return lambda model, place, moving: model.add(make(), position=place, **moving)
 
 
 def shaped(shape: object) -> ph.RigidBody:
-    """Of 1 kg."""
     return ph.RigidBody(1.0, (2e-3, 3e-3, 2.5e-3), shape=shape)
 
 
 def line(body: object) -> Adding:
-    """A rod or beam, or a string that is straight."""
-
     def add(model: ph.Model, place: np.ndarray, moving: dict) -> object:
         if isinstance(body, ph.String):
             ends = [place - (SIZE, 0, 0), place + (SIZE, 0, 0)]
@@ -44,9 +40,7 @@ def line(body: object) -> Adding:
 
 
 def soft(model: ph.Model, place: np.ndarray, moving: dict) -> object:
-    """A cube of rubber."""
-    mesh = skfem.MeshHex().scaled((SIZE,) * 3)
-    body = ph.SoftBody(mesh, ph.NeoHookean(1e5, 0.3), 1000.0, order=1)
+    body = ph.SoftBody(skfem.MeshHex().scaled((SIZE,) * 3), ph.NeoHookean(1e5, 0.3), 1000.0, order=1)
     return model.add(body, position=place - SIZE / 2, velocity=moving["velocity"])
 
 

@@ -58,7 +58,6 @@ class Change:
     time: float = 1.0
 
     def unit(self, powers: Powers) -> float:
-        """What a quantity of these powers is multiplied with."""
         return float(self.length ** powers[0] * self.mass ** powers[1] * self.time ** powers[2])
 
     @property
@@ -68,11 +67,9 @@ class Change:
         return sizes == (1, 1, 1) and not self.shift.any() and bool((self.rotation == np.eye(3)).all())
 
     def point(self, position: Array) -> Array:
-        """Where points come to, shape (..., 3)."""
         return self.length * (np.asarray(position) @ self.rotation.T + self.shift)
 
     def arrow(self, vector: Array, powers: Powers) -> Array:
-        """What becomes of vectors in world axes, shape (..., 3)."""
         return self.unit(powers) * (np.asarray(vector, dtype=float) @ self.rotation.T)
 
 
@@ -207,7 +204,6 @@ class _Copy:
             self._change = whole
 
     def _expect(self, event: Event) -> None:
-        """A lock or a release at a time."""
         when = self._condition(event.when) if isinstance(event.when, ph.When) else event.when * self._change.time
         if event.locked:
             self._new[event.locked[0]] = self.model.at(when, lock=self._new[next(joints_of(event.locked[0]))])
@@ -215,7 +211,6 @@ class _Copy:
             self.model.at(when, release=self._new[event.released[0]])
 
     def _condition(self, when: ph.When) -> ph.When:
-        """A place or a rate of a joint."""
         sensor = when.quantity
         size = 1.0 if sensor.unit.startswith("rad") else self._change.length
         unit = size / self._change.time**sensor.differentiations
@@ -246,7 +241,6 @@ class _Copy:
         )
 
     def _add_rod(self, rod: RodInModel) -> None:
-        """Its elements between the sections, which are there."""
         length, body = self._change.length, rod.handle.body
         changed = self._changed(body)
         strains = rod.stress_free * np.repeat([1.0, 1 / length], 3)
@@ -268,7 +262,6 @@ class _Copy:
         return value
 
     def _quantities(self, value: Any, powers: Mapping[str, Powers]) -> dict[str, Any]:
-        """Those that are given, in the new units."""
         given = {name: getattr(value, name) for name in powers}
         return {
             name: self._change.unit(powers[name]) * (np.asarray(each, dtype=float) if np.ndim(each) else each)
@@ -502,7 +495,6 @@ class _Copy:
         return replace(contact, **sides, **self._quantities(contact, powers))
 
     def _touching(self, value: Any) -> Any:
-        """A side of a contact."""
         match value:
             case None:
                 return None
@@ -519,7 +511,6 @@ class _Copy:
         return self._new[value] if value in self._new else self._port(value)
 
     def _limit(self, part: JointFriction | JointStop) -> JointFriction | JointStop:
-        """Friction or a stop along an angle or a position."""
         is_angle = part.coordinate.endswith("angle")
         stiffness, damping = (TORQUE, ROTATIONAL_DAMPING) if is_angle else (STIFFNESS, DAMPING)
         if isinstance(part, JointFriction):
@@ -588,7 +579,6 @@ class _Copy:
         return formula("lambda time: {unit} * {f}(time / {second})", unit=unit, f=function, second=second)
 
     def _arrows(self, load: ph.Force | ph.Torque, powers: Powers) -> Any:
-        """Forces or torques in the axes that they are given in."""
         turn = self._turn(load.axes, powers)
         if not callable(load.value):
             return turn @ np.asarray(load.value, dtype=float)

@@ -63,18 +63,15 @@ class Crowd:
         self._values = np.array([values[name] for name in self.names])
 
     def value(self, p: np.ndarray) -> float:
-        """The cost of a whole run with so many times these numbers."""
         model = self.build(p)
         made, motion = self.cost(model), model.simulate(STEPS * STEP, STEP, progress=False)
         return float(made.value(motion.time, [motion[sensor] for sensor in made.sensors]))
 
     def slopes(self, p: np.ndarray) -> tuple[float, np.ndarray]:
-        """The cost and its gradient."""
         value, found = ph.gradient(self.build, self.cost, p, duration=STEPS * STEP, step=STEP)
         return value, np.asarray(found)
 
     def build(self, p: np.ndarray) -> ph.Model:
-        """The model with so many times these numbers."""
         given = dict(zip(self.names, (self._values * p).tolist(), strict=True))
         up = 1 if self._dimension == 2 else 2
         gravity = np.zeros(3)
@@ -113,7 +110,6 @@ class Crowd:
         return ph.RigidBody(mass, np.diag([inertia, 1.2 * inertia, 1.1 * inertia]), shape=shape)
 
     def cost(self, model: ph.Model) -> ph.Cost:
-        """Of one of the bodies."""
         at = model[f"body {self._of}"].origin
         if self._sensor == 0:
             return ph.Cost.final(ph.Position(at), lambda x: x[:, 0] + 0.3 * x[:, self._dimension - 1])

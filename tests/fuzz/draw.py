@@ -171,7 +171,6 @@ def _act(rng: np.random.Generator, sample: Sample, steps: int) -> bool:
 
 
 def _lay_down(rng: np.random.Generator, sample: Sample, damped: bool) -> None:
-    """A plane or sphere of the ground that a body touches."""
     model = sample.model
     port = _place(rng, sample, model.bodies[rng.integers(len(model.bodies))])
     chord = sample.scale.length * rng.normal(size=3) * _axes(model)
@@ -225,5 +224,4 @@ def _displaced(rng: np.random.Generator, sample: Sample) -> ph.Model:
 
 
 def _axes(model: ph.Model) -> tuple[int, int, int]:
-    """1 for the axes that positions of the model have."""
     return 1, 1, int(model.dimension == 3)

@@ -24,8 +24,7 @@ def hang_shell(rng: np.random.Generator, sample: Sample, damped: bool, duration:
     carrier = carriers[rng.integers(len(carriers))]
     port = random_place(rng, carrier.body, scale, 3)(carrier)
     modulus = scale.mass / (scale.length * (20 * sample.step) ** 2)
-    kind = str(rng.choice(EDGES))
-    shell = random_shell(rng, scale, 3, modulus=modulus, interfaces={"u0": kind})
+    shell = random_shell(rng, scale, 3, modulus=modulus, interfaces={"u0": str(rng.choice(EDGES))})
     turn = Rotation.from_quat(rng.normal(size=4)).as_matrix()
     place = port.initial_position() - turn @ ph.Model().add(shell)["u0"].initial_position()
     known: dict[str, Any] = {}
@@ -64,8 +63,7 @@ def slide(rng: np.random.Generator, sample: Sample, damped: bool, duration: floa
     else:
         inertia = mass * (0.1 * scale.length) ** 2
         body = ph.RigidBody(mass, inertia if model.dimension == 2 else (inertia,) * 3)
-    bead = model.add(body, None, node.initial_position())
-    joint = model.connect(ph.Sliding(bead.origin, line))
+    joint = model.connect(ph.Sliding(model.add(body, None, node.initial_position()).origin, line))
     adding = Adding(rng, sample)
     if rng.integers(2):
         model.apply(joint.spring(adding.stiffness, damping=damped * adding.damping))

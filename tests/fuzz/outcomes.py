@@ -24,23 +24,15 @@ class TooSlowError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one case.
+    """Of one case."""
 
-    Attributes:
-        kind: "fine"; a name of an error of phlexible, which explains itself; else what failed.
-        is_failure: whether that must not be.
-        text: the message, or how far a law is missed.
-        seconds: of the processor, in the run itself.
-    """
-
-    kind: str
-    is_failure: bool
-    text: str = ""
-    seconds: float = 0.0
+    kind: str  # "fine"; a name of an error of phlexible, which explains itself; else what failed
+    is_failure: bool  # whether that must not be
+    text: str = ""  # the message, or how far a law is missed
+    seconds: float = 0.0  # of the processor, in the run itself
 
 
 def outcome_of(case: Case, seed: int, longest: float = LONGEST) -> Outcome:
-    """Runs and checks a case."""
     begin, seconds = time.process_time(), 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -79,7 +71,6 @@ def _is_contradiction(error: Exception) -> bool:
 
 
 def outcome_of_seed(seed: int, longest: float = LONGEST, is_small: bool = False) -> tuple[Outcome, Case | None]:
-    """Draws the case of a seed, runs and checks it."""
     try:
         with warnings.catch_warnings(), _limit(longest):
             warnings.simplefilter("ignore")

@@ -66,7 +66,6 @@ class _Writer:
         self._sections: dict[PlacedBody, str] = {}
 
     def lines(self) -> Iterator[str]:
-        """One for each part of the model."""
         model = self._model
         yield f"model = ph.Model(gravity={literal(model.gravity)}, dimension={model.dimension})"
         for number, rod in enumerate(model.rods, start=1):
@@ -125,7 +124,6 @@ class _Writer:
                 yield f"{self._names[port]} = model.ground.moving({', '.join(f.source for f in functions)})"
 
     def written(self, value: Any) -> str:
-        """Any value as Python writes it."""
         match value:
             case PlacedBody() | PlacedWhole() | Joint() | ph.Tendon() if value in self._names:
                 return self._names[value]
@@ -226,7 +224,6 @@ class _Writer:
         return self._of(servo, "servo", target)
 
     def _of_state(self, law: StateLaw) -> str:
-        """One that measures and acts at one place."""
         (place,) = law.measured
         share = law.controller
         assert isinstance(share, StateValues), "a function of the state"
@@ -234,13 +231,11 @@ class _Writer:
         return f"ph.StateForce({self.written(share.function)}, of=[{where}], on=[{where}])"
 
     def _of(self, part: Any, method: str, given: dict[str, Any]) -> str:
-        """A call of a method of the part's joint."""
         words = [f"{name}={self.written(value)}" for name, value in given.items() if value is not None]
         return f"{self._names[part.joint]}.{method}({', '.join(words)}, of={part.coordinate!r})"
 
 
 def given_fields(part: Any, *names: str) -> dict[str, Any]:
-    """Values of some fields of a dataclass by name."""
     return {name: getattr(part, name) for name in names}
 
 

@@ -31,23 +31,15 @@ QUICK = 7, 11, 42
 
 @dataclass(frozen=True)
 class Compared:
-    """A gradient beside differences of whole runs.
+    """A gradient beside differences of whole runs."""
 
-    Attributes:
-        off: how far it is from the nearest difference, relative to the largest derivative.
-        spread: of differences of other sizes.
-        round_off: of the cost, relative to the largest derivative.
-        is_rough: whether slopes of forces may jump.
-    """
-
-    off: float
-    spread: float
-    round_off: float
-    is_rough: bool = False
+    off: float  # how far it is from the nearest difference, relative to the largest derivative
+    spread: float  # of differences of other sizes
+    round_off: float  # of the cost, relative to the largest derivative
+    is_rough: bool = False  # whether slopes of forces may jump
 
     @property
     def allowed(self) -> float:
-        """Of what it is off."""
         return (ROUGH if self.is_rough else SMOOTH) + self.round_off
 
     @property
@@ -57,19 +49,16 @@ class Compared:
 
     @property
     def agrees(self) -> bool:
-        """As well as differences can tell."""
         return self.off <= max(self.allowed, self.spread)
 
 
 def place_of(placed: Any) -> Any:
-    """A place that any body has."""
     if isinstance(placed.body, ph.SoftBody | ph.Shell):
         return placed.node(0)
     return placed.start if isinstance(placed.body, ph.Beam | ph.String) else placed.origin
 
 
 def cost_of(seed: int) -> Any:
-    """Of one body or of all, drawn."""
     rng = np.random.default_rng([seed, 20])
     kind, axis, number = rng.integers(4), int(rng.integers(2)), int(rng.integers(100))
 
@@ -173,7 +162,6 @@ def beside_differences(
 
 
 def compared_crowd(seed: int) -> Compared | str:
-    """The same of bodies that meet."""
     crowd = Crowd(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -48,8 +48,7 @@ def test_what_is_let_go_at_its_equilibrium_may_move():
     model.connect(ph.Slider(model.ground.at((0, 0, 0)), bob.origin, axis=(1, 0, 0)))
     force = formula("lambda time: np.array([{force}, 0.0, 0.0]) * (time <= 0)", force=1.0)
     model.apply(ph.Force(bob.origin, force))
-    case = Case(model, 0.01, 10, {"initial": EQUILIBRIUM})
-    assert outcome_of(case, seed=1).kind == "fine"
+    assert outcome_of(Case(model, 0.01, 10, {"initial": EQUILIBRIUM}), seed=1).kind == "fine"
 
 
 @pytest.mark.parametrize("shift", [0.0, 100.0])

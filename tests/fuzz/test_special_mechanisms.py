@@ -43,8 +43,7 @@ def free_ring(count=6):
         side = np.roll(edge, 1)
         rotation = np.column_stack([edge, side, np.cross(edge, side)])
         body = ph.RigidBody(1.0 + 0.2 * k, (0.01, 0.08, 0.085), center=(0.5, 0, 0))
-        velocity = drift + np.cross(spin, corner)
-        rods.append(model.add(body, f"rod {k}", corner, rotation, velocity, spin))
+        rods.append(model.add(body, f"rod {k}", corner, rotation, drift + np.cross(spin, corner), spin))
     for k in range(count):
         first, second = rods[k - 1], rods[k]
         axis = np.cross(edges[k - 1], edges[k])

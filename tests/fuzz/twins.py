@@ -29,8 +29,7 @@ class Twin:
         system, start = motion.run.system, motion.recording.state(0)
         order = case.options.get("order", 2)
         damping = case.options.get("numerical_damping", 0.0)
-        is_redundant = bool(redundancies(system, start))
-        self._stepper = Stepper(assemble(system), order, damping, is_redundant)
+        self._stepper = Stepper(assemble(system), order, damping, bool(redundancies(system, start)))
         self._times, self._step, self._start = motion.time, case.step, start
         speed = np.abs(motion.recording.velocity).max(initial=0.0)
         noise = np.random.default_rng(0).normal(size=start.velocity.shape)

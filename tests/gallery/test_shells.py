@@ -31,8 +31,7 @@ def test_a_satellite_with_plates_has_the_modes_of_one_with_beams_and_twist():
 def test_a_wind_turbine_stands_on_its_tower():
     """The mass of a blade is that of its outline, and the ground bears all."""
     model = ph.gallery.wind_turbine(speed=0.0, gust=0.0, elements=5)
-    blade = model["blade 1"].body
-    assert blade.mass == pytest.approx((2.4 + 0.8) / 2 * 28 * 0.22 * 420)
+    assert model["blade 1"].body.mass == pytest.approx((2.4 + 0.8) / 2 * 28 * 0.22 * 420)
     foot = model.joints[0]
     still = model.equilibrium().motion
     weight = 9.81 * sum(placed.data.mass for placed in model.bodies)
@@ -86,8 +85,7 @@ def test_a_satellite_with_panels_turns_as_a_rigid_one_on_the_mean():
 
 
 def test_light_pushes_a_spinning_sail_as_if_it_were_flat():
-    model = ph.gallery.solar_sail()
-    motion = model.simulate(10.0, 0.2, progress=False)
+    motion = ph.gallery.solar_sail().simulate(10.0, 0.2, progress=False)
     assert motion.momentum.linear[-1, 2] == pytest.approx(1e-3 * 14.0**2 * 10.0, rel=2e-3)
     spin = motion.momentum.angular[:, 2]
     assert spin == pytest.approx(spin[0], rel=1e-6)

@@ -28,8 +28,7 @@ def paper_run(form, step, count, method):
 def test_the_conserving_step_reproduces_the_discrete_gradient() -> None:
     model = string_pendulum()
     motion = model.simulate(1.0, 0.01, progress=False)
-    tip = motion.position(model["string"].end)
-    found = (motion.energy.total, motion.energy.kinetic, *tip.T[:2])
+    found = (motion.energy.total, motion.energy.kinetic, *motion.position(model["string"].end).T[:2])
     for values, name in zip(found, ("H_dg", "T_dg", "xtip_dg", "ytip_dg"), strict=True):
         assert values == pytest.approx(REFERENCE[name], abs=1e-9), name
     changes = np.abs(np.diff(motion.energy.total))
@@ -46,14 +45,12 @@ def test_other_meshes_steps_and_stiffnesses_keep_energy_and_strain(elements, sti
     """C of the form is a state of its own; the kernels' positions give it to round-off (38)."""
     model = string_pendulum(elements=elements, axial_stiffness=stiffness)
     motion = model.simulate(0.5, step, progress=False)
-    changes = np.abs(np.diff(motion.energy.total))[round(0.2 / step) :]
-    assert changes.max() <= 1e-11 * stiffness / 20
+    assert np.abs(np.diff(motion.energy.total))[round(0.2 / step) :].max() <= 1e-11 * stiffness / 20
     count = round(0.3 / step)
     form = paper_form(elements, stiffness)
     trajectory = paper_run(form, step, count, "discrete_gradient")
     squares = motion.stretch(model["string"])[: count + 1] ** 2
-    strain = trajectory.states[:, form.state_slice("strain")]
-    assert squares == pytest.approx(strain, abs=1e-9)
+    assert squares == pytest.approx(trajectory.states[:, form.state_slice("strain")], abs=1e-9)
     assert max(np.abs(form.strain_gap(x)).max() for x in trajectory.states) <= 1e-11
 
 

@@ -12,13 +12,11 @@ def test_hanging_cable_is_the_elastic_catenary_and_rings_as_one() -> None:
     motion = model.simulate(duration=0.2, step=1e-2)
     cable = model["cable"]
     assert motion.position(cable.at(25.25))[:, 1] == pytest.approx(np.full(21, -3.10374), abs=2e-5)
-    pin = model.joints[0]
-    assert np.abs(motion.reaction(pin)[:, 0]) == pytest.approx(np.full(21, 1985.11), rel=1e-5)
+    assert np.abs(motion.reaction(model.joints[0])[:, 0]) == pytest.approx(np.full(21, 1985.11), rel=1e-5)
     frequencies = model.linearize(at="static").modes(4).frequencies
     shallow = 2 * np.pi * np.sqrt(1985.11 / 2.0) / 50.0
     assert frequencies[0] == pytest.approx(shallow, rel=0.03) and frequencies[0] < shallow
-    pushed = ph.gallery.hanging_cable().simulate(duration=0.5, step=1e-2)
-    assert pushed.energy.work["push"][-1] > 10.0
+    assert ph.gallery.hanging_cable().simulate(duration=0.5, step=1e-2).energy.work["push"][-1] > 10.0
 
 
 def test_crane_carries_its_load_and_brings_it_to_rest_on_average() -> None:
@@ -28,8 +26,7 @@ def test_crane_carries_its_load_and_brings_it_to_rest_on_average() -> None:
     weights = 9.81 * (250.0 + 1.2 * 6.0 * (1 - (np.arange(20) + 0.5) / 20))
     assert tension == pytest.approx(np.tile(weights, (21, 1)), rel=1e-8)
     motion = model.simulate(duration=10.0, step=5e-3)
-    trolley = motion.position(model["trolley"].origin)
-    assert np.abs(trolley[:, 1]).max() < 1e-12
+    assert np.abs(motion.position(model["trolley"].origin)[:, 1]).max() < 1e-12
     # sum of momenta along the rails: the force alone changes it
     total = motion.momentum.linear[:, 0]
     at = [np.searchsorted(motion.time, t - 1e-9) for t in (2.0, 5.0, 7.0, 10.0)]
@@ -52,8 +49,7 @@ def test_tethered_satellites_keep_energy_and_momenta_for_10_000_steps() -> None:
     energy, spin = motion.energy.total, motion.momentum.angular
     assert np.abs(energy - energy[0]).max() <= 1e-11 * energy[0]
     assert np.abs(spin - spin[0]).max() <= 1e-11 * np.linalg.norm(spin[0])
-    mass = 550.0 + 3.0
-    scale = mass * np.abs(motion.velocity(model["first"].origin)).max()
+    scale = (550.0 + 3.0) * np.abs(motion.velocity(model["first"].origin)).max()
     assert np.abs(motion.momentum.linear - motion.momentum.linear[0]).max() <= 1e-11 * scale
     gaps = [motion.position(j.second) - motion.position(j.first) for j in model.joints]
     assert np.abs(gaps).max() <= 1e-11
@@ -95,8 +91,7 @@ def test_cable_robot_leads_its_platform_around() -> None:
 def test_tower_crane_lifts_by_what_is_hauled_in_over_its_falls() -> None:
     model = ph.gallery.tower_crane()
     motion = model.simulate(duration=14.0, step=1e-2)
-    tension = motion[ph.Tension(model.elements[0])]
-    assert tension[0] == pytest.approx(2000 * 9.81 / 4, rel=1e-6)
+    assert motion[ph.Tension(model.elements[0])][0] == pytest.approx(2000 * 9.81 / 4, rel=1e-6)
     height = motion.position(model["load"].origin)[:, 1]
     assert height[-1] - height[0] == pytest.approx(5.0, abs=0.05)  # it swings
     assert motion.energy.work["winch"][-1] == pytest.approx(2000 * 9.81 * 5.0, rel=0.01)

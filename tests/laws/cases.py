@@ -27,23 +27,15 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Scale:
-    """What the parts of one mechanism have about in common, so that none is negligible.
+    """What the parts of one mechanism have about in common, so that none is negligible."""
 
-    Attributes:
-        length: [m].
-        thickness: of beams [m].
-        density: [kg/m3].
-        modulus: Young's modulus [Pa].
-    """
-
-    length: float
-    thickness: float
-    density: float
-    modulus: float
+    length: float  # [m]
+    thickness: float  # of beams [m]
+    density: float  # [kg/m3]
+    modulus: float  # Young's modulus [Pa]
 
     @property
     def mass(self) -> float:
-        """Of a beam [kg]."""
         return self.density * self.thickness**2 * self.length
 
 
@@ -197,7 +189,6 @@ def random_rigid_body(rng: np.random.Generator, scale: Scale, dimension: int, **
 
 
 def random_point_mass(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.PointMass:
-    """Lighter than a beam, or as heavy."""
     return ph.PointMass(scale.mass * rng.uniform(0.1, 1))
 
 
@@ -292,19 +283,13 @@ def random_rod_node(rng: np.random.Generator, scale: Scale, dimension: int, **op
 
 @dataclass(frozen=True)
 class BodyCase:
-    """How a body is drawn.
+    """How a body is drawn."""
 
-    Attributes:
-        make: the body of a generator, a scale, a dimension and options.
-        share: how often it is drawn where any body will do, relative to the others.
-        h_omega: longest step that its laws are checked with, times the greatest frequency of the other bodies.
-        dimensions: where the body exists.
-    """
-
-    make: Callable[..., Body]
-    share: int = 1
+    make: Callable[..., Body]  # the body of a generator, a scale, a dimension and options
+    share: int = 1  # how often it is drawn where any body will do, relative to the others
+    # longest step that its laws are checked with, times the greatest frequency of the other bodies
     h_omega: float = 1000.0
-    dimensions: tuple[int, ...] = (2, 3)
+    dimensions: tuple[int, ...] = (2, 3)  # where the body exists
 
 
 BODY_CASES: dict[type[Body], BodyCase] = {
@@ -321,12 +306,10 @@ BODY_CASES: dict[type[Body], BodyCase] = {
 
 
 def rotates(body: Body, dimension: int) -> bool:
-    """Whether it can carry other bodies: joints and loads that need an orientation."""
     return isinstance(body, ph.Beam) or body.discretize(dimension).rotates
 
 
 def length_of_node(string: ph.String, number: int) -> float:
-    """s of a node [m]."""
     return float(string.mesh.nodes[number])
 
 
@@ -334,7 +317,6 @@ Place = Callable[[PlacedBody], Attachment]
 
 
 def random_place(rng: np.random.Generator, body: Body, scale: Scale, dimension: int) -> Place:
-    """Any point of a body that can carry a joint or a load."""
     match body:
         case ph.Beam(length=length):
             x = length * rng.uniform(0.2, 0.8)
@@ -360,23 +342,14 @@ def random_place(rng: np.random.Generator, body: Body, scale: Scale, dimension: 
 
 @dataclass(frozen=True)
 class JointCase:
-    """A joint along a triad of world axes (in the plane the third is z).
+    """A joint along a triad of world axes (in the plane the third is z)."""
 
-    Attributes:
-        make: the joint of two ports and a triad (rows).
-        offset: axes along which the second point may be away from the first one.
-        slides: axes along which it may move relative to the first body.
-        turns: axes about which the second body may turn relative to the first one.
-        dimensions: where the joint exists.
-        point_mass: dimensions in which the second body may be a point mass.
-    """
-
-    make: Callable[[Port, Port, Array], Joint]
-    offset: tuple[int, ...] = ()
-    slides: tuple[int, ...] = ()
-    turns: tuple[int, ...] = ()
-    dimensions: tuple[int, ...] = (2, 3)
-    point_mass: tuple[int, ...] = ()
+    make: Callable[[Port, Port, Array], Joint]  # the joint of two ports and a triad (rows)
+    offset: tuple[int, ...] = ()  # axes along which the second point may be away from the first one
+    slides: tuple[int, ...] = ()  # axes along which it may move relative to the first body
+    turns: tuple[int, ...] = ()  # axes about which the second body may turn relative to the first one
+    dimensions: tuple[int, ...] = (2, 3)  # where the joint exists
+    point_mass: tuple[int, ...] = ()  # dimensions in which the second body may be a point mass
 
 
 JOINT_CASES: dict[type[Joint], JointCase] = {
@@ -403,25 +376,18 @@ JOINT_CASES: dict[type[Joint], JointCase] = {
 
 
 def joint_types(dimension: int) -> list[type[Joint]]:
-    """The joints that exist in the plane or in space."""
     return [kind for kind, case in JOINT_CASES.items() if dimension in case.dimensions]
 
 
 @dataclass(frozen=True)
 class LoadCase:
-    """How a load is made.
+    """How a load is made."""
 
-    Attributes:
-        make: the load on an attachment, of a force, a lever arm for moments, and axes.
-        fits: whether it can act on a body.
-        body: the kind that there must be; None: any.
-        dimensions: where it exists.
-    """
-
+    # the load on an attachment, of a force, a lever arm for moments, and axes
     make: Callable[[Attachment, Any, float, str], Load]
-    fits: Callable[[PlacedBody], bool] = lambda placed: True
-    body: type[Body] | None = None
-    dimensions: tuple[int, ...] = (2, 3)
+    fits: Callable[[PlacedBody], bool] = lambda placed: True  # whether it can act on a body
+    body: type[Body] | None = None  # the kind that there must be; None: any
+    dimensions: tuple[int, ...] = (2, 3)  # where it exists
 
 
 LOAD_CASES: dict[type[Load], LoadCase] = {
@@ -449,7 +415,6 @@ LOAD_CASES: dict[type[Load], LoadCase] = {
 
 
 def _spread(beam: PlacedBody, value: Any, axes: str) -> ph.DistributedForce:
-    """A force of that resultant that grows from the start to the end of a beam."""
     density = 2 / beam.body.length**2
     if callable(value):
         force = formula("lambda x, time: {density} * x * np.asarray({value}(time))", density=density, value=value)
@@ -459,18 +424,14 @@ def _spread(beam: PlacedBody, value: Any, axes: str) -> ph.DistributedForce:
 
 
 def _pushed(at: Attachment, value: Any) -> ph.Pressure:
-    """A pressure of about that force on an interface."""
-    area = at.placed.body.points.interfaces.areas[0]
-    density = 1 / np.linalg.norm(area)
+    density = 1 / np.linalg.norm(at.placed.body.points.interfaces.areas[0])
     if callable(value):
         return ph.Pressure(at, formula("lambda time: {density} * {value}(time)[0]", density=density, value=value))
     return ph.Pressure(at, density * value[0])
 
 
 def _inflating(body: PlacedBody, value: Any) -> ph.Pressure:
-    """A pressure of about that force on all of a soft body."""
-    nodes = body.body.nodes
-    density = 1 / float(np.ptp(nodes, axis=0).max()) ** 2
+    density = 1 / float(np.ptp(body.body.nodes, axis=0).max()) ** 2
     if callable(value):
         return ph.Pressure(body, formula("lambda time: {density} * {value}(time)[0]", density=density, value=value))
     return ph.Pressure(body, density * value[0])

@@ -45,7 +45,6 @@ class Adding:
         self.length, self.time = sample.scale.length, 1 / soft
 
     def ends(self, oriented: bool) -> tuple[Attachment, Attachment]:
-        """Points of two bodies."""
         able = [p for p in self.model.bodies if p.data.rotates or not oriented]
         chosen = [able[k] for k in self.rng.permutation(len(able))[:2]]
         if len(chosen) < 2:
@@ -54,7 +53,6 @@ class Adding:
         return places[0], places[1]
 
     def spring_damper(self, damped: bool) -> ForceElement | None:
-        """Between points, stretched or relaxed."""
         a, b = self.ends(False)
         if np.linalg.norm(a.initial_position() - b.initial_position()) < 0.05 * self.length:
             return None
@@ -65,9 +63,7 @@ class Adding:
     def tendon(self, damped: bool) -> ForceElement | None:
         """Through points of two or three bodies, one of them twice, stretched or slack."""
         a, b = self.ends(False)
-        c = self.ends(False)[0]
-        guides = [a, b, c, self.ends(False)[1]]
-        chosen = guides[: self.rng.integers(2, 5)]
+        chosen = [a, b, self.ends(False)[0], self.ends(False)[1]][: self.rng.integers(2, 5)]
         ways = [np.linalg.norm(p.initial_position() - q.initial_position()) for p, q in itertools.pairwise(chosen)]
         if min(ways) < 0.05 * self.length:
             return None
@@ -75,7 +71,6 @@ class Adding:
         return ph.Tendon(chosen, self.stiffness, rest, damping=self.damping * damped)
 
     def bushing(self, damped: bool) -> ForceElement | None:
-        """In all components."""
         a, b = self.ends(True)
         if a is None:
             return None
@@ -93,7 +88,6 @@ class Adding:
         )
 
     def rod_element(self, damped: bool) -> ForceElement | None:
-        """Between the origins of two bodies, with any stiffness matrix."""
         able = [p for p in self.model.bodies if p.data.rotates]
         if len(able) < 2:
             return None
@@ -137,11 +131,9 @@ class Adding:
         a, b = self.ends(True)
         if a is None:
             return None
-        chord = b.initial_position() - a.initial_position()
-        return self.touching(a, b, chord, damped)
+        return self.touching(a, b, b.initial_position() - a.initial_position(), damped)
 
     def any_contact(self, damped: bool) -> ForceElement | None:
-        """Of two, or searched."""
         return self.contacts(damped) if self.rng.integers(2) else self.contact(damped)
 
     def contacts(self, damped: bool) -> ForceElement | None:
@@ -282,7 +274,6 @@ class Adding:
         return self.model.dimension
 
     def coordinate(self) -> tuple[Joint, str] | None:
-        """A joint and the name of one of its coordinates."""
         found = []
         for joint in self.model.joints:
             oriented = joint.first.has_orientation and joint.second.has_orientation

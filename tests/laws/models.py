@@ -44,56 +44,34 @@ GREATEST_TURN = {2: 0.12, 3: 0.05}  # of bodies in one step at the start [rad]; 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a random mechanism must have; the rest is drawn.
+    """What a random mechanism must have; the rest is drawn."""
 
-    Attributes:
-        dimension: 2 or 3.
-        h_omega: step times the greatest frequency of the bodies.
-        ground: "free" (free flight), "fixed" or "moving": what the first body hangs on.
-        gravity: whether there is weight.
-        loads: number of forces and torques.
-        initial: undeformed and with given velocities of all bodies, or bent and at rest but for the first.
-        loop: whether a distance joint ties the last body to the ground; all is at rest at t = 0 then.
-        first_joint: the joint between the first two bodies; None: drawn.
-        bodies: how many; None: drawn from 2 to 4.
-        body: one that is among them; a string hangs on another one, with a weight at its end.
-        flexible: whether the first two bodies are beams.
-        law: of the string, which is there where a law is asked for; None: drawn.
-        load: the kind of all loads; None: drawn.
-        beam: parameters of all beams that are not drawn.
-    """
-
-    dimension: int
-    h_omega: float = 1.0
-    ground: str = "free"
-    gravity: bool = False
-    loads: int = 0
+    dimension: int  # 2 or 3
+    h_omega: float = 1.0  # step times the greatest frequency of the bodies
+    ground: str = "free"  # "free" (free flight), "fixed" or "moving": what the first body hangs on
+    gravity: bool = False  # whether there is weight
+    loads: int = 0  # number of forces and torques
+    # undeformed and with given velocities of all bodies, or bent and at rest but for the first
     initial: InitialKind = InitialKind.UNDEFORMED
-    loop: bool = False
-    first_joint: type[Joint] | None = None
-    bodies: int | None = None
+    loop: bool = False  # whether a distance joint ties the last body to the ground; all is at rest at t = 0 then
+    first_joint: type[Joint] | None = None  # the joint between the first two bodies; None: drawn
+    bodies: int | None = None  # how many; None: drawn from 2 to 4
+    # one that is among them; a string hangs on another one, with a weight at its end
     body: type[Body] | None = None
-    flexible: bool = False
-    law: type[StringLaw] | None = None
-    load: type[Load] | None = None
-    beam: dict[str, Any] = field(default_factory=dict)
+    flexible: bool = False  # whether the first two bodies are beams
+    law: type[StringLaw] | None = None  # of the string, which is there where a law is asked for; None: drawn
+    load: type[Load] | None = None  # the kind of all loads; None: drawn
+    beam: dict[str, Any] = field(default_factory=dict)  # parameters of all beams that are not drawn
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A random mechanism and how to run it.
+    """A random mechanism and how to run it."""
 
-    Attributes:
-        model: bodies, joints, loads and their velocities at t = 0.
-        step: as long as the wishes say [s].
-        initial: undeformed, or deformed by a load that lets go at t = 0.
-        scale: what the parts have in common.
-    """
-
-    model: ph.Model
-    step: float
-    initial: InitialKind
-    scale: Scale
+    model: ph.Model  # bodies, joints, loads and their velocities at t = 0
+    step: float  # as long as the wishes say [s]
+    initial: InitialKind  # undeformed, or deformed by a load that lets go at t = 0
+    scale: Scale  # what the parts have in common
 
     def damped(self, viscosity: float = 0.0, damping_ratio: float = 0.0) -> Self:
         """A copy with these in all beams; the viscosity is given in steps."""
@@ -155,8 +133,7 @@ class _Builder:
         known = [frequencies(body.discretize(wishes.dimension)) for body in self._bodies]
         beams = [values for values in known if values.size]
         self._soft = soft = min((values[0] for values in beams), default=10.0)
-        stiff = max((values[-1] for values in beams), default=100.0)
-        self._step = wishes.h_omega / stiff
+        self._step = wishes.h_omega / max((values[-1] for values in beams), default=100.0)
         # Inertia forces of this rate bend the softest beam by a few per cent of its length.
         self._rate = min(soft * rng.uniform(0.03, 0.15), GREATEST_TURN[wishes.dimension] / self._step / 3)
         self._acceleration = min(0.01 * soft**2, 0.02 / self._step**2) * self._scale.length
@@ -200,12 +177,10 @@ class _Builder:
         return bodies
 
     def _drawn(self, kind: type[Body], **options: Any) -> Body:
-        """A body; the parameters of all beams are those that were wished for."""
         given = {**options, **self._wishes.beam} if kind is ph.Beam else options
         return BODY_CASES[kind].make(self._rng, self._scale, self._wishes.dimension, **given)
 
     def _vector(self, size: float = 1.0) -> Array:
-        """A random vector, in the plane if need be."""
         return size * self._rng.normal(size=3) * (1, 1, self._wishes.dimension == 3)
 
     def _rotation(self) -> Array:
@@ -246,7 +221,6 @@ class _Builder:
     def _joined(
         self, port: Any, place: Array, velocity: Array, spin: Array, body: Body, kind: type[Joint] | None
     ) -> _Moving:
-        """The body on a joint whose first port is at ``place`` and moves with velocity and spin."""
         w, length, turns = self._wishes, self._scale.length, rotates(body, self._wishes.dimension)
         case = JOINT_CASES[kind or self._joint_type(turns)]
         triad, rotation = self._rotation().T, self._rotation()

@@ -25,7 +25,6 @@ from phlexible.description.joints.joint import Joint
 
 
 def concrete(kind: type) -> Iterator[type]:
-    """All concrete classes of the package below a class, which itself does not count."""
     for each in kind.__subclasses__():
         is_base = inspect.isabstract(each) or each is PointLoad
         if each.__module__.startswith("phlexible.") and not is_base:

@@ -115,8 +115,7 @@ def expected_loss(motion, kind, amount):
 def test_energy_is_lost_to_damping_only_as_long_as_something_bends():
     """A damped beam that turns about its end as a rigid body would, held stretched: nothing is lost."""
     model = ph.Model(dimension=2)
-    steel = ph.Material(2e11, 7870.0, viscosity=1e-3)
-    beam = ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=4)
+    beam = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7870.0, viscosity=1e-3), elements=4)
     body = model.add(beam, angular_velocity=(0, 0, 20.0))
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.start))
     motion = model.simulate(STEPS * 1e-3, 1e-3, initial="quasi_static", numerical_damping=0.1, progress=False)

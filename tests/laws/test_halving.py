@@ -44,8 +44,7 @@ def torn_rod():
     place, link = end.initial_position(), 0.5
     start = place + link * np.array([np.sin(1.0), np.cos(1.0), 0])
     away = start / np.linalg.norm(start)
-    pull = model.ground.moving(lambda t: start + away * t)
-    model.connect(ph.Distance(pull, end, length=link))
+    model.connect(ph.Distance(model.ground.moving(lambda t: start + away * t), end, length=link))
     return model, 1.0 + link - float(np.linalg.norm(start))
 
 

@@ -27,13 +27,11 @@ def pendulum() -> ph.Model:
     model.connect(ph.Spherical(bob.origin, rope.start))
     model.apply(hinge.spring(20.0, name="spring"))
     model.apply(ph.Force(bob.origin, (0.0, 0.0, 0.1), name="push"))
-    moving = model.ground.moving(lambda t: (2.1 + 0.1 * t, 0.0, 0.0))
-    model.connect(ph.Spherical(moving, rope.end))
+    model.connect(ph.Spherical(model.ground.moving(lambda t: (2.1 + 0.1 * t, 0.0, 0.0)), rope.end))
     return model
 
 
 def readings(motion: ph.Motion) -> Any:
-    """What a motion answers to questions."""
     link, bob, rope = (motion[name] for name in ("link", "bob", "rope"))
     hinge, spring = motion.mechanism.joint("hinge"), motion.mechanism.part("spring")
     return {

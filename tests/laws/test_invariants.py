@@ -5,6 +5,7 @@ import pytest
 from scipy.special import ellipk
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.bodies.beam.bases import Frame
 
 GRAVITY = 9.81
@@ -63,9 +64,7 @@ def strongest_frequency(signal, step):
 def test_a_twisted_beam_rings_with_its_first_torsional_frequency(frame):
     """w = pi/2 sqrt(G J / (rho I_p)) / L, from the moment that holds it at an angle M L / (G J)."""
     round_section = ph.CircularSection(0.01)
-    model = ph.Model()
-    body = model.add(ph.Beam(LENGTH, round_section, STEEL, elements=8, frame=frame))
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), body.start))
+    model, body, _ = grounded(ph.Beam(LENGTH, round_section, STEEL, elements=8, frame=frame))
     rigidity = STEEL.shear_modulus * round_section.torsion_constant
     moment = 1e-3 * rigidity / LENGTH
     model.apply(ph.Torque(body.end, lambda time: (moment * (time <= 0), 0, 0)))

@@ -101,7 +101,6 @@ def test_a_spring_that_pulls_a_pair_on_its_joint_turns_it_in_no_long_step(spin):
 
 
 def on_hub(model, position, rotation, velocity):
-    """A hub, on which a beam and a rod are fixed."""
     hub = model.add(ph.RigidBody(0.1, (1e-4, 1e-4, 1e-4)), "hub", position, rotation, velocity)
     for body in (ARM, ROD):
         model.connect(ph.Fixed(hub.origin, model.add(body, None, position, rotation).start))

@@ -40,7 +40,6 @@ def shaken(sample):
 
 
 def halved(sample):
-    """The motions with H_OMEGA and three halvings of the step."""
     return [
         sample.model.simulate(
             STEPS * sample.step, sample.step / 2**k, initial=sample.initial, every=STEPS * 2**k // 4, progress=False

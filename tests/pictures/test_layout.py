@@ -10,6 +10,7 @@ import phlexible as ph
 from phlexible.gallery.table import ENTRIES
 from phlexible.pictures import mechanism_plot
 from phlexible.pictures.style import silhouette
+from refusals import refused
 
 pytest.importorskip("matplotlib")
 
@@ -66,7 +67,6 @@ def labels_of(axes) -> list:
 
 
 def numbers_of(axes) -> list:
-    """The numbers along axes in space."""
     shown = []
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         low, high = sorted(axis.get_view_interval())
@@ -155,8 +155,7 @@ def test_outlines_of_solids():
     """Of a cube seen along z its square; of a ball a closed ring."""
     cube = ph.Box((1.0, 1.0, 1.0)).centred()
     edges = cube.vertices[silhouette(cube.vertices, cube.triangles)]
-    lengths = np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)
-    assert lengths == pytest.approx(np.ones(4))
+    assert np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1) == pytest.approx(np.ones(4))
     ball = ph.Sphere(1.0).centred()
     ring = ball.vertices[silhouette(ball.vertices, ball.triangles)]
     assert len(ring) >= 12
@@ -166,7 +165,5 @@ def test_outlines_of_solids():
 def test_a_model_without_bodies_is_refused_and_pictures_of_other_dimensions_too():
     from matplotlib.figure import Figure
 
-    with pytest.raises(ph.ModelError, match="no bodies"):
-        ph.Model().plot()
-    with pytest.raises(ph.ParameterError, match="dimension 3"):
-        ph.gallery.heavy_top().plot(axes=Figure().subplots())
+    refused(ph.ModelError, "no bodies", ph.Model().plot)
+    refused(ph.ParameterError, "dimension 3", lambda: ph.gallery.heavy_top().plot(axes=Figure().subplots()))

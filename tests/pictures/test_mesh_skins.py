@@ -5,6 +5,7 @@ import pytest
 import skfem
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.bodies.skin import solid_skin
 from phlexible.pictures.scene import scene_of
 from phlexible.shapes.solids import BALL, ROUND
@@ -20,14 +21,11 @@ ENDS = {"root": lambda x: x[0] < 1e-9, "tip": lambda x: x[0] > 1 - 1e-9}
 def test_the_skin_of_a_solid_is_closed_and_moves_with_it(mesh):
     part = ph.FlexibleBody.from_mesh(mesh, RUBBER, interfaces=ENDS, modes=2, frame="root")
     skin = part.skin(part.discretize(3), np.zeros((0, 3)))
-    places = skin.positions[skin.vertex_nodes]
-    surface = Triangulation(places, skin.triangles)
+    surface = Triangulation(skin.positions[skin.vertex_nodes], skin.triangles)
     assert open_edges(surface) == 0
     assert enclosed_moments(surface).volume == pytest.approx(1.0 * 0.1 * 0.06)
     assert np.einsum("ti,tki->tk", surface.normals(), skin.normals[skin.triangles]).min() > 0.8
-    model = ph.Model(gravity=(0, 0, -9.81))
-    arm = model.add(part, "arm")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), arm["root"]))
+    model, arm, _ = grounded(part, by="root", gravity=(0, 0, -9.81))
     motion = model.simulate(0.02, 1e-3, progress=False)
     drawn = scene_of(motion.run, np.array([20])).bodies[0]
     corner = int(np.linalg.norm(skin.positions - [1, 0.05, 0.03], axis=1).argmin())

@@ -36,8 +36,7 @@ def test_a_model_with_fewer_modes_leaves_gaps(tmp_path):
     lengths = np.array([1.0, 2.0, 4.0])
     assert sweep.frequencies[:, 0] == pytest.approx(np.sqrt(9.81 * lengths / (0.5 + lengths**2)))
     assert np.isnan(sweep.frequencies[:, 1]).all()
-    figure = sweep.plot(tmp_path / "sweep.png")
-    assert figure.axes[0].get_xlabel() == "length [m]"
+    assert sweep.plot(tmp_path / "sweep.png").axes[0].get_xlabel() == "length [m]"
     assert (tmp_path / "sweep.png").stat().st_size > 1000
 
 
@@ -90,8 +89,7 @@ def test_arms_of_a_hub_reach_its_panels_and_the_ground_is_drawn():
 
 
 def test_a_spin_about_the_own_axis_draws_no_noise():
-    shaft = ph.gallery.spinning_shaft(elements=4)
-    modes = shaft.linearize(at="steady_rotation").modes(1)
+    modes = ph.gallery.spinning_shaft(elements=4).linearize(at="steady_rotation").modes(1)
     outline = mode_outline(modes.linearization, modes.shapes[:, 0])
     for line, still in zip(outline.at_phase(0.0, 0.1), outline.still, strict=True):
         assert np.array_equal(line, still)

@@ -17,8 +17,7 @@ ALUMINIUM = ph.Material(7e10, 2700.0)
 def test_drawn_points_are_where_the_observables_say():
     motion = sample()
     instants = np.array([0, 7, 20])
-    drawn = scene_of(motion.run, instants)
-    arm, _, ball = drawn.bodies
+    arm, _, ball = scene_of(motion.run, instants).bodies
     assert arm.nodes()[:, -1] == pytest.approx(motion.position(motion["arm"].end)[instants])
     assert ball.nodes()[:, 0] == pytest.approx(motion.position(motion["ball"].origin)[instants])
     vertex = np.flatnonzero((arm.skin.vertex_nodes == len(arm.skin.positions) - 1) & (arm.skin.offsets[:, 1] > 0))
@@ -49,8 +48,7 @@ def test_symbols_turn_with_what_carries_them():
     pin = drawn.symbols[2]
     assert drawn.positions(pin.anchor)[1] == pytest.approx(motion.position(tip.origin)[25], abs=1e-9)
     assert drawn.directions(pin.anchor, pin.axis)[1] == pytest.approx(motion.rotation(arm)[25, :, 0])
-    force = drawn.arrows[0]
-    assert force.values[1] == pytest.approx(3.0 * motion.rotation(arm)[25, :, 2])
+    assert drawn.arrows[0].values[1] == pytest.approx(3.0 * motion.rotation(arm)[25, :, 2])
     assert drawn.greatest_load == (pytest.approx(3.0), 0.0)
 
 
@@ -139,8 +137,7 @@ def test_rigid_bodies_of_unknown_shape():
 def test_looks_are_kept_in_files_and_do_not_keep_a_run_from_going_on(tmp_path):
     def model(color):
         made = ph.Model(dimension=2, gravity=(0, -9.81, 0))
-        ball = ph.RigidBody(1.0, 0.1, shape=ph.Sphere(0.2), color=color)
-        made.add(ball, "ball")
+        made.add(ph.RigidBody(1.0, 0.1, shape=ph.Sphere(0.2), color=color), "ball")
         made.add(ph.PointMass(1.0, color="red"), "mass", position=(1, 0, 0))
         return made
 
@@ -158,8 +155,7 @@ def test_the_path_of_a_moving_frame_is_a_curve_however_few_instants_are_stored()
     mass = model.add(ph.PointMass(1.0), position=(0.2, 0, 0))
     pin = model.ground.moving(lambda t: (0.2 * np.cos(2 * np.pi * t), 0.2 * np.sin(2 * np.pi * t), 0.0))
     model.connect(ph.Revolute(pin, mass.origin))
-    motion = model.simulate(1.0, 0.01, every=25, progress=False)
-    paths = scene_of(motion.run, np.arange(5)).paths
+    paths = scene_of(model.simulate(1.0, 0.01, every=25, progress=False).run, np.arange(5)).paths
     assert paths.shape[0] > 200 and paths.shape[1:] == (1, 3)
     assert np.linalg.norm(paths[:, 0], axis=1) == pytest.approx(0.2, rel=0.03)
     assert paths[0, 0] == pytest.approx([0.2, 0, 0]) and paths[-1, 0] == pytest.approx([0.2, 0, 0])
@@ -196,8 +192,7 @@ def test_a_rod_is_as_long_as_it_is_and_its_pieces_leave_no_gaps_where_it_bends()
     """Two neighbours that are bent by 0.3 rad about the middle between them meet at the outer side."""
     model = ph.Model()
     rod = model.add(ph.Rod(1.0, ph.RectangularSection(0.1, 0.02), ALUMINIUM, 4), "rod")
-    drawn = scene_at_start(model).bodies
-    places = [body.vertices()[0, :, 0] for body in drawn if body.whole == rod.name]
+    places = [body.vertices()[0, :, 0] for body in scene_at_start(model).bodies if body.whole == rod.name]
     assert min(x.min() for x in places) == pytest.approx(0.0, abs=1e-15)
     assert max(x.max() for x in places) == pytest.approx(1.0)
     laps = [before.max() - after.min() for before, after in pairwise(places)]

@@ -16,7 +16,6 @@ ALONG, ACROSS = np.linspace(0, 1, 9), np.linspace(-0.05, 0.05, 3)
 
 
 def bent(dimension: int) -> ph.Motion:
-    """A cantilever whose tip is pushed across, harder and harder."""
     if dimension == 3:
         mesh = skfem.MeshHex.init_tensor(ALONG, ACROSS, ACROSS)
         part = ph.FlexibleBody.from_mesh(mesh, STEEL, interfaces=ENDS, modes=2, frame="root")
@@ -39,8 +38,7 @@ def test_the_picture_of_a_run_shows_stress_where_it_is_greatest(dimension) -> No
     scene = scene_of(motion.run, instants)
     colors = StressColors(mesh_fields(motion.run, scene.bodies, instants))
     arm, ball = scene.bodies
-    stress = motion.mesh_stress(motion["arm"])
-    assert colors.greatest == pytest.approx(stress.von_mises[-1].max())
+    assert colors.greatest == pytest.approx(motion.mesh_stress(motion["arm"]).von_mises[-1].max())
     assert colors.base(ball, 1).shape == (3,)  # its own
     shades = colors.base(arm, 1)
     x = (arm.skin.positions[arm.skin.vertex_nodes] + arm.skin.offsets)[arm.skin.triangles].mean(axis=1)[:, 0]
@@ -72,8 +70,7 @@ def test_each_force_has_a_panel_and_each_instant_a_line(tmp_path) -> None:
     figure = motion.plot_section_forces(beam, times=[0.0, 0.01], path=tmp_path / "forces.png")
     assert (tmp_path / "forces.png").stat().st_size > 5000
     assert [axes.get_ylabel() for axes in figure.axes] == ["$N$ [N]", "$Q_y$ [N]", "$M_z$ [N m]"]
-    shear = figure.axes[1]
-    lines = [line for line in shear.lines if line.get_label().endswith(" s")]
+    lines = [line for line in figure.axes[1].lines if line.get_label().endswith(" s")]
     assert [line.get_label() for line in lines] == ["0 s", "0.01 s"]
     x, values = lines[0].get_data()
     assert len(x) == 6 and x[[0, -1]] == pytest.approx([0, 1], abs=1e-6)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.pictures.panels import MOST_ASKED, default_panels, point_label
 from phlexible.pictures.style import refined_pieces
 
@@ -12,10 +13,7 @@ SECTION = ph.RectangularSection(0.02, 0.02)
 
 
 def falling(body):
-    """Clamped at its start, for an instant."""
-    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    placed = model.add(body, "thing")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start))
+    model, placed, _ = grounded(body, ph.Revolute, gravity=(0, -9.81, 0), dimension=2, name="thing")
     return model.simulate(0.02, 1e-3, progress=False), placed
 
 
@@ -48,8 +46,7 @@ def test_a_plate_shows_how_far_its_softest_point_bends_from_its_first_interface(
 
 def test_a_soft_body_shows_the_node_that_goes_farthest() -> None:
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
-    mesh = (corners, [(0, 1, 2), (0, 2, 3)])
+    mesh = ([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)])
     sheet = model.add(ph.SoftBody(mesh, ph.NeoHookean(1e5, 0.3), 1000.0, 0.1, order=1), "sheet")
     model.connect(ph.Spherical(model.ground.at((0, 0, 0)), sheet.node(0)))
     model.connect(ph.Spherical(model.ground.at((0, 1, 0)), sheet.node(3)))
@@ -105,8 +102,7 @@ def test_a_satellite_shows_how_far_it_has_turned():
 
 
 def test_a_box_behind_another_is_drawn_before_it():
-    long = np.array([[[0.0, 0, 0], [8, 0, 0], [0, 1, 0]]])
-    small, own = refined_pieces(long, 0.5, 10_000)
+    small, own = refined_pieces(np.array([[[0.0, 0, 0], [8, 0, 0], [0, 1, 0]]]), 0.5, 10_000)
     area = np.linalg.norm(np.cross(small[:, 1] - small[:, 0], small[:, 2] - small[:, 0]), axis=1).sum()
     np.testing.assert_allclose(area, 8.0, rtol=1e-12)
     assert np.linalg.norm(np.roll(small, -1, axis=1) - small, axis=2).max() <= 0.5 and not own.any()

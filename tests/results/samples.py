@@ -32,7 +32,6 @@ def mechanism(length: float = 0.5, shift: float = 0.0, dimension: int = 3) -> Me
 
 
 def run_of(model: Mechanism) -> RecordedRun:
-    """A synthetic motion of it."""
     poses = [
         wandering(seed, placed.data.elastic_count, model.dimension, 1e-3)
         for seed, placed in enumerate(model.bodies)
@@ -41,17 +40,14 @@ def run_of(model: Mechanism) -> RecordedRun:
 
 
 def sample(dimension: int = 3) -> ph.Motion:
-    """A motion of ``mechanism()``."""
     return motion_of(run_of(mechanism(dimension=dimension)))
 
 
 def motion_of(run: RecordedRun) -> ph.Motion:
-    """What users have of a run."""
     return ph.Motion(run.system, run.recording)
 
 
 def balanced(motion: ph.Motion) -> ph.Motion:
-    """With a smooth ledger that closes."""
     time = motion.time
     quiet = 0 * time
     ledger = dict(kinetic=1 + np.cos(9 * time), strain=1 - np.cos(9 * time), gravity=quiet)
@@ -61,7 +57,6 @@ def balanced(motion: ph.Motion) -> ph.Motion:
 
 
 def pendulum() -> ph.Motion:
-    """A point mass on a massless rod."""
     model = Mechanism(dimension=2)
     ball = model.add(ph.PointMass(1.0), "ball", (1.0, 0, 0))
     model.connect(ph.Distance(model.ground.at((0, 0, 0)), ball.origin))
@@ -70,8 +65,6 @@ def pendulum() -> ph.Motion:
 
 
 def untouched() -> ph.Motion:
-    """One free body that nothing is attached to."""
     model = Mechanism()
     model.add(ph.RigidBody(1.0, (1.0, 1.2, 1.5)), "body")
-    run = recorded(model, [wandering(2, 0)], TIMES)
-    return motion_of(run)
+    return motion_of(recorded(model, [wandering(2, 0)], TIMES))

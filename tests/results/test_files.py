@@ -145,8 +145,6 @@ def test_resuming_another_model_says_what_differs(tmp_path):
 
 @dataclass(frozen=True)
 class Gyroscope(Body):
-    """A body as users define one."""
-
     mass: float
 
     def discretize(self, dimension):
@@ -270,11 +268,9 @@ def release_of_all_kinds(model: ph.Model, joint: ph.Revolute) -> None:
 
 
 def names_that_are_taken(model: ph.Model, joint: ph.Revolute) -> None:
-    """By a relation of the user."""
     gear = model.connect(ph.Gear(model.joints[0], model.joints[1], 1.5, name=f"lock of angle in {joint}"))
     model.at(0.004, release=gear)
-    lock = model.at(0.005, lock=joint)
-    model.at(0.01, release=lock)
+    model.at(0.01, release=model.at(0.005, lock=joint))
     model.at(0.02, lock=model.joints[3])
 
 

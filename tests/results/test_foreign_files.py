@@ -15,20 +15,17 @@ from results.samples import sample, untouched
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> bytes:
-    """A results file."""
     path = tmp_path_factory.mktemp("files") / "run.h5"
     sample().save(path)
     return path.read_bytes()
 
 
 def replace(file: h5py.File, name: str, **options) -> None:
-    """Puts another dataset in the place of one."""
     del file[name]
     file.create_dataset(name, **options)
 
 
 def describe(file: h5py.File, change) -> None:
-    """Changes the description, or puts a text in its place."""
     tree = json.loads(file["description"][0])
     text = change if isinstance(change, str) else json.dumps(change(tree) or tree)
     replace(file, "description", data=np.array([text.encode()]))
@@ -109,7 +106,6 @@ DESCRIPTIONS = {
 
 
 def refused(path, content: bytes, change, message: str) -> None:
-    """The file with a change is refused."""
     path.write_bytes(content)
     with h5py.File(path, "r+") as file:
         change(file)
@@ -155,8 +151,7 @@ def test_truncated_files_are_refused(tmp_path, whole):
 
 def test_a_changed_bit_is_found_or_changes_nothing(tmp_path):
     path, draw, refused = tmp_path / "run.h5", np.random.default_rng(2), 0
-    motion = untouched()
-    motion.save(path)
+    untouched().save(path)
     content, whole = path.read_bytes(), ph.Motion.load(path)
     for place in draw.integers(0, len(content), 150):
         changed = bytearray(content)

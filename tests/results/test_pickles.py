@@ -108,7 +108,5 @@ def test_a_motion_answers_as_before():
 
 
 def test_an_equilibrium_from_a_pickle_is_at_rest():
-    model = ph.gallery.double_pendulum()
-    rest = pickle.loads(pickle.dumps(model.equilibrium()))
-    acceleration = ph.JointAcceleration(rest.motion.mechanism.joints[0])
-    assert not rest[acceleration].any()
+    rest = pickle.loads(pickle.dumps(ph.gallery.double_pendulum().equilibrium()))
+    assert not rest[ph.JointAcceleration(rest.motion.mechanism.joints[0])].any()

@@ -96,7 +96,6 @@ def test_motions_are_read_and_resumed_from_such_a_file(tmp_path, run):
 
 
 def record(text: dict, arrays: list) -> bytes:
-    """A record that claims arrays which it does not hold."""
     body = json.dumps({**text, "arrays": arrays}).encode()
     return journal._head(len(body), len(body), zlib.crc32(body)) + body
 

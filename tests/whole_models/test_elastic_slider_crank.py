@@ -54,8 +54,7 @@ MIDDLE = LENGTH / 2
 
 def sheet():
     """The rectangle in plane stress, held by the means of its ends, with the frame along the chord."""
-    across = np.linspace(-HEIGHT / 2, HEIGHT / 2, 5)
-    mesh = skfem.MeshQuad.init_tensor(np.linspace(0, LENGTH, 25), across)
+    mesh = skfem.MeshQuad.init_tensor(np.linspace(0, LENGTH, 25), np.linspace(-HEIGHT / 2, HEIGHT / 2, 5))
     ends = {"start": lambda x: x[0] < 1e-9, "end": lambda x: x[0] > LENGTH - 1e-9}
     options = {"modes": 12, "frame": ("start", "end"), "strain": "linear", "thickness": DEPTH}
     return ph.FlexibleBody.from_mesh(mesh, SOFT, ends, **options)

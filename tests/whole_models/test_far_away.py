@@ -31,8 +31,7 @@ def test_links_keep_their_lengths_to_the_round_off_of_coordinates(distance):
     arm = np.linalg.norm(motion.position(model["bar"].origin) - (0, 0.6 * distance, -0.8 * distance), axis=1)
     round_off = 4 * np.finfo(float).eps * max(1.0, distance)
     assert np.ptp(length) < round_off and np.ptp(arm) < round_off
-    energy = motion.energy
-    assert np.abs(energy.balance_error).max() < 1e-13 * max(1.0, distance) * 9.81
+    assert np.abs(motion.energy.balance_error).max() < 1e-13 * max(1.0, distance) * 9.81
 
 
 @pytest.mark.parametrize("distance", [0.0, 1e4])

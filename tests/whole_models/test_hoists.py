@@ -11,7 +11,6 @@ FALL = 9.81
 
 
 def hanging(length, position=(0.0, 0.0, -3.0), gravity=FALL, **known):
-    """A mass of 2 kg below the origin, on a link."""
     model = ph.Model(gravity=(0, 0, -gravity))
     load = model.add(ph.PointMass(2.0), "load", position=position, **known)
     link = model.connect(ph.Distance(model.ground.at((0, 0, 0)), load.origin, length=length, name="hoist"))
@@ -23,8 +22,7 @@ def lifted(speed):
 
 
 def test_a_hoist_supplies_what_the_weight_gains_and_survives_files_and_pickles(tmp_path):
-    model = hanging(lambda t: 3.0 - 0.5 * t)[0]
-    motion = pickle.loads(pickle.dumps(model)).simulate(2.0, 0.01)
+    motion = pickle.loads(pickle.dumps(hanging(lambda t: 3.0 - 0.5 * t)[0])).simulate(2.0, 0.01)
     np.testing.assert_allclose(motion.velocity(motion.run.mechanism["load"].origin)[0], (0, 0, 0.5), atol=1e-12)
     np.testing.assert_allclose(motion.energy.work["hoist"][-1], 2.0 * FALL * 1.0, rtol=1e-12)
     motion.save(tmp_path / "hoist.h5")
@@ -87,8 +85,7 @@ def test_a_rope_is_slack_until_it_catches_and_never_pushes(damping):
     falls = time < np.sqrt(2.0 / FALL)
     np.testing.assert_allclose(height[falls], -1.0 - FALL / 2 * time[falls] ** 2, rtol=1e-13)
     assert (motion.element_force(rope) <= 0).all()
-    lost = energy.total + energy.dissipated - energy.total[0]
-    np.testing.assert_allclose(lost, 0.0, atol=1e-12)
+    np.testing.assert_allclose(energy.total + energy.dissipated - energy.total[0], 0.0, atol=1e-12)
     weight, k = 2.0 * FALL, 1e4
     if damping:
         assert (np.diff(energy.dissipated) >= 0).all() and energy.dissipated[-1] > 5.0
@@ -96,8 +93,7 @@ def test_a_rope_is_slack_until_it_catches_and_never_pushes(damping):
     else:  # m g (1 + d) = k d^2 / 2
         deepest = (weight + np.sqrt(weight**2 + 2 * k * weight)) / k
         np.testing.assert_allclose(height.min(), -2.0 - deepest, atol=2e-5)
-    rest = model.equilibrium().position(load.origin)[2]
-    np.testing.assert_allclose(rest, -2.0 - weight / k, rtol=1e-9)
+    np.testing.assert_allclose(model.equilibrium().position(load.origin)[2], -2.0 - weight / k, rtol=1e-9)
 
 
 def test_a_string_that_goes_slack_carries_no_compression():

@@ -212,8 +212,7 @@ def test_a_plate_that_sags_beyond_its_strain_is_named():
     body = ph.Plate(
         1.0, 1.0, 1e-3, ph.Material(2e7, 1000.0), elements=(2, 2), interfaces={"boundary": "rigid"}, strain="linear"
     )
-    plate = model.add(body, "plate")
-    port = plate["boundary"]
+    port = model.add(body, "plate")["boundary"]
     model.connect(ph.Fixed(model.ground.at(port.initial_position()), port))
     with pytest.warns(ph.LargeDeflectionWarning, match="plate.*of its size in its frame"):
         model.simulate(0.5, 1e-2, progress=False)

@@ -21,7 +21,6 @@ def bar(elements, order=1):
 
 
 def held(body, dimension=1):
-    """A body clamped or pinned at x = 0."""
     model = ph.Model(dimension=dimension)
     placed = model.add(body, "bar")
     kind = ph.Fixed if isinstance(body, ph.Rod) else ph.Spherical
@@ -89,11 +88,9 @@ def test_gravity_springs_drives_and_sensors_along_the_line():
     mass = model.add(ph.PointMass(2.0), "mass", position=(LENGTH, 0, 0))
     model.connect(ph.Spherical(model.ground.at((0, 0, 0)), string.start))
     model.connect(ph.Spherical(string.end, mass.origin))
-    rest = model.equilibrium()
-    motion = model.simulate(0.01, 1e-3, initial=rest, progress=False)
+    motion = model.simulate(0.01, 1e-3, initial=model.equilibrium(), progress=False)
     stations = LENGTH * (np.arange(10) + 0.5) / 10
-    expected = (0.5 * (LENGTH - stations) + 2.0) * g
-    assert motion.tension(string)[-1] == pytest.approx(expected, rel=1e-9)
+    assert motion.tension(string)[-1] == pytest.approx((0.5 * (LENGTH - stations) + 2.0) * g, rel=1e-9)
 
     model = ph.Model(dimension=1)
     driven, free = model.add(ph.PointMass(1.0), "driven"), model.add(ph.PointMass(2.0), "free", position=(1, 0, 0))

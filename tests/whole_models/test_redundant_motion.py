@@ -96,8 +96,7 @@ def test_modes_of_a_clamped_linkage_are_those_of_the_plane(at):
     found = []
     for dimension in (2, 3):
         model = four_bar(dimension, ROD)
-        clamp = model["crank"]
-        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), clamp.origin))
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), model["crank"].origin))
         found.append(model.linearize(at=at).modes(6 if dimension == 3 else 2).frequencies)
     for frequency in found[0]:
         assert np.abs(found[1] / frequency - 1).min() < 1e-6
@@ -106,8 +105,7 @@ def test_modes_of_a_clamped_linkage_are_those_of_the_plane(at):
 @pytest.mark.filterwarnings("ignore:the linear model leaves out the initial rotation")
 def test_linear_models_of_redundant_joints_are_complete():
     model = four_bar(3, ROD)
-    linear = model.linearize(inputs=[model.joints[0]], at="unloaded")
-    system = linear.to_state_space()
+    system = model.linearize(inputs=[model.joints[0]], at="unloaded").to_state_space()
     plane = four_bar(2, ROD)
     response = plane.linearize(inputs=[plane.joints[0]], at="unloaded").to_state_space()(2j)
     assert system(2j) == pytest.approx(response, rel=1e-6)

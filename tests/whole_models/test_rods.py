@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 
 pytestmark = pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 ELASTICA = np.array([0.83935781, 0.49346073])  # tip for P L^2 / EI = 2, by elliptic integrals
@@ -13,9 +14,7 @@ REFERENCE = Path(__file__).parents[1] / "gallery" / "reference"
 
 
 def cantilever(rod, dimension=3, shape=None):
-    model = ph.Model(dimension=dimension)
-    placed = model.add(rod, "rod", shape=shape)
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    model, placed, _ = grounded(rod, dimension=dimension, name="rod", shape=shape)
     return model, placed
 
 

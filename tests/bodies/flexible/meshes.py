@@ -10,7 +10,6 @@ BAR = (0.3, 0.03, 0.02)  # [m]
 
 
 def ends(length):
-    """Interfaces at both ends of a bar along x."""
     return {"start": lambda x: x[0] < 1e-9 * length, "end": lambda x: x[0] > (1 - 1e-9) * length}
 
 
@@ -23,6 +22,5 @@ def grid(*sides, cells, kind=None):
 
 
 def bar(cells=(4, 1, 1), kind=None, sides=BAR, **options):
-    """A steel bar with interfaces at its ends."""
     chosen = {"interfaces": ends(sides[0]), "modes": 4, **options}
     return ph.FlexibleBody.from_mesh(grid(*sides, cells=cells, kind=kind), STEEL, **chosen)

@@ -7,6 +7,7 @@ from scipy.linalg import eigh
 
 import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
+from mechanisms import grounded
 from phlexible.bodies.beam.mesh import BeamMesh, NodeComponent
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.flexible.element_mesh import ElementMesh
@@ -24,8 +25,7 @@ CELLS = (4, 1, 1)
 
 def matrices(dimension):
     """Mesh, mass, stiffness of a steel bar of second order, unknowns node after node."""
-    given = user_mesh(grid(*BAR[:dimension], cells=CELLS[:dimension]))
-    mesh = element_mesh(given, 2)
+    mesh = element_mesh(user_mesh(grid(*BAR[:dimension], cells=CELLS[:dimension])), 2)
     thickness = BAR[2] if dimension == 2 else 1.0
     materials = element_materials(STEEL, {}, mesh.cell_count, dimension, Plane.STRESS, thickness)
     mass = sparse.kron(mass_matrix(mesh, materials), sparse.eye_array(dimension))
@@ -71,9 +71,7 @@ def test_lumped_masses_without_inertia_of_rotation(modes, frame):
     exact = np.sqrt(eigh(condensed, mass[np.ix_(heavy, heavy)], eigvals_only=True)[:6])
     body = ph.FlexibleBody.from_matrices(mass, stiffness, nodes, {"root": [0], "tip": [4]}, modes, frame)
     assert body.mass == pytest.approx(7800 * 1e-4, rel=1e-12)
-    model = ph.Model()
-    beam = model.add(body, "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam["root"]))
+    model, beam, _ = grounded(body, by="root", name="beam")
     assert model.linearize().modes(6).frequencies == pytest.approx(exact, rel=1e-6)
     model.apply(ph.Torque(beam["tip"], (0, -1.0, 0)))
     assert model.equilibrium().position(beam["tip"])[2] == pytest.approx(1 / 2 / 2000, rel=1e-4)
@@ -81,8 +79,7 @@ def test_lumped_masses_without_inertia_of_rotation(modes, frame):
 
 def test_long_lumped_beams_and_superelements_whose_mass_is_semidefinite_by_round_off():
     mass, stiffness, nodes = lumped_beam(100, 1.0)
-    ends = {"root": [0], "tip": [100]}
-    beam = ph.FlexibleBody.from_matrices(mass, stiffness, nodes, ends, 3, "root")
+    beam = ph.FlexibleBody.from_matrices(mass, stiffness, nodes, {"root": [0], "tip": [100]}, 3, "root")
     assert beam.frequencies[0] == pytest.approx(3.5160153 * np.sqrt(2000 / 0.78), rel=1e-3)
     mass, stiffness, nodes = lumped_beam(4, 1.0)
     noise = np.random.default_rng(0).normal(size=mass.shape) * 1e-11 * mass.max()
@@ -137,8 +134,7 @@ def test_geometric_stiffness_of_a_program_stiffens_as_from_a_mesh():
         d, result = dimension, sparse.csr_array((mesh.node_count * dimension,) * 2)
         for part in mesh.quadrature(4):
             gradients = part.displacement_gradients(u.reshape(-1, d, 1))[..., 0]
-            count = part.weights.shape[1]
-            stress = materials.stress(np.repeat(part.elements, count), gradients)
+            stress = materials.stress(np.repeat(part.elements, part.weights.shape[1]), gradients)
             stress = stress.reshape(*part.weights.shape, d, d) * part.weights[..., None, None]
             blocks = np.einsum("eqab,eqai,eqbj->eij", stress, part.gradients, part.gradients)
             rows = np.repeat(part.nodes, part.nodes.shape[1], axis=1).ravel()

@@ -140,15 +140,13 @@ def test_a_place_in_the_mesh_moves_with_the_shape_functions(kind):
     y, size = HIGH / 2, LENGTH / 6
     z = WIDE / 2 if body.dimension == 3 else 0.0
     along = [node[tuple(np.round((size * (1 + k / 2), y, z), 12))] for k in range(3)]
-    placed = ph.Model(dimension=body.dimension).add(body, "bar")
-    found = placed.point((1.25 * size, y, z)).point
+    found = ph.Model(dimension=body.dimension).add(body, "bar").point((1.25 * size, y, z)).point
     expected = 3 / 8 * along[0] + 3 / 4 * along[1] - 1 / 8 * along[2]
     assert found.shapes == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
 
 
 def test_the_material_at_a_place_turns_with_half_the_curl():
-    body = made("quadrilaterals")
-    placed = ph.Model(dimension=2).add(body, "bar")
+    placed = ph.Model(dimension=2).add(made("quadrilaterals"), "bar")
     step, at = 1e-6, np.array([0.11, 0.004, 0.0])
 
     def moved(x, y):

@@ -17,8 +17,7 @@ HIGH = np.sqrt(12 * MOMENT / AREA)  # of the rectangle with area and second mome
 
 def coupler(dimension, **options):
     """24 x 2 quadrilaterals or 24 x 1 x 1 hexahedra of second order; Poisson's ratio 0, as a beam."""
-    sides = (LENGTH, HIGH, AREA / HIGH)[:dimension]
-    mesh = grid(*sides, cells=(24, 2) if dimension == 2 else (24, 1, 1))
+    mesh = grid(*(LENGTH, HIGH, AREA / HIGH)[:dimension], cells=(24, 2) if dimension == 2 else (24, 1, 1))
     thickness = AREA / HIGH if dimension == 2 else None
     material = ph.Material(0.2e12, 7870.0, 0.0)
     return ph.FlexibleBody.from_mesh(mesh, material, ends(LENGTH), thickness=thickness, **options)
@@ -61,8 +60,7 @@ def test_the_coupler_bends_like_a_geometrically_exact_beam(dimension, options):
 
 def spun_up_tip(body):
     """Farthest place of the tip from where the hub would carry it, across the blade [m]."""
-    model = ph.gallery.spinning_beam()
-    angle = next(iter(model.joints)).first.rotation
+    angle = next(iter(ph.gallery.spinning_beam().joints)).first.rotation
     spun = ph.Model(dimension=body.dimension)
     blade = spun.add(body, "blade")
     spun.connect(ph.Fixed(spun.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=angle), blade["start"]))

@@ -20,7 +20,6 @@ class LargeCase:
         self.model, self.placed = ph.Model(), None
 
     def hold(self, **edges: tuple[IntArray, str]) -> PlacedBody:
-        """Add the shell, with edges by name that are fixed to the ground."""
         shell = ph.Shell(self.mesh, self.thickness, self.material, edges, directors=self.directors)
         self.placed = self.model.add(shell, "shell")
         for name in edges:
@@ -30,7 +29,6 @@ class LargeCase:
         return self.placed
 
     def pull(self, port: Attachment, force: Array) -> None:
-        """Apply a force."""
         self.model.apply(ph.Force(port, np.asarray(force, dtype=float)))
 
     def moved(self, *numbers: int) -> Array:

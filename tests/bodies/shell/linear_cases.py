@@ -28,13 +28,11 @@ class LinearShell:
         np.add.at(self.areas, np.searchsorted(self.mesh.used, self.mesh.cells), self.mesh.elements.node_areas)
 
     def hold(self, points: IntArray, components: Sequence[int], directors: Sequence[int] = ()) -> None:
-        """Hold components of the displacements of nodes, and of their directors."""
         owners = np.isin(self.mesh.director_nodes, points)
         for at, axes in ((self.mesh.node_at[points], components), (self.mesh.director_at[owners], directors)):
             self.held.append((3 * at[:, None] + np.array(axes, dtype=int)).ravel())
 
     def displacements(self) -> Array:
-        """Displacements of the points of the mesh, shape (p, 3)."""
         return self.solution()[self.mesh.node_at]
 
     def solution(self) -> Array:
@@ -100,7 +98,6 @@ def grid(n: int, m: int, distortion: float | str = 0.0) -> tuple[Array, Array, I
 def shell_of(
     points: Array, cells: IntArray, thickness: float, E: float, nu: float, directors: Array | None = None
 ) -> LinearShell:
-    """A shell without weight of points and elements."""
     return LinearShell(Shell((points, cells), thickness, Material(E, 1.0, nu), directors=directors))
 
 

@@ -38,8 +38,7 @@ def test_constant_curvature_is_exact_on_distorted_elements() -> None:
     shell = patch()
     x, y, _ = shell.mesh.points.T
     wanted = 1e-3 * np.column_stack([0 * x, 0 * x, (x**2 + x * y + y**2) / 2])
-    slopes = 1e-3 * np.column_stack([-(x + y / 2), -(y + x / 2), 0 * x])
-    assert inner_error(shell, wanted, slopes) < 1e-10
+    assert inner_error(shell, wanted, 1e-3 * np.column_stack([-(x + y / 2), -(y + x / 2), 0 * x])) < 1e-10
 
 
 @pytest.mark.parametrize(

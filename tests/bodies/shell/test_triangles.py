@@ -23,8 +23,7 @@ def split(cells: IntArray, upwards: bool = True) -> IntArray:
 
 def mixed(cells: IntArray) -> IntArray:
     """Every second quadrilateral split, as elements of four corners."""
-    halves = split(cells[::2])
-    return np.concatenate([cells[1::2], halves[:, [0, 1, 2, 2]]])
+    return np.concatenate([cells[1::2], split(cells[::2])[:, [0, 1, 2, 2]]])
 
 
 MESHES = {"triangles": split, "others": lambda cells: split(cells, False), "mixed": mixed}

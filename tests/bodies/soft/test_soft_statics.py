@@ -46,7 +46,6 @@ def test_patch_of_uniform_strain_is_in_equilibrium(kind, order):
 
 
 def pinned(model, placed, numbers):
-    """Those nodes held where they are."""
     for number in numbers:
         node = placed.node(int(number))
         model.connect(ph.Spherical(model.ground.at(node.initial_position()), node))
@@ -67,8 +66,7 @@ def test_cooks_membrane():
     shares = np.convolve(np.tile([1, 0], n)[:-1], [1, 4, 1]) / (6 * n)  # Simpson, of a uniform traction
     for number, share in zip(edge, shares, strict=True):
         model.apply(ph.Force(sheet.node(int(number)), (0, small * share, 0)))
-    middle = sheet.point((48, 52, 0))
-    sag = (model.equilibrium().position(middle)[1] - 52) / small
+    sag = (model.equilibrium().position(sheet.point((48, 52, 0)))[1] - 52) / small
     assert sag == pytest.approx(23.96, rel=0.002)
 
 
@@ -150,5 +148,4 @@ def test_small_strains_store_the_energy_of_hooke(cells, law):
     model = ph.Model(dimension=dimension)
     shape = body.nodes * (1 + strain, 1 - 0.3 * strain, 1 - 0.3 * strain)
     model.add(body, "cube", shape=shape)
-    stored = model.simulate(1e-9, 1e-9).energy.strain[0]
-    assert stored == pytest.approx(2e11 * strain**2 / 2, rel=1e-5)
+    assert model.simulate(1e-9, 1e-9).energy.strain[0] == pytest.approx(2e11 * strain**2 / 2, rel=1e-5)

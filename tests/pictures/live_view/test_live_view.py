@@ -18,8 +18,7 @@ from pictures.report.decoding import Decoded
 def pushed() -> ph.Model:
     """A beam on a hinge, a ball in space above a floor, a string, a spring, a motor torque."""
     model = ph.Model(gravity=(0, 0, -9.81))
-    steel = ph.Material(2e11, 7800.0)
-    arm = model.add(ph.Beam(0.5, ph.CircularSection(0.01), steel, elements=2), "arm")
+    arm = model.add(ph.Beam(0.5, ph.CircularSection(0.01), ph.Material(2e11, 7800.0), elements=2), "arm")
     ball = model.add(ph.RigidBody.sphere(0.1, 1000.0), "ball", (1, 0, 0.5), angular_velocity=(1.0, 2.0, 0))
     rope = model.add(ph.String(1.0, 0.1, 4, ph.LinearLaw(200.0)), "rope", shape=((0, 1, 1), (1, 1, 1)))
     hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, axis=(0, 1, 0)))
@@ -32,13 +31,11 @@ def pushed() -> ph.Model:
 
 
 def asked(view, after: int) -> dict:
-    """What a page of the view is told next."""
     with urllib.request.urlopen(f"{view.url}/news?after={after}") as answer:
         return json.load(answer)
 
 
 def told(view, headers: dict | None = None, **what) -> None:
-    """A page of the view says what was set on it."""
     request = urllib.request.Request(f"{view.url}/set", json.dumps(what).encode(), headers or {})
     with urllib.request.urlopen(request) as answer:
         assert answer.status == 200

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 
 pytestmark = pytest.mark.browser
 
@@ -49,16 +50,13 @@ def browser(tmp_path_factory):
 
 
 def meshed_beam() -> ph.Model:
-    """A solid of hexahedra that falls about a hinge."""
     skfem = pytest.importorskip("skfem")
     grids = np.linspace(0, 1, 9), np.linspace(-0.05, 0.05, 3), np.linspace(-0.03, 0.03, 3)
     ends = {"root": lambda x: x[0] < 1e-9, "tip": lambda x: x[0] > 1 - 1e-9}
     solid = ph.FlexibleBody.from_mesh(
         skfem.MeshHex.init_tensor(*grids), ph.Material(2e8, 1200.0), interfaces=ends, modes=2, frame="root"
     )
-    model = ph.Model(gravity=(0, 0, -9.81))
-    arm = model.add(solid, "arm")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm["root"], axis=(0, 1, 0)))
+    model, arm, _ = grounded(solid, ph.Revolute, by="root", gravity=(0, 0, -9.81), axis=(0, 1, 0), name="arm")
     ball = model.add(ph.RigidBody.sphere(0.06, 2000.0), "slider", position=(1, 0, 0))
     model.connect(ph.Fixed(arm["tip"], ball.origin))
     return model
@@ -128,8 +126,7 @@ def test_a_report_draws_plays_and_scrubs(browser, tmp_path, name):
     place = run(f"return report.pointAt({last}, {frames - 1}).toArray()")
     placed = model.bodies[points[last][1]]
     port = placed.origin if points[last][0].endswith("slider") else placed.end
-    size = run("return report.head.size")
-    assert place == pytest.approx(motion.position(port)[-1], abs=1e-4 * size)
+    assert place == pytest.approx(motion.position(port)[-1], abs=1e-4 * run("return report.head.size"))
     assert complaints(browser) == []
 
 
@@ -137,8 +134,7 @@ def test_keys_colours_traces_and_themes(browser, tmp_path):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    model = ph.gallery.crank_slider()
-    model.simulate(1e-3, 2e-5, progress=False).report(tmp_path / "run.html")
+    ph.gallery.crank_slider().simulate(1e-3, 2e-5, progress=False).report(tmp_path / "run.html")
     opened(browser, tmp_path / "run.html")
     run, view = browser.execute_script, browser.find_element(By.ID, "view")
     view.send_keys(Keys.END)
@@ -351,7 +347,6 @@ def test_a_live_page_answers_sliders_of_parameters(browser, tmp_path):
 
 
 def heard(condition) -> None:
-    """What is set on a page reaches its view."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end

@@ -14,6 +14,7 @@ from phlexible.bodies.skin import tube_skin
 from phlexible.pictures.reports import FLATTEST, asset, plotted_instants, visible_skin
 from phlexible.shapes.surfaces import outline_of
 from pictures.report.decoding import Decoded
+from refusals import refused
 from results.samples import sample
 
 VIEWER = Path(__file__).parents[3] / "viewer"
@@ -43,8 +44,7 @@ def test_strings_frames_and_loads_of_the_crane(tmp_path):
     time = report.array(report.head["time"])
     kept = np.searchsorted(motion.time, time - 1e-6)
     assert len(time) == 20
-    end = motion.position(motion["cable"].end)[kept]
-    assert report.node(cable, 20) == pytest.approx(end, abs=1e-3)
+    assert report.node(cable, 20) == pytest.approx(motion.position(motion["cable"].end)[kept], abs=1e-3)
     force = report.array(report.head["arrows"][0]["values"])
     assert force[1:] == pytest.approx(np.tile([150.0, 0, 0], (19, 1)), abs=0.01)
     field = report.head["fields"][0]
@@ -84,8 +84,7 @@ def test_many_steps_make_a_small_file_that_keeps_every_peak(tmp_path, count):
     rows = np.arange(count) % 21
     record = replace(short.recording.rows(rows), time=np.linspace(0.0, 5000.0, count))
     record.kinetic[14_321] += 100.0
-    motion = ph.Motion(short.run.system, record)
-    motion.report(tmp_path / "run.html")
+    ph.Motion(short.run.system, record).report(tmp_path / "run.html")
     assert (tmp_path / "run.html").stat().st_size < 100 * count
     report = Decoded(tmp_path / "run.html")
     kinetic = next(c for c in report.head["panels"][0]["curves"] if c["name"].startswith("kinetic"))
@@ -128,12 +127,10 @@ def test_modes_move_through_a_period(tmp_path):
 
 def test_what_cannot_be_written_is_refused(tmp_path):
     motion = sample()
-    with pytest.raises(ph.ParameterError, match=r"must end in .html, got 'run.pdf'"):
-        motion.report("run.pdf")
+    refused(ph.ParameterError, r"must end in .html, got 'run.pdf'", lambda: motion.report("run.pdf"))
     with pytest.raises(ph.ParameterError, match=r"curve 'x' must be finite numbers of shape \(21,\)"):
         motion.report(tmp_path / "run.html", curves={"x": [1.0, 2.0]})
-    with pytest.raises(ph.ResultFileError, match="cannot write"):
-        motion.report(tmp_path / "no folder" / "run.html")
+    refused(ph.ResultFileError, "cannot write", lambda: motion.report(tmp_path / "no folder" / "run.html"))
     assert not (tmp_path / "run.html").exists()
 
 
